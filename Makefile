@@ -11,6 +11,9 @@ demo: ## measure this machine, trace a program on it, simulate it at scale: ends
 test: ## every check: formatters, linters, types, C++ tests with sanitizers, Python tests
 	@scripts/test
 
+check: ## those checks that your change since the last commit touches (SINCE=main: since another commit)
+	@scripts/test touched $(SINCE)
+
 test-long: ## what `make test` leaves out: all random cases, threads under their sanitizer, fuzzing, a bare Debian (an hour)
 	@scripts/test long
 
@@ -32,4 +35,4 @@ bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --
 clean: ## remove all that was built or installed here; results in out/ stay
 	rm -rf build dist .venv .mpich .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help demo test test-long lint format stubs bench bench-kernel clean
+.PHONY: help demo test check test-long lint format stubs bench bench-kernel clean

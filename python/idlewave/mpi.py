@@ -26,6 +26,9 @@ from .native_files import package_data as package_data
 from .output import make_folder, write_text
 from .wait_notices import notice_if_slow
 
+C_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic")
+CXX_FLAGS = ("-std=c++20", *C_FLAGS[1:], "-Wshadow", "-Wconversion", "-Wno-sign-conversion")
+"""The flags of what is compiled. Nobody is shown its warnings; the tests make them errors (scripts/test)."""
 OPEN_MPI = "Open MPI"
 MPICH = "MPICH"
 
@@ -93,11 +96,10 @@ def build(mpi: Mpi, name: str) -> Path:
     if name == "loggp":
         return _build_loggp(mpi, sources / "probes")
     if name in ("pairs", "clocks"):
-        flags = ["-std=c++20", "-O2", "-Wall", "-Wextra"]
-        command = [str(mpi.mpicxx), *flags, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
+        command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
     if name == "transport":
-        command = [str(mpi.mpicc), "-std=c11", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "transport.c", "-o"]
+        command = [str(mpi.mpicc), *C_FLAGS, "-shared", "-fPIC", "transport.c", "-o"]
         return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs' or 'clocks'"
@@ -113,7 +115,7 @@ def build_example(mpi: Mpi, name: str, target: Path) -> Path:
     if not source.is_file():
         raise MpiError(f"this installation of idlewave lacks {source}")
     unfinished = make_folder(target.absolute().parent) / f".{os.getpid()}-{target.name}"
-    with _compiled(mpi, [str(mpi.mpicc), "-O2", str(source), "-lm", "-o"], unfinished, name) as refused:
+    with _compiled(mpi, [str(mpi.mpicc), *C_FLAGS, str(source), "-lm", "-o"], unfinished, name) as refused:
         if refused:
             raise OutputError(target, refused)
         unfinished.replace(target)
@@ -136,7 +138,7 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
         """Compile with the transports of these libraries; a failure with libraries is remembered."""
         flags = [f for name in names for f in found[name] if not f.startswith("-l") and not f.startswith("-L")]
         libraries = [f for name in names for f in found[name] if f not in flags]
-        command = [str(mpi.mpicxx), "-std=c++20", "-O2", "-Wall", "-Wextra", *flags, "-I.", "network/loggp.cpp"]
+        command = [str(mpi.mpicxx), *CXX_FLAGS, *flags, "-I.", "network/loggp.cpp"]
         return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"], remembers_failure=bool(names))
 
     try:

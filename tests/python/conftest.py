@@ -11,6 +11,7 @@ import idlewave
 import pytest
 from idlewave import mpi
 from idlewave.errors import MpiError
+from made_once import made_once
 from places import ROOT
 
 
@@ -19,6 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Files with slow tests go first, so that no worker is left with one at the end.
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     if config.getoption("--long"):
         return
     long = [item for item in items if item.get_closest_marker("long")]
@@ -69,6 +73,14 @@ def chromium() -> str:
     if found is None:
         pytest.skip("chromium is not installed")
     return found
+
+
+@pytest.fixture(scope="session")
+def material(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the examples of commands read, by the words that stand for it there; no test writes to it."""
+    from command_examples import make_material, material_in
+
+    return material_in(made_once(tmp_path_factory, "material", make_material))
 
 
 @pytest.fixture(scope="session")

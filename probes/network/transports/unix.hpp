@@ -14,8 +14,8 @@
 #include "common/failure.hpp"
 #include "common/place.hpp"
 #include "network/connection.hpp"
-#include "network/slots.hpp"
 #include "network/sockets.hpp"
+#include "network/transports/stream.hpp"
 
 namespace idlewave::probe::network {
 
@@ -47,33 +47,13 @@ Socket connected_unix_stream(Control& control, const Connection& connection) {
     throw failed(std::string("the other side's Unix socket cannot be reached: ") + system_word(errno));
 }
 
-class UnixData {
+class UnixData : public StreamData {
   public:
-    static constexpr Traits traits = {.name = "unix", .smallest = 1};  // a stream carries no message without bytes
+    static constexpr Traits traits = {.name = "unix", .smallest = smallest};
 
     template <ControlPlane Control>
     UnixData(Control& control, const Connection& connection)
-        : socket_(connected_unix_stream(control, connection)),
-          slots_(connection.max_size),
-          max_size_(connection.max_size) {
-        set_patience(socket_, connection.timeout);
-    }
-
-    void start(std::uint32_t /*sample*/) {}
-    void refresh(int size, int messages) { slots_.refresh(size, messages); }
-    void send(int size, int message) { write_whole(socket_, slots_.outgoing(message), static_cast<std::size_t>(size)); }
-    void flush() {}
-    bool receive(int size, int messages) {
-        for (int i = 0; i < messages; ++i) read_whole(socket_, slots_.incoming(), static_cast<std::size_t>(size));
-        return true;
-    }
-    int limit() const { return max_size_; }
-    int in_flight(int /*size*/) const { return 1 << 20; }
-
-  private:
-    Socket socket_;
-    Slots slots_;
-    int max_size_;
+        : StreamData(connected_unix_stream(control, connection), connection) {}
 };
 
 }  // namespace idlewave::probe::network

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from .. import _core
-from ..kernel import EventRun, RunConfiguration, RunOptions
-from ..parameters import Parameter, filled, takes, ticks
-from .running import MOST_LPS, SEED, Progress, run_model
+from ..kernel import EventRun, RunOptions
+from ..parameters import Parameter, takes, ticks
+from .running import MOST_LPS, SEED, ModelRun, Progress, run_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,16 +100,10 @@ def epidemic(*, progress: Progress = None, **given: Unpack[EpidemicOptions]) -> 
     return run_model("epidemic", _run, EpidemicParameters, given, given["days"] * DAY, progress)
 
 
-def _run(
-    values: Mapping[str, Any],
-    configuration: RunConfiguration,
-    description: str,
-    progress: object | None,
-    transport: _core.Transport | None,
-) -> EpidemicRun:
+def _run(run: ModelRun, progress: object | None, transport: _core.Transport | None) -> EpidemicRun:
     parameters = _core.EpidemicParameters()
-    filled(EpidemicParameters, values, parameters, parameters.city, parameters.interventions)
-    found = _core.epidemic(parameters, configuration.core(description), progress, transport)
+    of_core = run.core(parameters, parameters.city, parameters.interventions)
+    found = _core.epidemic(*of_core, progress, transport)
     days = found.days
     return EpidemicRun(
         susceptible=[day.susceptible for day in days],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, TypedDict, Unpack
 
 from .. import _core
-from ..kernel import EventRun, RunConfiguration, RunOptions
-from ..parameters import Parameter, filled, takes, ticks
-from .running import MOST_LPS, SEED, Progress, run_model
+from ..kernel import EventRun, RunOptions
+from ..parameters import Parameter, takes, ticks
+from .running import MOST_LPS, SEED, ModelRun, Progress, run_model
 
 TICK = 1e-12
 """A tick of the kernel, in seconds."""
@@ -106,15 +105,8 @@ def flood(*, progress: Progress = None, **given: Unpack[FloodOptions]) -> FloodR
     return run_model("flood", _run, FloodParameters, given, ticks(TICK)(given["end"]), progress)
 
 
-def _run(
-    values: Mapping[str, Any],
-    configuration: RunConfiguration,
-    description: str,
-    progress: object | None,
-    transport: _core.Transport | None,
-) -> FloodRun:
-    parameters = filled(FloodParameters, values, _core.FloodParameters())
-    found = _core.flood(parameters, configuration.core(description), progress, transport)
+def _run(run: ModelRun, progress: object | None, transport: _core.Transport | None) -> FloodRun:
+    found = _core.flood(*run.core(_core.FloodParameters()), progress, transport)
     return FloodRun(_packets(found.legitimate), _packets(found.attack), EventRun.of(found.run))
 
 

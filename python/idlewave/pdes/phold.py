@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, TypedDict, Unpack
 
 from .. import _core
 from ..errors import UsageError
-from ..kernel import EventRun, RunConfiguration, RunOptions
-from ..parameters import Parameter, filled, takes, ticks
-from .running import MOST_LPS, SEED, Progress, run_model
+from ..kernel import EventRun, RunOptions
+from ..parameters import Parameter, takes, ticks
+from .running import MOST_LPS, SEED, ModelRun, Progress, run_model
 
 TICK = 1e-6
 """A tick of the kernel, in units of PHOLD's time."""
@@ -53,12 +52,5 @@ def phold(*, progress: Progress = None, **given: Unpack[PholdOptions]) -> EventR
     return run_model("phold", _run, PholdParameters, given, to_ticks(given["end"]), progress)
 
 
-def _run(
-    values: Mapping[str, Any],
-    configuration: RunConfiguration,
-    description: str,
-    progress: object | None,
-    transport: _core.Transport | None,
-) -> EventRun:
-    parameters = filled(PholdParameters, values, _core.PholdParameters())
-    return EventRun.of(_core.phold(parameters, configuration.core(description), progress, transport))
+def _run(run: ModelRun, progress: object | None, transport: _core.Transport | None) -> EventRun:
+    return EventRun.of(_core.phold(*run.core(_core.PholdParameters()), progress, transport))

@@ -6,15 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from command_examples import EXAMPLES, commands, make_material, outputs_of, words_of
+from command_examples import EXAMPLES, commands, outputs_of, words_of
 from command_runs import run_command
 
 ALL = dict(commands())
-
-
-@pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return make_material(tmp_path_factory.mktemp("material"))
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -16,7 +16,7 @@ import pytest
 from idlewave import mpi
 from idlewave.measure import Measurement
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+pytestmark = [pytest.mark.alone, pytest.mark.mpi, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", params=["halo2d", pytest.param("cg", marks=pytest.mark.long)])

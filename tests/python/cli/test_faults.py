@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command_examples import EXAMPLES, commands, make_material, make_program, outputs_of, words_of
+from command_examples import EXAMPLES, commands, make_program, outputs_of, words_of
 from command_runs import Ended, run_command
 from idlewave.cli.option_types import OutputFolder
 from idlewave.errors import MpiError
@@ -23,14 +23,12 @@ OLD = "what was there before"
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("material")
-    found = make_material(folder)
+def material(material: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """With a program to trace."""
     try:
-        found |= make_program(folder)
+        return material | make_program(tmp_path_factory.mktemp("program"))
     except MpiError:
-        found |= {"mpiexec": "mpiexec", "program": "program"}
-    return found
+        return material | {"mpiexec": "mpiexec", "program": "program"}
 
 
 def required(name: str, folder: Path) -> dict[str, Path]:

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import pytest
 from kernel_example import RUN, commands_of_the_page
-from places import ROOT
+from places import BUILD, ROOT
 
-BUILD = ROOT / "build" / "wheel"
-"""Where the package is built (pyproject.toml): the core's libraries are there."""
 FOLDERS = sorted(readme.parent.name for readme in (ROOT / "core").glob("*/README.md"))
 
 

@@ -3,14 +3,18 @@ in the long run as `pip install .` builds it."""
 
 from __future__ import annotations
 
+import email
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 from places import ROOT
 
 OF_AN_MPI = ("mpi", "orte", "ompi", "opal", "prte", "prun", "pterm", "pmix", "hydra", "osh", "shmem")
@@ -57,29 +61,67 @@ def path_without_mpi(folder: Path) -> Path:
     return folder
 
 
-def wheel() -> list[str | Path]:
-    """What pip is to install: the wheel that the set-up has made."""
+def wheel() -> Path:
+    """The wheel that the set-up has made."""
     found = list((ROOT / "build/dist").glob("idlewave-*.whl"))
     if len(found) != 1:
         pytest.skip("there is no wheel in build/dist: scripts/setup makes it")
-    return [found[0]]
+    return found[0]
 
 
-def sources(build: Path) -> list[str | Path]:
+def requirements_of(package: Path) -> list[str]:
+    """What a wheel says it needs."""
+    with ZipFile(package) as files:
+        (name,) = (name for name in files.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(files.read(name)).get_all("Requires-Dist", [])
+
+
+def link(requirements: list[str], folder: Path) -> None:
+    """Link the distributions that are required, and those that they require, from this Python's environment.
+
+    pip would unpack half a gigabyte. An import of what is not declared fails all the same.
+    """
+    wanted, linked = [*requirements], set()
+    while wanted:
+        requirement = Requirement(wanted.pop())
+        if requirement.name in linked or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        linked.add(requirement.name)
+        distribution = metadata.distribution(requirement.name)
+        wanted += distribution.requires or []
+        for name in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            (folder / name).symlink_to(distribution.locate_file(name))
+
+
+def with_linked_requirements(python: Path) -> list[str | Path]:
+    """What pip is to install from the wheel alone, in an environment that has what the wheel says it needs."""
+    package = wheel()
+    link(requirements_of(package), next(python.parents[1].glob("lib/python*/site-packages")))
+    return ["--no-index", package]
+
+
+def from_sources(python: Path) -> list[str | Path]:
     """What pip is to build. It is looked at, not how fast it is: optimised it would be compiled for minutes."""
-    settings = (f"build-dir={build}", "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0")
+    settings = (f"build-dir={python.parents[2] / 'build'}", "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0")
     return [*(f"--config-settings={setting}" for setting in settings), ROOT]
 
 
-@pytest.fixture(scope="module", params=["wheel", pytest.param("sources", marks=pytest.mark.long)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(with_linked_requirements, id="wheel"),
+        pytest.param(from_sources, id="sources", marks=pytest.mark.long),
+    ],
+)
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     folder = tmp_path_factory.mktemp("install")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("IDLEWAVE_", "PYTHON", "VIRTUAL_ENV"))}
     environment |= {"PATH": str(path_without_mpi(folder / "path")), "IDLEWAVE_CACHE": str(folder / "cache")}
-    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     installation = Installation(folder / "venv/bin", environment)
-    what = wheel() if request.param == "wheel" else sources(folder / "build")
-    done = installation.run("python", "-m", "pip", "install", *what)
+    python = installation.programs / "python"
+    command = [sys.executable, "-m", "pip", "--python", python, "install", *request.param(python)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     said = done.stdout + done.stderr
     if done.returncode != 0 and any(words in said for words in UNREACHABLE):
         pytest.skip("the package index cannot be reached")

@@ -12,7 +12,6 @@ from pathlib import Path
 import idlewave
 import numpy as np
 import pytest
-from command_examples import make_material
 from idlewave import memory_limits, memory_needs
 from idlewave.errors import MemoryLimit
 from idlewave.memory_limits import Limit, check_memory, limits, memory_for, tightest
@@ -53,8 +52,10 @@ def test_a_command_that_cannot_fit_is_refused_in_one_line(arguments: list[str], 
 
 
 @pytest.mark.parametrize("seeds", [10**9, 9 * 10**15])
-def test_a_study_of_more_simulations_than_fit_is_refused_before_the_first(seeds: int, tmp_path: Path) -> None:
-    material, table = make_material(tmp_path), tmp_path / "refused.parquet"
+def test_a_study_of_more_simulations_than_fit_is_refused_before_the_first(
+    seeds: int, material: dict[str, str], tmp_path: Path
+) -> None:
+    table = tmp_path / "refused.parquet"
     asked = ["study", material["goal"], "-m", material["machine"], "--seeds", str(seeds), "-o", str(table)]
     refused = run(*asked, address_space=8 * GIB)
     assert (refused.returncode, "Traceback" in refused.stderr, table.exists()) == (1, False, False)

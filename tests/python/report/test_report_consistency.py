@@ -10,7 +10,6 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
-from command_examples import make_material
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Provenance, Schedule, simulate
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
@@ -257,12 +256,13 @@ def test_parts_that_nobody_can_hold_against_each_other_are_no_misfits() -> None:
     assert consistency_of(Part("m/", machine), None, None, None).sentences() == []
 
 
-def test_the_report_command_refuses_with_one_line_and_obeys_allow_mixed(tmp_path: Path) -> None:
+def test_the_report_command_refuses_with_one_line_and_obeys_allow_mixed(
+    material: dict[str, str], tmp_path: Path
+) -> None:
     from command_runs import run_command
 
-    found = make_material(tmp_path)
-    run_command(["study", found["goal"], "-m", "odin", "-o", "s.parquet"], tmp_path)
-    words = ["report", "--machine", found["machine"], "--study", "s.parquet", "-o", "report"]
+    run_command(["study", material["goal"], "-m", "odin", "-o", "s.parquet"], tmp_path)
+    words = ["report", "--machine", material["machine"], "--study", "s.parquet", "-o", "report"]
     refused = run_command(words, tmp_path)
     assert (refused.status, len(refused.complained.strip().splitlines())) == (1, 1)
     assert "s.parquet was simulated with the network of 'odin'" in refused.complained

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from command_examples import make_material
 from command_runs import run_command
 from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError
 from idlewave.cli import study_command
@@ -40,11 +39,6 @@ def noisy(machine: Machine) -> Machine:
 @pytest.fixture
 def runs(noisy: Machine) -> pd.DataFrame:
     return idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=3)
-
-
-@pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return make_material(tmp_path_factory.mktemp("material"))
 
 
 def rows(*given: tuple[int, bool, int, int, int]) -> pd.DataFrame:

@@ -125,8 +125,20 @@ def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> l
     return [*name.split(), *given[:before], *written, *given[before:]]
 
 
-def make_material(folder: Path) -> dict[str, str]:
-    """The files and folders that examples read, by the words that stand for them."""
+def material_in(folder: Path) -> dict[str, str]:
+    """What `make_material` has made in the folder, by the words that stand for it in examples."""
+    names = {
+        "goal": "ping.goal",
+        "study": "study.parquet",
+        "machine": "machine",
+        "network": "network",
+        "noise": "noise",
+    }
+    return {word: str(folder / name) for word, name in names.items()}
+
+
+def make_material(folder: Path) -> None:
+    """Make the files and folders that examples read."""
     (folder / "ping.goal").write_text(PING)
     samples = emulate(RENDEZVOUS["infiniband"], seed=1, repetitions=10)
     probe = {"same_node": True, "library": "Some MPI 1.0, of a test", "eager_limit": 12_288}
@@ -136,11 +148,9 @@ def make_material(folder: Path) -> dict[str, str]:
     write_machine(folder / "machine", noise, network, name="example")
     save_network(folder / "network", network, "example")
     write_detours(folder / "noise", [detours(1.0, [(250, 5e-6)], [(100, 2e-5)], core=core) for core in range(2)])
-    found = {name: str(folder / name) for name in ("machine", "network", "noise")}
-    found |= {"goal": str(folder / "ping.goal"), "study": str(folder / "study.parquet")}
+    found = material_in(folder)
     made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
     assert made.status == 0, made.complained
-    return found
 
 
 def make_program(folder: Path) -> dict[str, str]:

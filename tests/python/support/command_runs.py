@@ -1,4 +1,4 @@
-"""Runs of the command line in processes of their own: new ones, or begun from one that has its libraries loaded."""
+"""Runs of the command line in processes of their own, which begin from one that has its libraries loaded."""
 
 from __future__ import annotations
 
@@ -35,23 +35,30 @@ class Ended:
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``idlewave`` with `arguments` in a new interpreter, as a user would."""
-    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", *arguments]
-    env = os.environ | {"COLUMNS": "200"} | environment
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, check=False)
+    """Run ``idlewave`` with `arguments` in this folder, as a user would."""
+    ended = run_command(list(arguments), Path.cwd(), environment={"COLUMNS": "200"} | environment)
+    return subprocess.CompletedProcess(arguments, ended.status, ended.printed, ended.complained)
 
 
-def run_command(words: list[str], folder: Path, *, file_limit: int | None = None, stdout: str | None = None) -> Ended:
+def run_command(
+    words: list[str],
+    folder: Path,
+    *,
+    file_limit: int | None = None,
+    stdout: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> Ended:
     """Run ``idlewave`` with `words` in `folder`.
 
     `file_limit`: no file gets larger than so many bytes, as on a disk that is full then. `stdout` names what the
-    output goes to instead of being returned.
+    output goes to instead of being returned. `environment`: variables beside those of the tests.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_PRELOADED))
     out, out_end = context.Pipe(duplex=False)
     err, err_end = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(words, str(folder), file_limit, stdout, out_end, err_end))
+    variables = os.environ | {"COLUMNS": "500"} | (environment or {})
+    process = context.Process(target=_run, args=(words, str(folder), variables, file_limit, stdout, out_end, err_end))
     with ThreadPoolExecutor(2) as pool:
         process.start()
         texts = [pool.submit(_read, end) for end in (out, err)]
@@ -76,7 +83,13 @@ def _read(end: Connection) -> str:
 
 
 def _run(
-    words: list[str], folder: str, file_limit: int | None, stdout: str | None, out: Connection, err: Connection
+    words: list[str],
+    folder: str,
+    variables: dict[str, str],
+    file_limit: int | None,
+    stdout: str | None,
+    out: Connection,
+    err: Connection,
 ) -> None:
     """In the new process: what the console script does."""
     os.chdir(folder)
@@ -86,7 +99,8 @@ def _run(
     err.close()
     if file_limit is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
-    os.environ["COLUMNS"] = "500"
+    os.environ.clear()
+    os.environ.update(variables)
     sys.argv = ["idlewave", *words]
     from idlewave.cli import main
 

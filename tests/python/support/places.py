@@ -7,3 +7,5 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "python" / "programs"
 EXAMPLES = ROOT / "examples"
+BUILD = ROOT / "build" / "wheel"
+"""Where the package is built (pyproject.toml): the core's libraries are there."""

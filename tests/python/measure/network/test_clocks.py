@@ -17,7 +17,6 @@ from idlewave import mpi
 from idlewave.cli.measure_clocks_command import clocks as command
 from idlewave.errors import InputError, MeasurementError, UsageError
 from idlewave.measure.network.job.clocks import fit_line, fit_lines, measure_clocks, read_clocks
-from idlewave.measure.network.probing import job_run as job
 from tracer_support import mpich, open_mpi
 
 PLANTED = {1: (1_000_000_000, 20.0), 2: (-3_000_000, -5.0), 3: (77, 0.1)}
@@ -39,6 +38,7 @@ def truth(rank: int, begin_ns: int, at_ns: int) -> tuple[float, float]:
     return -ahead - rate * since, 1e6 * (1 / (1 + rate) - 1)
 
 
+@pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.parametrize(("find", "ranks"), [(open_mpi, 4), (mpich, 2)])
 def test_planted_clocks_are_found_within_the_bounds_that_are_reported(tmp_path: Path, find, ranks: int) -> None:
@@ -52,6 +52,7 @@ def test_planted_clocks_are_found_within_the_bounds_that_are_reported(tmp_path: 
     assert found.probe["skewed"]
 
 
+@pytest.mark.alone
 @pytest.mark.mpi
 def test_what_is_left_of_a_corrected_time_is_below_the_reported_error(tmp_path: Path) -> None:
     found = measure_clocks(3, open_mpi(), seconds=1, bursts=10, skew=skewed(tmp_path))
@@ -63,6 +64,7 @@ def test_what_is_left_of_a_corrected_time_is_below_the_reported_error(tmp_path: 
             assert left <= line.worst_ns + bursts["error_ns"].max()
 
 
+@pytest.mark.alone
 @pytest.mark.mpi
 def test_ranks_of_one_host_show_the_methods_own_error(tmp_path: Path) -> None:
     found = measure_clocks(2, open_mpi(), seconds=0.5, bursts=5, folder=tmp_path)
@@ -217,29 +219,6 @@ def test_where_clocks_were_measured_is_read_from_beside_the_recording(tmp_path: 
     (tmp_path / "environment.json").write_text("[]")
     with pytest.raises(InputError, match=r"environment\.json: expected a JSON object"):
         read_clocks(tmp_path)
-
-
-def test_a_folder_gets_the_place_and_a_table_and_keeps_nothing_of_an_earlier_run(tmp_path: Path, monkeypatch) -> None:
-    recorded(tmp_path)
-    (tmp_path / "clocks.parquet").write_text("old")
-
-    def fails(*_: object) -> None:
-        raise MeasurementError("killed")
-
-    def records(*_: object) -> None:
-        recorded(tmp_path)
-
-    monkeypatch.setattr(mpi, "build", lambda *_: Path("clocks"))
-    here = mpi.Mpi(Path("mpiexec"), Path("mpicc"), Path("mpicxx"), mpi.OPEN_MPI, "0")
-    monkeypatch.setattr(job, "run_probe", fails)
-    with pytest.raises(MeasurementError, match="killed"):
-        measure_clocks(2, here, folder=tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["environment.json"]
-    monkeypatch.setattr(job, "run_probe", records)
-    found = measure_clocks(2, here, folder=tmp_path)
-    assert found.environment == json.loads((tmp_path / "environment.json").read_text())
-    assert found.environment["mpi"]["vendor"] == mpi.OPEN_MPI
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "clocks.parquet"), found.bursts)
 
 
 def test_what_is_no_recording_is_refused_with_its_file(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def foreign_load(folder):
     return max(shares, default=0.0)
 
 
+@pytest.mark.alone
 def test_parameters_are_positive_or_the_failed_one_is_named_and_a_quiet_machine_gives_a_fit(installed, tmp_path):
     try:
         measured = measure_network(installed, seconds=3, max_size=16_384, attempts=3, folder=tmp_path)

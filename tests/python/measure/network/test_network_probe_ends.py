@@ -284,16 +284,19 @@ def test_a_rank_that_alone_is_told_to_end_ends_all_and_the_summary_is_whole(inst
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("name", LONG)
-def test_a_rank_that_is_told_to_end_does_not_wait_for_ever_for_one_that_is_silent(installed, name, tmp_path):
-    running = started_ranks(installed, name, tmp_path)
-    silent = process_of_rank(1, tmp_path)
-    os.kill(silent, signal.SIGSTOP)
+def test_a_rank_that_is_told_to_end_does_not_wait_for_ever_for_one_that_is_silent(installed, tmp_path):
+    running, silent = {}, []
     try:
-        os.kill(process_of_rank(0, tmp_path), signal.SIGTERM)
-        running.communicate(timeout=90)
+        for name in LONG:
+            running[name] = started_ranks(installed, name, tmp_path / name)
+            silent.append(process_of_rank(1, tmp_path / name))
+            os.kill(silent[-1], signal.SIGSTOP)
+            os.kill(process_of_rank(0, tmp_path / name), signal.SIGTERM)
+        for job in running.values():
+            job.communicate(timeout=90)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(silent, signal.SIGKILL)
-    key, value = ENDED_EARLY[name]
-    assert json.loads((tmp_path / f"{name}.json").read_text())[key] is value
+        for process in silent:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+    for name, (key, value) in ENDED_EARLY.items():
+        assert json.loads((tmp_path / name / f"{name}.json").read_text())[key] is value

@@ -28,6 +28,8 @@ PAYLOAD = 1448 / 1514  # of an Ethernet frame of a TCP stream with time stamps
 BURST = 32_768  # bytes that pass the shaper at once
 PORT = 7607
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def open_mpi(installed):
@@ -56,7 +58,7 @@ def foreign_load(folder):
 
 @pytest.mark.mpi
 @pytest.mark.parametrize(
-    "limit", [pytest.param(1024, marks=pytest.mark.long), 4096, 12_288, pytest.param(32_768, marks=pytest.mark.long)]
+    "limit", [4096, *(pytest.param(limit, marks=pytest.mark.long) for limit in (1024, 12_288, 32_768))]
 )
 def test_open_mpi_s_eager_limit_is_found_from_the_samples_alone_and_nothing_else_but_its_inline_sends(
     open_mpi, limit, tmp_path, monkeypatch

@@ -23,6 +23,8 @@ import numpy as np
 import pytest
 from probe_support import Recorded, command, environment, recorded, run
 
+pytestmark = pytest.mark.alone
+
 CORE = max(os.sched_getaffinity(0))
 PROBE = ("--cpus", CORE, "--priority", 50)
 NOBODY = 65534
@@ -245,12 +247,13 @@ def kernel_events(found):
     return told
 
 
-@pytest.fixture
-def traced(tmp_path):
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
     """A recording with events of a core with injected noise, the injector's process, and the events."""
+    folder = tmp_path_factory.mktemp("traced")
     with injecting("--period-us", 1000, "--length-us", 100) as injector:
-        found = run("detour", tmp_path, "--seconds", 1, "--trace-events", "--mount-tracefs", *PROBE)
-    with (tmp_path / kernel_events(found)["file"]).open() as lines:
+        found = run("detour", folder, "--seconds", 1, "--trace-events", "--mount-tracefs", *PROBE)
+    with (folder / kernel_events(found)["file"]).open() as lines:
         return found, injector, list(csv.DictReader(lines))
 
 

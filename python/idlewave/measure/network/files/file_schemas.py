@@ -9,6 +9,7 @@ from msgspec import Meta
 from ....escaping import found
 from ....input.value_types import Amount, Closed, Number, Open, Whole, WholeFrom1
 from ...environment_file import EnvironmentSchema
+from ..fitting.fitted_ranges import Range
 from ..transports import TraitsSchema
 
 Size = Annotated[int, Meta(ge=0, le=2**50, description="a whole number from 0 on")]
@@ -126,7 +127,7 @@ class IntervalsSchema(Open):
 
 
 class RangeSchema(Closed):
-    """Range (fitted_ranges.py)."""
+    """Range (fitted_ranges.py), with its defaults for what an older file lacks."""
 
     first: Size
     rendezvous: bool
@@ -136,10 +137,10 @@ class RangeSchema(Closed):
     tail: Number
     stall: Number
     scatter: dict[str, Number]
-    onset: tuple[Size, Size] = (1, 1)
-    cause: str = "start"
-    kept: tuple[str, ...] = ()
-    held: Number = 0.0
+    onset: tuple[Size, Size] = Range.onset
+    cause: str = Range.cause
+    kept: tuple[str, ...] = Range.kept
+    held: Number = Range.held
 
 
 class MedianRow(Open):

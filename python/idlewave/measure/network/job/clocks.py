@@ -11,9 +11,7 @@ truth is within them.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,15 +23,12 @@ from rich.progress import Progress
 from scipy.optimize import linprog
 from scipy.stats import t as student
 
-from .... import mpi as mpis
 from ....errors import InputError, MeasurementError
 from ....escaping import name_of
-from ....host_environment import metadata_of_samples
 from ....mpi import Mpi
-from ....output import write_table
 from ...environment_file import read_environment
 from ..files.file_schemas import ClocksSchema
-from ..probing.job_run import read_columns, read_summary, run_job
+from ..probing.job_run import JobProbe, keep_samples, read_columns, read_summary, recorded
 from .latency_levels import listed
 
 Array = NDArray[np.float64]
@@ -156,17 +151,12 @@ def measure_clocks(
     `one_a_host` measures one rank of each host, because ranks of a host read one clock. `folder` gets the recording.
     `skew` names a file that skews clocks (probes/network/clocks.cpp). Raises MeasurementError if the probe fails.
     """
-    chosen = mpi or mpis.find()
-    with contextlib.ExitStack() as stack:
-        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        options = ["--seconds", str(seconds), "--bursts", str(bursts), "--seed", str(seed)]
-        options += ["--one-a-host"] if one_a_host else []
-        options += ["--skew", str(skew)] if skew else []
-        run_job(chosen, "clocks", ranks, place, options, seconds, progress)
+    options = ["--bursts", str(bursts), "--seed", str(seed)]
+    options += ["--one-a-host"] if one_a_host else []
+    options += ["--skew", str(skew)] if skew else []
+    with recorded(JobProbe("clocks", ranks, mpi, seconds), options, folder, progress) as place:
         found = read_clocks(place)
-        if folder is not None:
-            said = metadata_of_samples("clocks", found.environment or {})
-            write_table(folder / "clocks.parquet", found.bursts, said)
+        keep_samples(folder, "clocks", found.bursts, found.environment)
         return found
 
 

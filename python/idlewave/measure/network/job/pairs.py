@@ -14,8 +14,6 @@ thoroughly.
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,22 +25,19 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from .... import machine as machines
-from .... import mpi as mpis
 from ....errors import InputError, MeasurementError
 from ....escaping import name_of, quote
 from ....formatting import percent_text
-from ....host_environment import metadata_of_samples
 from ....input.bounds import MOST_TABLE
 from ....input.files import below, read_bytes
 from ....input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
 from ....input.value_types import LONGEST_NS
 from ....mpi import Mpi
-from ....output import write_table
 from ...environment_file import read_environment
 from ..files.file_schemas import PairsSchema
 from ..files.network_recording import MOST_MESSAGES
 from ..fitting.loggp import median_interval
-from ..probing.job_run import read_summary, run_job
+from ..probing.job_run import JobProbe, keep_samples, read_summary, recorded
 from .latency_levels import LatencyLevel, Structure, find_structure, listed
 
 Array = NDArray[np.float64]
@@ -139,17 +134,12 @@ def measure_pairs(
     measured at a time, or with `concurrent` all pairs of a round. `folder` gets the samples as they are taken. Raises
     MeasurementError.
     """
-    chosen = mpi or mpis.find()
-    with contextlib.ExitStack() as stack:
-        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        options = ["--seconds", str(seconds), "--visits", str(visits), "--seed", str(seed)]
-        options += ["--pairs", str(pairs)] if pairs is not None else []
-        options += ["--concurrent"] if concurrent else ["--serial"]
-        run_job(chosen, "pairs", ranks, place, options, seconds, progress)
+    options = ["--visits", str(visits), "--seed", str(seed)]
+    options += ["--pairs", str(pairs)] if pairs is not None else []
+    options += ["--concurrent"] if concurrent else ["--serial"]
+    with recorded(JobProbe("pairs", ranks, mpi, seconds), options, folder, progress) as place:
         found = read_pairs(place)
-        if folder is not None:
-            said = metadata_of_samples("pairs", found.environment or {})
-            write_table(folder / "pairs.parquet", found.samples, said)
+        keep_samples(folder, "pairs", found.samples, found.environment)
         return found
 
 

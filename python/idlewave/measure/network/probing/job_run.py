@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from rich.progress import Progress
 
 from .... import mpi as mpis
 from ....errors import InputError, UsageError
 from ....escaping import found, name_of
-from ....host_environment import describe_recording
+from ....host_environment import describe_recording, metadata_of_samples
 from ....input.bounds import MOST_TABLE
 from ....input.files import below, read_bytes
 from ....input.validation import checked, load_json
 from ....mpi import Mpi
+from ....output import write_table
 from ...probe_process import begin_folder, run_probe, shown
 from ..files.file_schemas import JobSchema
 
@@ -29,28 +35,43 @@ RECORDED = {
 """The files of a run in its folder."""
 
 
-def run_job(
-    mpi: Mpi,
-    name: str,
-    ranks: int,
-    folder: Path,
-    options: list[str],
-    seconds: float,
-    progress: Progress | None = None,
-) -> None:
-    """Run the probe `name` on so many ranks. Raises MeasurementError with the probe's message if it fails.
+@dataclass(frozen=True)
+class JobProbe:
+    """A probe by its name, and its job: the ranks, the MPI that starts them (None: the default), and the seconds."""
 
-    The recording is in `folder`, also after an interrupt, with environment.json beside it. Files of an earlier run are
-    removed.
+    name: str
+    ranks: int
+    mpi: Mpi | None
+    seconds: float
+
+
+@contextlib.contextmanager
+def recorded(job: JobProbe, options: list[str], folder: Path | None, progress: Progress | None) -> Iterator[Path]:
+    """Run the probe, and give the folder of its recording: `folder`, or one that the context removes at its end.
+
+    The recording is in `folder` also after an interrupt, with environment.json beside it. Files of an earlier run are
+    removed. Raises MeasurementError with the probe's message if it fails.
     """
-    if ranks < 2:
-        raise UsageError(f"{name} are measured between at least 2 ranks, found {ranks}")
-    command = [str(mpi.mpiexec), "-n", str(ranks), str(mpis.build(mpi, name)), "--output", str(folder), *options]
-    made = {"ranks": ranks, "arguments": options}
-    environment = describe_recording(name, mpi, by=f"idlewave.measure.measure_{name}", options=made)
-    begin_folder(folder, environment, RECORDED[name])
-    with shown(progress, name) as advance:
-        run_probe(command, mpi.environment(), name, seconds + PATIENCE, advance)
+    if job.ranks < 2:
+        raise UsageError(f"{job.name} are measured between at least 2 ranks, found {job.ranks}")
+    mpi = job.mpi or mpis.find()
+    with contextlib.ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
+        options = ["--seconds", str(job.seconds), *options]
+        made = {"ranks": job.ranks, "arguments": options}
+        environment = describe_recording(job.name, mpi, by=f"idlewave.measure.measure_{job.name}", options=made)
+        program = mpis.build(mpi, job.name)
+        begin_folder(place, environment, RECORDED[job.name])
+        command = [str(mpi.mpiexec), "-n", str(job.ranks), str(program), "--output", str(place), *options]
+        with shown(progress, job.name) as advance:
+            run_probe(command, mpi.environment(), job.name, job.seconds + PATIENCE, advance)
+        yield place
+
+
+def keep_samples(folder: Path | None, name: str, samples: pd.DataFrame, environment: dict[str, Any] | None) -> None:
+    """Write the samples of the probe `name` as a table beside its recording, if that has a folder of its own."""
+    if folder is not None:
+        write_table(folder / f"{name}.parquet", samples, metadata_of_samples(name, environment or {}))
 
 
 def read_summary(folder: Path, name: str, kind: type[JobSchema]) -> dict[str, Any]:
