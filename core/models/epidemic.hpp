@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "models/epidemic_city.hpp"
+#include "models/event_digest.hpp"
 
 namespace idlewave::models {
 
@@ -92,8 +93,7 @@ class Epidemic {
         Time exposed = never;     ///< when the person became exposed
         Time infectious = never;  ///< when it becomes infectious, which may lie after the end
         Time recovered = never;   ///< when it recovers, which may lie after the end
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;  ///< of all events, in the order in which they were handled
+        EventDigest events;       ///< those that the person has handled
         std::uint32_t infected_by = no_person;
         Setting infected_at = Setting::home;  ///< where; of a person that was infected by another one
         bool immune = false;                  ///< vaccinated
@@ -120,6 +120,10 @@ class Epidemic {
     [[nodiscard]] std::uint32_t lps() const { return city_.persons(); }
     [[nodiscard]] Time lookahead() const { return parameters_.contact; }
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
+    /// What a person adds to the digest of a run.
+    [[nodiscard]] static std::uint64_t digest(std::uint32_t person, const State& state) {
+        return state.events.of_lp(person);
+    }
     [[nodiscard]] const City& city() const { return city_; }
 
     template <class Context>
@@ -134,7 +138,7 @@ class Epidemic {
 
     template <class Context>
     void handle(State& state, const Payload& payload, Context& context) const {
-        update_digest(state, payload, context.now());
+        state.events.add(static_cast<std::uint64_t>(context.now()) << 24 ^ payload.infected_by);
         if (payload.kind == EventKind::contact) {
             have_contact(state, context);
         } else if (state.exposed == never && !state.immune) {
@@ -209,13 +213,6 @@ class Epidemic {
 
     [[nodiscard]] static Time exponential_time(Time mean, std::uint64_t bits) {
         return static_cast<Time>(-natural_logarithm(between_0_and_1(bits)) * static_cast<double>(mean));
-    }
-
-    static void update_digest(State& state, const Payload& payload, Time now) {
-        ++state.handled;
-        const std::uint64_t word = static_cast<std::uint64_t>(now) << 24 ^ payload.infected_by;
-        state.digest = (state.digest ^ word) * 0x9e3779b97f4a7c15U;
-        state.digest ^= state.digest >> 32;
     }
 
     EpidemicParameters parameters_;

@@ -12,6 +12,7 @@
 #include "base/elementary.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
+#include "models/event_digest.hpp"
 #include "models/flood_topology.hpp"
 
 namespace idlewave::models {
@@ -90,8 +91,7 @@ class Flood {
         Time link_free_at = 0;               ///< when the router will have served its whole queue
         std::uint32_t queue_length = 0;      ///< packets in the router's queue, with the one on the link
         std::uint32_t max_queue_length = 0;
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;  ///< of all events, in the order in which they were handled
+        EventDigest events;  ///< those that the LP has handled
     };
 
     /// A host sends its next packet, a packet arrives at an LP, or a packet leaves a router's queue.
@@ -114,6 +114,8 @@ class Flood {
     [[nodiscard]] std::uint32_t lps() const { return topology_.lps(); }
     [[nodiscard]] Time lookahead() const { return parameters_.link_delay; }
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
+    /// What an LP adds to the digest of a run.
+    [[nodiscard]] static std::uint64_t digest(std::uint32_t lp, const State& state) { return state.events.of_lp(lp); }
     [[nodiscard]] const FloodTopology& topology() const { return topology_; }
 
     /// Mean service time of a legitimate packet on a router's link, ps; 0 if the packets of no host pass the router.
@@ -140,7 +142,7 @@ class Flood {
 
     template <class Context>
     void handle(State& state, const Payload& payload, Context& context) const {
-        update_digest(state, payload, context.now());
+        state.events.add(word_of(payload, context.now()));
         if (payload.kind == EventKind::departure) {
             --state.queue_length;
         } else if (payload.kind == EventKind::send) {
@@ -217,13 +219,10 @@ class Flood {
         return -natural_logarithm(between_0_and_1(bits));
     }
 
-    static void update_digest(State& state, const Payload& payload, Time now) {
-        ++state.handled;
+    /// The event in the digest of an LP.
+    [[nodiscard]] static std::uint64_t word_of(const Payload& payload, Time now) {
         const auto kind = static_cast<std::uint64_t>(payload.kind) * classes + payload.packet_class;
-        const std::uint64_t word =
-            static_cast<std::uint64_t>(now) << 3 ^ static_cast<std::uint64_t>(payload.sent) ^ kind;
-        state.digest = (state.digest ^ word) * 0x9e3779b97f4a7c15U;
-        state.digest ^= state.digest >> 32;
+        return static_cast<std::uint64_t>(now) << 3 ^ static_cast<std::uint64_t>(payload.sent) ^ kind;
     }
 
     FloodParameters parameters_;

@@ -52,6 +52,10 @@ class Phold {
     [[nodiscard]] std::uint64_t seed() const { return parameters_.seed; }
     /// A time within which most events arrive.
     [[nodiscard]] Time typical_delay() const { return parameters_.mean; }
+    /// What an LP adds to the digest of a run.
+    [[nodiscard]] static std::uint64_t digest(std::uint32_t lp, const State& state) {
+        return philox({lp, state.digest, state.handled, 0}, {0, 0})[0];
+    }
 
     template <class Context>
     void start(State& /*state*/, Context& context) const {

@@ -16,7 +16,7 @@ class CommittedRecords {
         "an emitted record has a field `lp`, the number of its LP, with which it migrates");
 
     void commit(typename M::Worker& worker, const Emitted& emitted) {
-        if constexpr (requires { worker.commit(emitted); }) {
+        if constexpr (receives_emitted<M>) {
             worker.commit(emitted);
         } else {
             output_.push_back(emitted);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -42,11 +43,15 @@ struct ReverseContextInterface {
     Philox random_bits();
 };
 
+/// A type whose values can be made without arguments and copied byte by byte.
+template <class T>
+concept PlainData = std::default_initializable<T> && std::is_trivially_copyable_v<T>;
+
 /// A model: LPs with a state that can be copied byte by byte, which handle one event after the other. `start` is what
 /// an LP does at time 0. Events of one time are handled in the order of their depth (an event that was sent with delay
 /// 0 is one deeper than the event that sent it), then of their source, then of their sequence.
 template <class M>
-concept Model = std::is_trivially_copyable_v<typename M::State> && std::is_trivially_copyable_v<typename M::Payload> &&
+concept Model = PlainData<typename M::State> && PlainData<typename M::Payload> &&
                 requires(const M& model, typename M::State& state, const typename M::Payload& payload,
                          ContextInterface<typename M::Payload>& context) {
                     { model.lps() } -> std::convertible_to<std::uint32_t>;
@@ -89,6 +94,20 @@ concept has_serialise = requires(const M& model, std::uint32_t lp, Serialiser& s
     model.serialise(lp, deserialiser);
 };
 
+/// The model computes what an LP adds to the digest of a run: `digest(lp, state)`, of the state at the end. Without it
+/// the digest is that of the state's bytes (state_digest.hpp).
+template <class M>
+concept has_digest = requires(const M& model, std::uint32_t lp, const typename M::State& state) {
+    { model.digest(lp, state) } -> std::same_as<std::uint64_t>;
+};
+
+/// The model names a time within which most events arrive: `typical_delay()`. Without a lookahead it sets the length of
+/// a cell.
+template <class M>
+concept has_typical_delay = requires(const M& model) {
+    { model.typical_delay() } -> std::convertible_to<Time>;
+};
+
 /// The unit of the model's times, in messages: `static constexpr std::string_view time_unit = "ps"`.
 template <class M>
 inline constexpr std::string_view time_unit = "ticks";
@@ -111,49 +130,7 @@ struct WindowContextInterface {
     void send(std::uint32_t destination, Time time, const Payload& payload);
 };
 
-/// The refinement that schedulers run: it executes all events of an LP in a window of time at once, and does what the
-/// LP does between them of its own accord. HandlerModel makes one of a Model.
-///
-/// All threads share the model and each has a Worker.
-/// - `start` is called once for each LP before its first event. It does what the LP does by itself before `until`, and
-///   returns when the LP has more to do (`never`: only after an event).
-/// - `run` executes `events` in their order, and what the LP does by itself before, between and after them, up to but
-/// not
-///   including `until`. It returns the same.
-/// - `run_one` is `run` with one event, the most frequent case.
-/// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`; for the event
-/// list
-///   of a model without a lookahead.
-/// - `prefetch` brings memory outside of the LP's state into the cache.
-/// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
-/// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
-/// - `lookahead` is the least time between an event and an event that it causes at another LP.
-///
-/// Optional members:
-/// - `pack` and `unpack` of a worker serialise an LP whose state cannot be copied byte by byte.
-/// - `assign_code` of a worker gives a payload from another process its code in this process, or QueuedEvent::pooled.
-/// - `is_conservative(state, lp)` and `is_conservative(payload)`: Time Warp does not execute the LP, or the event,
-/// before
-///   it is certain.
-/// - `writes_undo`: the model writes what is needed to undo it to `context.undo_data`, and a worker's `undo` reads
-/// that.
-/// - `conservative_only`, `may_lack_lookahead`, `time_unit`: see there.
-/// - `Emitted`, with a field `lp`: what `context.emit` takes; a worker's `commit` receives it.
-template <class M>
-concept WindowModel = requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
-                               std::span<const Event<typename M::Payload>> events, Time time,
-                               WindowContextInterface<typename M::Payload>& context) {
-    { worker.start(state, time, context) } -> std::same_as<Time>;
-    { worker.run(state, events, time, context) } -> std::same_as<Time>;
-    { worker.run_one(state, events.front(), time, context) } -> std::same_as<Time>;
-    { worker.step(state, events, time, context) } -> std::same_as<Time>;
-    { worker.executed() } -> std::same_as<std::uint64_t&>;
-    { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
-    { model.lookahead() } -> std::convertible_to<Time>;
-    { model.lps() } -> std::convertible_to<std::uint32_t>;
-};
-
-/// The type of what a WindowModel emits; empty if it emits nothing.
+/// The type of what a WindowModel emits: `Emitted`, with a field `lp`; empty if it emits nothing.
 struct NothingEmitted {};
 template <class M>
 struct EmittedOf {
@@ -165,38 +142,88 @@ struct EmittedOf<M> {
     using Type = typename M::Emitted;
 };
 
-// Which optional members a WindowModel has.
+// What a WindowModel may have besides.
 
+/// It emits records: `Emitted`, which `context.emit` takes.
 template <class M>
-inline constexpr bool writes_undo = requires { requires M::writes_undo; };
+concept emits = !std::is_empty_v<typename EmittedOf<M>::Type>;
 
+/// A worker receives the records that its LPs emitted, at commit: `commit(emitted)`.
 template <class M>
-inline constexpr bool serialises =
-    requires(typename M::Worker& worker, const typename M::State& state, Serialiser& serialiser, std::uint32_t lp) {
-        worker.pack(state, lp, serialiser);
-    };
+concept receives_emitted =
+    requires(typename M::Worker& worker, const typename EmittedOf<M>::Type& emitted) { worker.commit(emitted); };
 
+/// It writes what is needed to undo it to `context.undo_data`: `static constexpr bool writes_undo = true`; a worker's
+/// `undo(state, undo_data, lp)` reads that. Others are undone by a copy of the state.
 template <class M>
-inline constexpr bool assigns_codes =
-    requires(typename M::Worker& worker, typename M::Payload& payload) { worker.assign_code(payload); };
+concept writes_undo = requires { requires M::writes_undo; };
 
+/// The state of an LP cannot be copied byte by byte: `pack` and `unpack` of a worker serialise it.
 template <class M>
-inline constexpr bool has_conservative_lps = requires(const typename M::Worker& worker, const typename M::State& state,
-                                                      const typename M::Payload& payload, std::uint32_t lp) {
-    worker.is_conservative(state, lp);
-    worker.is_conservative(payload);
+concept serialises = requires(typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
+                              Serialiser& serialiser, Deserialiser& deserialiser) {
+    worker.pack(state, lp, serialiser);
+    worker.unpack(state, lp, deserialiser);
 };
 
-/// A model that can neither undo its LPs nor serialise them: it runs under the conservative scheduler, without
-/// checkpoints and checks.
+/// A worker gives a payload from another process its code in this process, or QueuedEvent::pooled:
+/// `assign_code(payload)`.
 template <class M>
-inline constexpr bool conservative_only = requires { requires M::conservative_only; };
+concept assigns_codes = requires(typename M::Worker& worker, typename M::Payload& payload) {
+    { worker.assign_code(payload) } -> std::same_as<std::uint16_t>;
+};
 
-/// A model that may run without a lookahead; the conservative scheduler needs one.
+/// Time Warp does not execute some LPs, or some events, before they are certain: `is_conservative(state, lp)` and
+/// `is_conservative(payload)` of a worker.
 template <class M>
-inline constexpr bool may_lack_lookahead = requires { requires M::may_lack_lookahead; };
+concept has_conservative_lps = requires(const typename M::Worker& worker, const typename M::State& state,
+                                        const typename M::Payload& payload, std::uint32_t lp) {
+    { worker.is_conservative(state, lp) } -> std::same_as<bool>;
+    { worker.is_conservative(payload) } -> std::same_as<bool>;
+};
 
+/// It can neither undo its LPs nor serialise them: it runs under the conservative scheduler, without checkpoints and
+/// checks.
 template <class M>
-inline constexpr bool emits = !std::is_empty_v<typename EmittedOf<M>::Type>;
+concept conservative_only = requires { requires M::conservative_only; };
+
+/// It may run without a lookahead; the conservative scheduler needs one.
+template <class M>
+concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
+
+/// The refinement that schedulers run: it executes all events of an LP in a window of time at once, and does what the
+/// LP does between them of its own accord. HandlerModel makes one of a Model.
+///
+/// All threads share the model and each has a Worker.
+/// - `start` is called once for each LP before its first event. It does what the LP does by itself before `until`, and
+///   returns when the LP has more to do (`never`: only after an event).
+/// - `run` executes `events` in their order, and what the LP does by itself before, between and after them, before
+///   `until`. It returns the same.
+/// - `run_one` is `run` with one event, the most frequent case.
+/// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`: for the event
+///   list of a model without a lookahead.
+/// - `prefetch` brings memory outside of the LP's state into the cache.
+/// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
+/// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
+/// - `lookahead` is the least time between an event and an event that it causes at another LP.
+template <class M>
+concept WindowModel =
+    requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
+             std::span<const Event<typename M::Payload>> events, Time time,
+             WindowContextInterface<typename M::Payload>& context) {
+        requires std::constructible_from<typename M::Worker, M&>;
+        { worker.start(state, time, context) } -> std::same_as<Time>;
+        { worker.run(state, events, time, context) } -> std::same_as<Time>;
+        { worker.run_one(state, events.front(), time, context) } -> std::same_as<Time>;
+        { worker.step(state, events, time, context) } -> std::same_as<Time>;
+        worker.prefetch(state, lp);
+        { worker.executed() } -> std::same_as<std::uint64_t&>;
+        { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
+        { model.lookahead() } -> std::convertible_to<Time>;
+        { model.lps() } -> std::convertible_to<std::uint32_t>;
+    } &&
+    (!writes_undo<M> ||
+     requires(typename M::Worker& worker, typename M::State& state, std::span<const std::byte> undo_data,
+              std::uint32_t lp) { worker.undo(state, undo_data, lp); });
 
 }  // namespace idlewave::pdes

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 #include "base/time.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/handler_model.hpp"
@@ -15,27 +14,22 @@
 #include "pdes/run_configuration.hpp"
 #include "pdes/run_statistics.hpp"
 #include "pdes/segmented_run.hpp"
+#include "pdes/state_digest.hpp"
 
 namespace idlewave::pdes {
 
 /// What a run of a model led to, summed over all processes.
 struct RunResult {
     RunStatistics statistics;
-    std::uint64_t digest = 0;  ///< sum of a hash of each LP's number and state
+    std::uint64_t digest = 0;  ///< sum of what each LP adds (state_digest.hpp)
 };
 
 namespace run_model_detail {
 
-/// What an LP adds to the digest of a run: its state has the number of events it handled and a digest of them.
-template <class State>
-std::uint64_t digest_of(std::uint32_t lp, const State& state) {
-    return philox({lp, state.digest, state.handled, 0}, {0, 0})[0];
-}
-
 /// The length of a cell for a model without a lookahead: in so short a span an LP mostly receives one event.
 template <Model M>
 Time cell_without_lookahead(const M& model) {
-    if constexpr (requires { model.typical_delay(); }) {
+    if constexpr (has_typical_delay<M>) {
         return std::max<Time>(1, model.typical_delay() / 16);
     } else {
         return 1;
@@ -73,7 +67,7 @@ template <Model M, class Use>
 RunResult run_model(const M& model, const RunConfiguration& configuration, Use use) {
     std::uint64_t digest = 0;
     const auto show = [&](std::uint32_t lp, const auto& state) {
-        digest += run_model_detail::digest_of(lp, state.model);
+        digest += digest_of(model, lp, state.model);
         use(lp, state.model);
     };
     RunResult run;

@@ -15,8 +15,6 @@ namespace pdes = idlewave::pdes;
 /// A station serves one customer after another (FIFO), and sends each one to the next station. Times are in ns.
 struct Ring {
     struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;  // of all arrivals, in the order in which they were handled
         Time free_at = 0;          // when the station will have served all its customers
         std::uint64_t served = 0;  // customers served before the end
     };
@@ -42,8 +40,6 @@ struct Ring {
     template <class Context>
     void handle(State& state, const Payload& payload, Context& context) const {
         const Time now = context.now();
-        ++state.handled;
-        state.digest = (state.digest ^ static_cast<std::uint64_t>(now) ^ payload.customer) * 0x9e3779b97f4a7c15U;
         const double sample = -idlewave::natural_logarithm(idlewave::between_0_and_1(context.random_bits()[0]));
         state.free_at = std::max(now, state.free_at) + static_cast<Time>(sample * service);
         state.served += state.free_at < end ? 1 : 0;

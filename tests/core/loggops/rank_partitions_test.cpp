@@ -9,12 +9,9 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
-#include "event_runs.hpp"
+#include "interleaved_ranks.hpp"
 #include "loggops/simulate_partitioned.hpp"
 #include "outcome.hpp"
-#include "pdes/optimistic.hpp"
-#include "pdes/partition_options.hpp"
-#include "pdes/thread_transport.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
@@ -59,30 +56,12 @@ Outcome partitioned(const S& source, const machine::Machine& machine, std::uint6
     return outcome;
 }
 
-/// Ranks in partitions that take turns as dice decide.
-struct Interleaved {
-    std::vector<Time> finish;
-    pdes::Statistics statistics;
-};
+/// The simulation in partitions that take turns as dice decide.
 template <goal::Source S>
-Interleaved interleaved(const S& graph, const machine::Machine& machine, std::uint64_t seed, std::uint32_t count,
-                        const pdes::PartitionOptions& how) {
-    using Model = LogGops<S, NoObserver>;
-    using Transport = pdes::ThreadTransport<Message>;
+testing::InterleavedRanks<Time> interleaved(const S& source, const machine::Machine& machine, std::uint64_t seed,
+                                            std::uint32_t count, bool lazy) {
     NoObserver observer;
-    Model model(graph, machine, seed, observer);
-    pdes::PartitionOptions options = how;
-    options.cell = model.lookahead();
-    const auto placement = pdes::Placement::cyclic(graph.ranks(), count);
-    Transport transport(count);
-    pdes::OptimisticScheduler<Model, Transport> partitions(model, placement, transport, options);
-    partitions.begin();
-    testing::interleaved(seed, count)(partitions);
-    Interleaved found;
-    found.finish.resize(graph.ranks());
-    partitions.each_lp([&](std::uint32_t r, const auto& rank) { found.finish[r] = model.finish(r, rank); });
-    found.statistics = partitions.statistics();
-    return found;
+    return testing::interleaved_ranks(source, machine, seed, count, lazy, observer);
 }
 
 TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
@@ -98,7 +77,7 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
         }
         ++ended;
         const std::uint32_t count = 1 + dice.small(4);
-        const Interleaved found = interleaved(graph, machine, seed, count, {.lazy = seed % 2 == 0});
+        const auto found = interleaved(graph, machine, seed, count, seed % 2 == 0);
         ASSERT_EQ(found.finish, one.finish) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, one.messages) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -155,7 +134,7 @@ TEST(RankPartitions, OfCollectivesUnderNoiseGiveTheSameWhenTheyRunFarAheadOfEach
         const Outcome one = in_one_window(source, noisy_machine(), 3);
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
-            const Interleaved found = interleaved(source, noisy_machine(), 3, count, {.lazy = seed % 2 == 0});
+            const auto found = interleaved(source, noisy_machine(), 3, count, seed % 2 == 0);
             ASSERT_EQ(found.finish, one.finish) << name << ", seed " << seed;
             rolled_back += found.statistics.rolled_back;
         }

@@ -9,12 +9,9 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
-#include "event_runs.hpp"
+#include "interleaved_ranks.hpp"
 #include "loggops/simulate_partitioned.hpp"
 #include "outcome.hpp"
-#include "pdes/optimistic.hpp"
-#include "pdes/partition_options.hpp"
-#include "pdes/thread_transport.hpp"
 #include "random_schedule.hpp"
 #include "records.hpp"
 #include "trials.hpp"
@@ -53,24 +50,11 @@ Recorded partitioned(const S& source, const machine::Machine& machine, std::uint
 /// The record of partitions that take turns as dice decide. Adds the events that were rolled back.
 template <goal::Source S>
 Recorded interleaved(const S& source, const machine::Machine& machine, std::uint64_t seed, std::uint32_t count,
-                     const pdes::PartitionOptions& how, const RecordingScope& scope, std::uint64_t& rolled_back) {
-    using Model = LogGops<S, Recorder>;
-    using Transport = pdes::ThreadTransport<Recorder::Payload>;
+                     bool lazy, const RecordingScope& scope, std::uint64_t& rolled_back) {
     Recorder recorder(source.ranks(), scope);
-    Model model(source, machine, seed, recorder);
-    pdes::PartitionOptions options = how;
-    options.cell = model.lookahead();
-    const auto placement = pdes::Placement::cyclic(source.ranks(), count);
-    Transport transport(count);
-    pdes::OptimisticScheduler<Model, Transport> partitions(model, placement, transport, options);
-    partitions.begin();
-    testing::interleaved(seed, count)(partitions);
-    Recorded found;
-    found.finish.resize(source.ranks());
-    partitions.each_lp([&](std::uint32_t r, const auto& rank) { found.finish[r] = model.finish(r, rank); });
-    found.record = recorder.take();
-    rolled_back += partitions.statistics().rolled_back;
-    return found;
+    auto found = testing::interleaved_ranks(source, machine, seed, count, lazy, recorder);
+    rolled_back += found.statistics.rolled_back;
+    return {std::move(found.finish), recorder.take()};
 }
 
 /// A part of the ranks and times in every third run.
@@ -91,8 +75,7 @@ TEST(RecordedPartitions, HaveTheRecordOfOneLoopAfterRollbacks) {
             continue;
         }
         ++ended;
-        const pdes::PartitionOptions how{.lazy = seed % 2 == 0};
-        ASSERT_TRUE(interleaved(graph, machine, seed, 1 + dice.small(4), how, scope, rolled_back) == *one)
+        ASSERT_TRUE(interleaved(graph, machine, seed, 1 + dice.small(4), seed % 2 == 0, scope, rolled_back) == *one)
             << "seed " << seed;
     }
     EXPECT_GT(ended, testing::trials(700));
@@ -151,10 +134,8 @@ TEST(RecordedPartitions, OfCollectivesUnderNoiseHaveTheRecordOfOneLoopAfterRollb
         const auto one = in_one_loop(source, noisy_machine(), 3);
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
-            std::uint64_t more = 0;
-            ASSERT_TRUE(interleaved(source, noisy_machine(), 3, count, {.lazy = seed % 2 == 0}, {}, more) == *one)
+            ASSERT_TRUE(interleaved(source, noisy_machine(), 3, count, seed % 2 == 0, {}, rolled_back) == *one)
                 << name << ", seed " << seed;
-            rolled_back += more;
         }
     }
     EXPECT_GT(rolled_back, 500U);

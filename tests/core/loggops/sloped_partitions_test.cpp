@@ -4,13 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "event_runs.hpp"
+#include "interleaved_ranks.hpp"
 #include "loggops/simulate_partitioned.hpp"
 #include "loggops/slopes.hpp"
 #include "outcome.hpp"
-#include "pdes/optimistic.hpp"
-#include "pdes/partition_options.hpp"
-#include "pdes/thread_transport.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
 
@@ -25,26 +22,6 @@ bool alike(const std::vector<Slopes<2>>& a, const std::vector<Serialisable::Mome
         return x.time == y.time && x.level(0) == y.level(0) && x.level(1) == y.level(1) &&
                x.computation() == y.computation();
     });
-}
-
-/// The finish times of partitions that take turns as dice decide. Adds the events that were rolled back.
-std::vector<Serialisable::Moment> interleaved(const goal::Graph& graph, const machine::Machine& machine,
-                                              std::uint64_t seed, std::uint32_t count, std::uint64_t& rolled_back) {
-    using Model = LogGops<goal::Graph, Serialisable>;
-    using Transport = pdes::ThreadTransport<Serialisable::Payload>;
-    Serialisable observer;
-    Model model(graph, machine, seed, observer);
-    pdes::PartitionOptions options{.lazy = seed % 2 == 0};
-    options.cell = model.lookahead();
-    const auto placement = pdes::Placement::cyclic(graph.ranks(), count);
-    Transport transport(count);
-    pdes::OptimisticScheduler<Model, Transport> partitions(model, placement, transport, options);
-    partitions.begin();
-    testing::interleaved(seed, count)(partitions);
-    std::vector<Serialisable::Moment> finish(graph.ranks());
-    partitions.each_lp([&](std::uint32_t r, const auto& rank) { finish[r] = model.finish(r, rank); });
-    rolled_back += partitions.statistics().rolled_back;
-    return finish;
 }
 
 TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
@@ -62,7 +39,10 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
             continue;
         }
         ++ended;
-        ASSERT_TRUE(alike(one, interleaved(graph, machine, seed, 1 + dice.small(4), rolled_back))) << "seed " << seed;
+        Serialisable in_turns;
+        const auto found = testing::interleaved_ranks(graph, machine, seed, 1 + dice.small(4), seed % 2 == 0, in_turns);
+        ASSERT_TRUE(alike(one, found.finish)) << "seed " << seed;
+        rolled_back += found.statistics.rolled_back;
         pdes::RunConfiguration configuration;
         configuration.scheduler = seed % 3 == 0 ? "check" : seed % 3 == 1 ? "yawns" : "timewarp";
         configuration.threads = seed % 3 == 0 ? 1 : 1 + dice.small(3);

@@ -46,7 +46,7 @@ Persons run(const EpidemicParameters& parameters) {
 auto fates_of(const Persons& persons) {
     std::vector<std::tuple<std::uint64_t, std::uint64_t, Time, Time, Time, std::uint32_t>> fates;
     for (const Epidemic::State& p : persons) {
-        fates.emplace_back(p.digest, p.handled, p.exposed, p.infectious, p.recovered, p.infected_by);
+        fates.emplace_back(p.events.digest, p.events.count, p.exposed, p.infectious, p.recovered, p.infected_by);
     }
     return fates;
 }

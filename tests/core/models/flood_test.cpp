@@ -36,7 +36,7 @@ using States = testing::States<Flood>;
 auto digests_of(const States& states) {
     std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, Time, Time, Time>> digests;
     for (const Flood::State& s : states) {
-        digests.emplace_back(s.digest, s.handled, s.queue_length_sum, s.link_free_at, s.counts[0].delay,
+        digests.emplace_back(s.events.digest, s.events.count, s.queue_length_sum, s.link_free_at, s.counts[0].delay,
                              s.counts[1].delay);
     }
     return digests;

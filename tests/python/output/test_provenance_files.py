@@ -34,30 +34,6 @@ def run(folder: Path, *words: object) -> str:
 
 
 WRITTEN = {
-<<<<<<< HEAD
-    "x.goal": "schedule bcast --ranks 4 -o x.goal",
-    "x.parquet": "simulate bcast --ranks 4 -m odin --ops x.parquet",
-    "x.json": "simulate bcast --ranks 4 -m odin --scheduler check --statistics x.json",
-    "y.parquet": "timeline bcast --ranks 4 -m odin -o y.parquet",
-    "x.png": "timeline bcast --ranks 4 -m odin -o x.png",
-    "x.svg": "timeline bcast --ranks 4 -m odin -o x.svg",
-    "x.pdf": "timeline bcast --ranks 4 -m odin -o x.pdf",
-    "study.parquet": "study {goal} -m odin -o study.parquet",
-    "study.csv": "study {goal} -m odin -o study.csv",
-    "study.json": "study {goal} -m odin --scheduler check --statistics study.json",
-    "explain.json": "explain {goal} -m odin --no-tolerance --scheduler check --statistics explain.json",
-    "signature.toml": "noise signature {noise} -o signature.toml",
-    "noise/noise.toml": "noise signature {noise} -o s.toml --noise noise",
-    "noise.png": "noise show {noise} --plot noise.png",
-    "network/machine.toml": "measure network --from {network} -o network",
-    "network/network.json": "measure network --from {network} -o network",
-    "network/network-samples.parquet": "measure network --from {network} -o network",
-    "samples.parquet": "measure network --from {network} --samples samples.parquet",
-    "phold.json": "pdes phold --lps 16 --end 1 --statistics phold.json",
-    "report/report.html": "report --machine {machine} -o report",
-    "report/figures/network.png": "report --machine {machine} -o report",
-    "report/figures/network.svg": "report --machine {machine} -o report",
-=======
     "schedule bcast --ranks 4 -o x.goal": ["x.goal"],
     "simulate bcast --ranks 4 -m odin --ops x.parquet": ["x.parquet"],
     "simulate bcast --ranks 4 -m odin --scheduler check --statistics x.json": ["x.json"],
@@ -67,6 +43,8 @@ WRITTEN = {
     "timeline bcast --ranks 4 -m odin -o x.pdf": ["x.pdf"],
     "study {goal} -m odin -o study.parquet": ["study.parquet"],
     "study {goal} -m odin -o study.csv": ["study.csv"],
+    "study {goal} -m odin --scheduler check --statistics study.json": ["study.json"],
+    "explain {goal} -m odin --no-tolerance --scheduler check --statistics explain.json": ["explain.json"],
     "noise signature {noise} -o s.toml --noise noise": ["s.toml", "noise/noise.toml"],
     "noise show {noise} --plot noise.png": ["noise.png"],
     "measure network --from {network} -o network --samples samples.parquet": [
@@ -81,7 +59,6 @@ WRITTEN = {
         "report/figures/network.png",
         "report/figures/network.svg",
     ],
->>>>>>> dup
 }
 """What commands write, by their words."""
 
