@@ -87,6 +87,13 @@ class RankWorker {
             parts().tables.observer.unpack(r, deserialiser);
         }
     }
+    /// Writes what `undo` reads: the rows that a rank has recorded stay here.
+    void pack_state(const State& rank, std::uint32_t r, Serialiser& serialiser) {
+        rank_serialiser().pack(rank, r, serialiser);
+        if constexpr (Observer::records) {
+            parts().tables.observer.save(r, serialiser);
+        }
+    }
     /// Rolls a rank back to the state that `undo_data` holds.
     void undo(State& rank, std::span<const std::byte> undo_data, std::uint32_t r) {
         rank_serialiser().discard(rank, r);
@@ -172,10 +179,7 @@ class RankWorker {
         if constexpr (requires { context.undo_data->size(); }) {
             if (context.undo_data != nullptr) [[unlikely]] {
                 Serialiser serialiser(*context.undo_data);
-                rank_serialiser().pack(rank, context.self(), serialiser);
-                if constexpr (Observer::records) {
-                    parts().tables.observer.save(context.self(), serialiser);
-                }
+                pack_state(rank, context.self(), serialiser);
             }
         }
     }

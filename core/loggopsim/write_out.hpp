@@ -23,9 +23,9 @@ goal::Graph write_out(std::uint32_t ranks, RankScheduleOf rank_schedule_of,
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const goal::RankSchedule rank_schedule = rank_schedule_of(rank);
         ops += rank_schedule.ops.size();
-        if (ops > goal::most_ops) {
+        if (ops > most_ops) {
             throw InputError("the loggopsim dialect writes a schedule out in memory, and this one has more than " +
-                             std::to_string(goal::most_ops) + " ops in its first " + std::to_string(rank + 1) +
+                             std::to_string(most_ops) + " ops in its first " + std::to_string(rank + 1) +
                              " ranks: simulate fewer ranks");
         }
         builder.begin_rank();

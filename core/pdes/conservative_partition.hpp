@@ -172,8 +172,8 @@ class ConservativePartition {
     [[nodiscard]] Context context_until(Time window_end) {
         return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
     }
-    [[nodiscard]] ConservativeContents<M> contents() {
-        return {memory_, thread_, worker_, memory_.lps(), payloads_, records_.output(), statistics_.restored_lps};
+    [[nodiscard]] PartitionContents<M, LpsOfThread<M>> contents() {
+        return {{memory_, thread_}, worker_, memory_.lps(), payloads_, records_.output(), statistics_.restored_lps};
     }
 
     /// Receives events from other processes; returns the cell of the earliest.

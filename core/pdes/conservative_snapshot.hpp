@@ -1,41 +1,30 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "base/time.hpp"
 #include "pdes/block_events.hpp"
 #include "pdes/calendar_queue.hpp"
 #include "pdes/delivery.hpp"
-#include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition_snapshot.hpp"
-#include "pdes/payload_store.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/process_memory.hpp"
 #include "pdes/snapshot.hpp"
 
 namespace idlewave::pdes {
 
-/// What a snapshot reads and writes of a thread of the conservative scheduler, as PartitionContents; an LP's index is
-/// its slot.
+/// Which LPs of a run a thread of the conservative scheduler has, as PlacedLps; an LP's index is its slot.
 template <WindowModel M>
-struct ConservativeContents {
+struct LpsOfThread {
     const ProcessMemory<M>& memory;
     std::uint32_t thread;
-    typename M::Worker& worker;
-    Lps<typename M::State>& lps;
-    PayloadPool<typename M::Payload>& payloads;
-    std::vector<typename EmittedOf<M>::Type>& output;
-    std::uint32_t& restored_lps;
 
-    [[nodiscard]] bool has(std::uint32_t lp) const {
-        check_snapshot_lp(lp, memory.placement().lps());
-        return memory.layout().owns(thread, lp);
-    }
+    [[nodiscard]] std::uint32_t all() const { return memory.placement().lps(); }
+    [[nodiscard]] bool has(std::uint32_t lp) const { return memory.layout().owns(thread, lp); }
     [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return memory.layout().slot_of(lp); }
     template <class Use>
-    void each_lp(Use use) const {
+    void each(Use use) const {
         memory.each_slot(thread, [&](std::uint32_t slot) { use(slot, memory.layout().lp_of(slot)); });
     }
 };

@@ -42,11 +42,14 @@ struct TrialContext {
     void emit(const typename EmittedOf<M>::Type& /*emitted*/) {}
 };
 
-/// Everything that belongs to an LP, as bytes.
+/// Everything of an LP that an execution changes and a rollback restores, as bytes.
 template <WindowModel M>
 std::vector<std::byte> bytes_of(typename M::Worker& worker, const typename M::State& state, std::uint32_t number) {
     std::vector<std::byte> bytes;
-    if constexpr (serialises<M>) {
+    if constexpr (packs_state<M>) {
+        Serialiser serialiser(bytes);
+        worker.pack_state(state, number, serialiser);
+    } else if constexpr (serialises<M>) {
         Serialiser serialiser(bytes);
         worker.pack(state, number, serialiser);
     } else {

@@ -166,6 +166,12 @@ concept serialises = requires(typename M::Worker& worker, typename M::State& sta
     worker.unpack(state, lp, deserialiser);
 };
 
+/// Some of what `pack` writes moves away with the LP, or a rollback leaves it: the scheduler `check` compares the bytes
+/// that `pack_state(state, lp, serialiser)` of a worker writes.
+template <class M>
+concept packs_state = requires(typename M::Worker& worker, const typename M::State& state, std::uint32_t lp,
+                               Serialiser& serialiser) { worker.pack_state(state, lp, serialiser); };
+
 /// A worker gives a payload from another process its code in this process, or QueuedEvent::pooled:
 /// `assign_code(payload)`.
 template <class M>

@@ -8,11 +8,13 @@
 #include "pdes/cancellation.hpp"
 #include "pdes/committed_records.hpp"
 #include "pdes/event.hpp"
+#include "pdes/horizon.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/model_errors.hpp"
 #include "pdes/optimistic_lps.hpp"
 #include "pdes/placement.hpp"
+#include "pdes/statistics.hpp"
 
 namespace idlewave::pdes {
 
@@ -25,6 +27,8 @@ struct OptimisticContext {
     using Emitted = typename EmittedOf<M>::Type;
 
     OptimisticLps<M, Endpoint>& lps;
+    const Horizon& horizon;
+    Statistics& counts;
     CommittedRecords<M>& records;
     Time until;
     std::int64_t cell;
@@ -72,7 +76,7 @@ struct OptimisticContext {
                 lps.send_remote(position.partition, event, payload);
             }
         }
-        if (logged && lps.cancellation().is_lazy()) {
+        if (logged && lps.is_lazy()) {
             lps.undo().execution().sent_payloads.push_back(payload);
         }
         count(sent);
@@ -90,12 +94,12 @@ struct OptimisticContext {
     [[gnu::noinline]] bool is_sent_already(const SentEvent& sent, const Payload* payload) const {
         const bool again = lazy_queue->matches(sent, record->sequence, payload,
                                                [this](const CancelledEvent& old) { lps.cancel_now(old); });
-        lps.statistics().counts.resent += again ? 1 : 0;
+        counts.resent += again ? 1 : 0;
         return again;
     }
 
     [[gnu::always_inline]] Placement::Position check(std::uint32_t destination, Time time) const {
-        const bool has_lookahead = lps.horizon().has_lookahead();
+        const bool has_lookahead = horizon.has_lookahead();
         const bool too_early = has_lookahead ? time < until : lps.queue().grid().cell_of(time) < cell;
         if (too_early || destination >= lps.placement().lps()) [[unlikely]] {
             throw_invalid_send(lp, destination, time, time_unit<M>, lps.placement().lps(),

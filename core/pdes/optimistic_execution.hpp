@@ -12,11 +12,13 @@
 #include "pdes/event.hpp"
 #include "pdes/event_queue.hpp"
 #include "pdes/execution_check.hpp"
+#include "pdes/horizon.hpp"
 #include "pdes/lp_events.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/optimistic_context.hpp"
 #include "pdes/optimistic_lps.hpp"
+#include "pdes/partition_statistics.hpp"
 #include "pdes/reexecution.hpp"
 
 namespace idlewave::pdes {
@@ -30,37 +32,39 @@ class OptimisticExecution {
     using Payload = typename M::Payload;
     using Emitted = typename EmittedOf<M>::Type;
 
-    /// `check`: each execution is made, undone, compared and made again.
-    OptimisticExecution(OptimisticLps<M, Endpoint>& lps, bool check)
-        : lps_(lps), check_(check), reexecution_(lps.horizon().has_lookahead() ? 0 : lps.lps().size()) {}
+    /// `horizon` and `statistics` are those of the partition. `check`: each execution is made, undone, compared and
+    /// made again.
+    OptimisticExecution(OptimisticLps<M, Endpoint>& lps, Horizon& horizon, PartitionStatistics& statistics, bool check)
+        : lps_(lps),
+          horizon_(horizon),
+          statistics_(statistics),
+          check_(check),
+          reexecution_(horizon.has_lookahead() ? 0 : lps.lps().size()) {}
 
     /// Makes the LPs, which start and do what they do in the first cell.
     void begin() {
         const Time end = has_lookahead() ? queue().grid().begin_of(1) : 0;
-        Context context{lps_, records_, end, 0};
+        Context context{lps_, horizon_, statistics_.counts, records_, end, 0};
         for (std::uint32_t i = 0; i < lps_.lps().size(); ++i) {
             context.enter(i, lps_.lps().make(i));
             lps_.set_timer(*context.record, i, lps_.worker().start(context.record->state, end, context));
         }
-        lps_.statistics().counts.committed += lps_.worker().executed();
-        lps_.outbox().flush();
+        statistics_.counts.committed += lps_.worker().executed();
+        lps_.flush();
     }
 
     /// Executes the first block of LPs that has events in `cell`.
     void execute_cell(std::int64_t cell) {
-        lps_.horizon().enter(cell);
+        horizon_.enter(cell);
         const std::uint32_t block = queue().take_block(cell);
         const std::uint32_t first_lp = block << queue().grid().block_shift;
         if (!has_lookahead()) {
             requeue_executed(cell, first_lp);
         }
-        lps_.stragglers().enter_block(cell, block);
+        lps_.enter_block(cell, block);
         execute_block(cell, first_lp);
-        lps_.stragglers().leave_block();
-        for (const PendingEvent& event : lps_.stragglers().take_of_block()) {
-            lps_.deliver(event);
-        }
-        lps_.outbox().flush();
+        lps_.leave_block();
+        lps_.flush();
     }
 
     /// Commits the executions before `cell`: their records become visible, and their memory is used again.
@@ -71,7 +75,7 @@ class OptimisticExecution {
             }
             UndoLog<M>::each_emitted(record,
                                      [this](const Emitted& emitted) { records_.commit(lps_.worker(), emitted); });
-            lps_.statistics().counts.committed += record.count;
+            statistics_.counts.committed += record.count;
         });
     }
 
@@ -97,17 +101,17 @@ class OptimisticExecution {
     using Context = OptimisticContext<M, Endpoint>;
 
     [[nodiscard]] EventQueue<M>& queue() { return lps_.queue(); }
-    [[nodiscard]] bool has_lookahead() const { return lps_.horizon().has_lookahead(); }
+    [[nodiscard]] bool has_lookahead() const { return horizon_.has_lookahead(); }
 
     /// Whether executions in `cell` have undo records: where they may be rolled back, and where records that they emit
     /// have to follow earlier ones that are in the log yet.
     [[nodiscard]] bool is_logged(std::int64_t cell) const {
-        return cell > lps_.horizon().safe() || (emits<M> && !lps_.undo().empty());
+        return cell > horizon_.safe() || (emits<M> && !lps_.undo().empty());
     }
 
     void execute_block(std::int64_t cell, std::uint32_t first_lp) {
         const Grid& grid = queue().grid();
-        Context context{lps_, records_, grid.begin_of(cell + 1), cell};
+        Context context{lps_, horizon_, statistics_.counts, records_, grid.begin_of(cell + 1), cell};
         context.logged = is_logged(cell);
         context.undo_data = writes_undo<M> && context.logged ? &lps_.undo().execution().undo_data : nullptr;
         const auto prefetch = [&](const QueuedEvent& event) {
@@ -131,13 +135,13 @@ class OptimisticExecution {
     /// Executes the events of an LP in a cell, anti-messages among them, unless they have to wait.
     [[gnu::always_inline]] void execute_lp(Context& context, std::span<const QueuedEvent> events) {
         if constexpr (has_conservative_lps<M>) {
-            if (context.cell > lps_.horizon().safe() && has_lookahead() && is_conservative(context, events)) {
+            if (context.cell > horizon_.safe() && has_lookahead() && is_conservative(context, events)) {
                 hold(context, events);
                 return;
             }
         }
-        if (lps_.statistics().communication.counts()) [[unlikely]] {
-            lps_.statistics().communication.count(context.local, context.lp, events);
+        if (statistics_.communication.counts()) [[unlikely]] {
+            statistics_.communication.count(context.local, context.lp, events);
         }
         if (has_lookahead() || !reexecution_.is_requeued(context.local)) [[likely]] {
             execute(context, queue().remaining(events, queue().grid().begin_of(context.cell)));
@@ -146,7 +150,7 @@ class OptimisticExecution {
 
     /// Executes events of an LP in a cell, of which none is cancelled.
     [[gnu::always_inline]] void execute(Context& context, std::span<const QueuedEvent> events) {
-        context.lazy_queue = lps_.cancellation().queue_of(context.local);
+        context.lazy_queue = lps_.lazy_queue_of(context.local);
         if (!events.empty()) [[likely]] {
             const Time begins = queue().grid().begin_of(context.cell);
             if (check_) [[unlikely]] {
@@ -154,7 +158,7 @@ class OptimisticExecution {
                             context.until, queue().grid());
             }
             if (!context.logged) {
-                lps_.statistics().counts.committed += run(context, events, begins);
+                statistics_.counts.committed += run(context, events, begins);
                 for (const QueuedEvent& event : events) {
                     queue().delivery().release(event);
                 }
@@ -162,12 +166,10 @@ class OptimisticExecution {
                 UndoRecord* record = lps_.undo().open(*context.record, context.local, context.cell, events);
                 lps_.undo().close(record, run(context, events, begins));
             }
-            if (lps_.stragglers().has_deferred()) [[unlikely]] {
-                lps_.deliver_deferred();
-            }
+            lps_.deliver_deferred();
         }
         if (context.lazy_queue != nullptr) [[unlikely]] {
-            cancel_not_resent(context);
+            lps_.cancel_not_resent(*context.lazy_queue, context.local, context.cell);
         }
     }
 
@@ -176,26 +178,20 @@ class OptimisticExecution {
         Lp<State>& lp = *context.record;
         const std::uint64_t before = lps_.worker().executed();
         Time next = never;
-        lps_.stragglers().enter_lp();
+        lps_.enter_lp();
         if (events.size() == 1 && events.front().source != QueuedEvent::timer) [[likely]] {
             next = lps_.worker().run_one(lp.state, queue().delivery().deliver(events.front(), begins), context.until,
                                          context);
         } else {
             const auto delivered = queue().delivery().deliver_all(lp, events, begins, context.until, queue().grid());
             for (std::size_t i = 1; i < delivered.size(); ++i) {
-                lps_.statistics().counts.ties += delivered[i].time == delivered[i - 1].time ? 1 : 0;
+                statistics_.counts.ties += delivered[i].time == delivered[i - 1].time ? 1 : 0;
             }
             next = lps_.worker().run(lp.state, delivered, context.until, context);
         }
-        lps_.stragglers().leave_lp();
+        lps_.leave_lp();
         lps_.set_timer(lp, context.local, next);
         return lps_.worker().executed() - before;
-    }
-
-    /// Cancels what an LP sent up to this cell in executions that were rolled back, and did not send again.
-    [[gnu::noinline]] void cancel_not_resent(const Context& context) {
-        lps_.cancellation().finish(*context.lazy_queue, context.local, context.cell,
-                                   [this](const CancelledEvent& old) { lps_.cancel_now(old); });
     }
 
     /// Without a lookahead, before a block is executed in a cell: rolls back the LPs that were executed in it already,
@@ -206,7 +202,7 @@ class OptimisticExecution {
         for (const QueuedEvent& event : queue().events()) {
             const std::uint32_t local = first_lp + event.lp;
             if (lps_.undo().is_executed_from(local, cell)) {
-                ++lps_.statistics().counts.primary_rollbacks;
+                ++statistics_.counts.primary_rollbacks;
                 lps_.roll_back(local, cell);
                 reexecution_.requeue(local);
             }
@@ -256,6 +252,8 @@ class OptimisticExecution {
     }
 
     OptimisticLps<M, Endpoint>& lps_;
+    Horizon& horizon_;
+    PartitionStatistics& statistics_;
     bool check_;
     ReexecutedLps reexecution_;
     ConservativeQueue conservative_events_;

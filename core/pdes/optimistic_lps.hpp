@@ -10,19 +10,21 @@
 #include "pdes/event_queue.hpp"
 #include "pdes/horizon.hpp"
 #include "pdes/inbox.hpp"
+#include "pdes/lazy_cancellation.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/outbox.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/partition_statistics.hpp"
 #include "pdes/placement.hpp"
+#include "pdes/statistics.hpp"
 #include "pdes/stragglers.hpp"
 #include "pdes/undo_log.hpp"
 
 namespace idlewave::pdes {
 
 /// The LPs of a partition and their pending events under Time Warp: delivers events, rolls LPs back, and cancels what
-/// they sent. An execution (OptimisticExecution) takes events from here, and sends new ones.
+/// they sent. An execution (OptimisticExecution) takes events from the queue, and sends new ones here. Batches that are
+/// being filled, events that are to be cancelled, and stragglers that have to wait are seen here only.
 template <WindowModel M, class Endpoint>
 class OptimisticLps {
   public:
@@ -34,19 +36,20 @@ class OptimisticLps {
     static_assert(!serialises<M> || writes_undo<M>,
                   "a model that serialises its LPs has to undo them itself, since a copy of the state is not enough");
 
-    OptimisticLps(M& model, const Placement& placement, std::uint32_t self, Endpoint& endpoint,
-                  const PartitionOptions& options)
+    /// `horizon` and `counts` are those of the partition.
+    OptimisticLps(M& model, const Placement& placement, std::uint32_t self, Endpoint& endpoint, Horizon& horizon,
+                  Statistics& counts, const PartitionOptions& options)
         : model_(model),
           placement_(placement),
           self_(self),
+          horizon_(horizon),
+          counts_(counts),
           worker_(model),
           lps_(placement.size(self)),
           queue_(model, options.cell, placement.size(self)),
           undo_(placement.size(self)),
           cancellation_(options.lazy || model.lookahead() <= 0),
-          horizon_(options, model.lookahead() > 0, queue_.grid().cell_of(options.from), placement.partitions()),
-          outbox_(placement.partitions(), endpoint, horizon_.gvt()),
-          statistics_(options, placement.size(self), placement.lps()) {
+          outbox_(placement.partitions(), endpoint, horizon.gvt()) {
         queue_.advance(queue_.grid().cell_of(options.from));
     }
 
@@ -61,13 +64,6 @@ class OptimisticLps {
     [[nodiscard]] const EventQueue<M>& queue() const { return queue_; }
     [[nodiscard]] UndoLog<M>& undo() { return undo_; }
     [[nodiscard]] const UndoLog<M>& undo() const { return undo_; }
-    [[nodiscard]] Cancellation<Payload>& cancellation() { return cancellation_; }
-    [[nodiscard]] Stragglers& stragglers() { return stragglers_; }
-    [[nodiscard]] Horizon& horizon() { return horizon_; }
-    [[nodiscard]] const Horizon& horizon() const { return horizon_; }
-    [[nodiscard]] Outbox<Payload, Endpoint>& outbox() { return outbox_; }
-    [[nodiscard]] PartitionStatistics& statistics() { return statistics_; }
-    [[nodiscard]] const PartitionStatistics& statistics() const { return statistics_; }
     [[nodiscard]] std::int64_t cell_of(const PendingEvent& event) const { return queue_.grid().cell_of(event.time); }
 
     // ---- events come
@@ -88,14 +84,6 @@ class OptimisticLps {
         queue_.push(event, cell);
     }
 
-    /// Delivers what came during the execution of an LP.
-    [[gnu::noinline]] void deliver_deferred() {
-        for (const PendingEvent& event : stragglers_.take_deferred()) {
-            roll_back_for(event, cell_of(event));
-        }
-        cancel_pending();
-    }
-
     /// Undoes all executions of an LP from `cell` on, queues their events again, and cancels the events that it sent.
     void roll_back(std::uint32_t local, std::int64_t cell) {
         const std::uint32_t number = number_of(local);
@@ -106,7 +94,7 @@ class OptimisticLps {
                 queue_.push(EventQueue<M>::pending(event, begins, local), record.cell);
             }
             cancellation_.add(record, number);
-            statistics_.counts.rolled_back += record.count;
+            counts_.rolled_back += record.count;
             worker_.executed() -= record.count;
         });
     }
@@ -123,6 +111,22 @@ class OptimisticLps {
         outbox_.send(partition, event, cell_of(event), payload);
     }
 
+    /// Sends the message batches that are being filled.
+    void flush() { outbox_.flush(); }
+    /// Number of events and of batches sent to other partitions.
+    [[nodiscard]] std::uint64_t remote_events() const { return outbox_.events(); }
+    [[nodiscard]] std::uint64_t batches() const { return outbox_.batches(); }
+
+    // ---- events are cancelled
+
+    /// Whether an event is cancelled only when its LP does not send it again.
+    [[nodiscard]] bool is_lazy() const { return cancellation_.is_lazy(); }
+    /// The events that an LP may send again, or null.
+    [[nodiscard]] LazyQueue<Payload>* lazy_queue_of(std::uint32_t local) { return cancellation_.queue_of(local); }
+    /// Cancels what an LP sent up to `cell` in executions that were rolled back, and did not send again.
+    [[gnu::noinline]] void cancel_not_resent(LazyQueue<Payload>& queue, std::uint32_t local, std::int64_t cell) {
+        cancellation_.finish(queue, local, cell, [this](const CancelledEvent& old) { cancel_now(old); });
+    }
     /// Cancels what executions sent that were rolled back.
     void cancel_pending() {
         cancellation_.each_pending([this](const CancelledEvent& cancelled) { cancel(cancelled); });
@@ -131,6 +135,25 @@ class OptimisticLps {
     void cancel_now(const CancelledEvent& cancelled) {
         cancel(cancelled);
         cancel_pending();
+    }
+
+    // ---- executions begin and end; events that come meanwhile may have to wait
+
+    void enter_block(std::int64_t cell, std::uint32_t block) { stragglers_.enter_block(cell, block); }
+    /// Delivers what came for the block.
+    void leave_block() {
+        stragglers_.leave_block();
+        for (const PendingEvent& event : stragglers_.take_of_block()) {
+            deliver(event);
+        }
+    }
+    void enter_lp() { stragglers_.enter_lp(); }
+    void leave_lp() { stragglers_.leave_lp(); }
+    /// Delivers what came between the last two; to be called once the undo log has the execution.
+    void deliver_deferred() {
+        if (stragglers_.has_deferred()) [[unlikely]] {
+            deliver_all_deferred();
+        }
     }
 
     /// Sets a timer, so that the LP is executed in the cell of `time`, unless an earlier one is set.
@@ -142,6 +165,13 @@ class OptimisticLps {
     }
 
   private:
+    [[gnu::noinline]] void deliver_all_deferred() {
+        for (const PendingEvent& event : stragglers_.take_deferred()) {
+            roll_back_for(event, cell_of(event));
+        }
+        cancel_pending();
+    }
+
     /// Delivers one for a cell in which LPs were executed: after the present execution, if there is one.
     [[gnu::noinline]] void deliver_straggler(const PendingEvent& event, std::int64_t cell) {
         if (stragglers_.defers(event)) {
@@ -157,8 +187,7 @@ class OptimisticLps {
             return;
         }
         if (undo_.is_executed_from(event.lp, cell)) {
-            ++(event.code == QueuedEvent::anti_message ? statistics_.counts.secondary_rollbacks
-                                                       : statistics_.counts.primary_rollbacks);
+            ++(event.code == QueuedEvent::anti_message ? counts_.secondary_rollbacks : counts_.primary_rollbacks);
             roll_back(event.lp, cell);
         }
         queue_.push(event, cell);
@@ -170,7 +199,7 @@ class OptimisticLps {
         const PendingEvent anti_message{cancelled.sent.time, position.local, cancelled.source, cancelled.sequence,
                                         QueuedEvent::anti_message};
         const std::int64_t cell = cell_of(anti_message);
-        ++statistics_.counts.cancelled;
+        ++counts_.cancelled;
         if (position.partition != self_) {
             outbox_.send(position.partition, anti_message, cell);
         } else if (cell > horizon_.frontier()) {
@@ -183,15 +212,15 @@ class OptimisticLps {
     const M& model_;
     const Placement& placement_;
     std::uint32_t self_;
+    Horizon& horizon_;
+    Statistics& counts_;
     typename M::Worker worker_;
     Lps<State> lps_;
     EventQueue<M> queue_;
     UndoLog<M> undo_;
     Cancellation<Payload> cancellation_;
     Stragglers stragglers_;
-    Horizon horizon_;
     Outbox<Payload, Endpoint> outbox_;
-    PartitionStatistics statistics_;
 };
 
 }  // namespace idlewave::pdes

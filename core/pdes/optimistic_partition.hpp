@@ -6,14 +6,17 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "pdes/calendar_queue.hpp"
 #include "pdes/event.hpp"
 #include "pdes/gvt.hpp"
+#include "pdes/horizon.hpp"
 #include "pdes/lp_events.hpp"
 #include "pdes/model.hpp"
 #include "pdes/optimistic_execution.hpp"
 #include "pdes/optimistic_lps.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/partition_snapshot.hpp"
+#include "pdes/partition_statistics.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/snapshot.hpp"
@@ -41,8 +44,8 @@ enum class Step : std::uint8_t {
 /// executed again, until nothing changes any more. Cancellation is lazy then: with aggressive cancellation two LPs that
 /// send each other events within a cell would cancel them for ever.
 ///
-/// The partition executes a step after the other. Its LPs and their events are in OptimisticLps, and
-/// OptimisticExecution executes them.
+/// The partition executes a step after the other. It has the horizon and the statistics; its LPs and their events are
+/// in OptimisticLps, and OptimisticExecution executes them.
 template <WindowModel M, class Endpoint>
 class OptimisticPartition {
   public:
@@ -50,7 +53,12 @@ class OptimisticPartition {
 
     OptimisticPartition(M& model, const Placement& placement, std::uint32_t self, Endpoint& endpoint,
                         const PartitionOptions& options)
-        : lps_(model, placement, self, endpoint, options), execution_(lps_, options.check) {}
+        : endpoint_(endpoint),
+          horizon_(options, model.lookahead() > 0, Grid(options.cell, placement.size(self)).cell_of(options.from),
+                   placement.partitions()),
+          statistics_(options, placement.size(self), placement.lps()),
+          lps_(model, placement, self, endpoint, horizon_, statistics_.counts, options),
+          execution_(lps_, horizon_, statistics_, options.check) {}
 
     /// Makes the LPs, which start and do what they do in the first cell.
     void begin() { execution_.begin(); }
@@ -62,29 +70,29 @@ class OptimisticPartition {
             [this](std::uint32_t local, Time time) { lps_.set_timer(lps_.lps()[local], local, time); });
     }
     /// Throws InputError if the snapshot did not have all LPs.
-    void check_restored() const { PartitionSnapshot<M>::check(lps_.lps().size(), lps_.statistics().restored_lps); }
+    void check_restored() const { PartitionSnapshot<M>::check(lps_.lps().size(), statistics_.restored_lps); }
 
     /// Executes the next block of LPs, if it may, and takes part in finding GVT.
     Step step() {
         lps_.receive();
-        Gvt& gvt = lps_.horizon().gvt();
-        if (gvt.poll(lps_.outbox().endpoint(), [this] { return contribution(); })) {
-            if (lps_.horizon().has_ended()) {
+        Gvt& gvt = horizon_.gvt();
+        if (gvt.poll(endpoint_, [this] { return contribution(); })) {
+            if (horizon_.has_ended()) {
                 execution_.commit_before(Gvt::nothing);
                 return Step::ended;
             }
             advance_to_gvt();
         }
         const std::int64_t cell = lps_.queue().first_cell();
-        const bool executes = lps_.queue().has_buckets(cell) && lps_.horizon().allows(cell, lps_.undo().bytes_in_use());
+        const bool executes = lps_.queue().has_buckets(cell) && horizon_.allows(cell, lps_.undo().bytes_in_use());
         if (executes) {
             execution_.execute_cell(cell);
-            lps_.horizon().count_executed(lps_.queue().events().size());
+            horizon_.count_executed(lps_.queue().events().size());
         }
-        if (lps_.horizon().needs_round(!executes)) {
-            lps_.outbox().flush();
-            lps_.horizon().begin_round();
-            gvt.begin_round(lps_.outbox().endpoint(), contribution());
+        if (horizon_.needs_round(!executes)) {
+            lps_.flush();
+            horizon_.begin_round();
+            gvt.begin_round(endpoint_, contribution());
         }
         return executes ? Step::advanced : Step::idle;
     }
@@ -108,25 +116,25 @@ class OptimisticPartition {
     [[nodiscard]] const std::vector<Emitted>& output() const { return execution_.records().output(); }
 
     [[nodiscard]] const Statistics& statistics() {
-        Statistics& counts = lps_.statistics().counts;
-        counts.gvt_rounds = lps_.horizon().gvt().rounds();
+        Statistics& counts = statistics_.counts;
+        counts.gvt_rounds = horizon_.gvt().rounds();
         counts.log_bytes = lps_.undo().bytes();
-        counts.remote_events = lps_.outbox().events();
-        counts.message_batches = lps_.outbox().batches();
+        counts.remote_events = lps_.remote_events();
+        counts.message_batches = lps_.batches();
         return counts;
     }
-    [[nodiscard]] const ProgressSeries& series() const { return lps_.statistics().series; }
-    [[nodiscard]] const CommunicationMatrix& communication() const { return lps_.statistics().communication; }
+    [[nodiscard]] const ProgressSeries& series() const { return statistics_.series; }
+    [[nodiscard]] const CommunicationMatrix& communication() const { return statistics_.communication; }
     [[nodiscard]] typename M::Worker& worker() { return lps_.worker(); }
     [[nodiscard]] std::uint32_t number() const { return lps_.self(); }
-    [[nodiscard]] Time gvt() const { return lps_.queue().grid().begin_of(lps_.horizon().gvt().cell()); }
+    [[nodiscard]] Time gvt() const { return lps_.queue().grid().begin_of(horizon_.gvt().cell()); }
     /// Once it has ended: whether no event is left; else all partitions have paused.
-    [[nodiscard]] bool at_end() const { return lps_.horizon().at_end(); }
-    [[nodiscard]] bool paused_for_migration() const { return lps_.horizon().paused_for_migration(); }
-    [[nodiscard]] Time paused_at() const { return lps_.queue().grid().begin_of(lps_.horizon().stop()); }
+    [[nodiscard]] bool at_end() const { return horizon_.at_end(); }
+    [[nodiscard]] bool paused_for_migration() const { return horizon_.paused_for_migration(); }
+    [[nodiscard]] Time paused_at() const { return lps_.queue().grid().begin_of(horizon_.stop()); }
     /// Asks all partitions to pause soon, at one time before which all is committed and after which nothing was
     /// executed.
-    void ask_to_pause() { lps_.horizon().ask_to_pause(); }
+    void ask_to_pause() { horizon_.ask_to_pause(); }
     /// Adds the events that groups of `group` neighbouring LPs received.
     void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
         for (std::uint32_t i = 0; i < lps_.lps().size(); ++i) {
@@ -135,14 +143,9 @@ class OptimisticPartition {
     }
 
   private:
-    [[nodiscard]] PartitionContents<M> contents() {
-        return {lps_.placement(),
-                lps_.self(),
-                lps_.worker(),
-                lps_.lps(),
-                lps_.queue().payloads(),
-                execution_.records().output(),
-                lps_.statistics().restored_lps};
+    [[nodiscard]] PartitionContents<M, PlacedLps> contents() {
+        return {{lps_.placement(), lps_.self()}, lps_.worker(),           lps_.lps(), lps_.queue().payloads(),
+                execution_.records().output(),   statistics_.restored_lps};
     }
 
     void save_events(const Placement& next, Snapshot& snapshot) {
@@ -167,19 +170,22 @@ class OptimisticPartition {
 
     [[nodiscard]] Gvt::Contribution contribution() {
         return {.first_pending = std::min(lps_.queue().first_cell(), execution_.first_conservative()),
-                .executed = lps_.horizon().executed(),
-                .wants_pause = lps_.horizon().wants_pause()};
+                .executed = horizon_.executed(),
+                .wants_pause = horizon_.wants_pause()};
     }
 
     void advance_to_gvt() {
-        const std::int64_t gvt = lps_.horizon().gvt().cell();
-        lps_.horizon().advance(lps_.worker().executed(), lps_.statistics().counts.rolled_back);
+        const std::int64_t gvt = horizon_.gvt().cell();
+        horizon_.advance(lps_.worker().executed(), statistics_.counts.rolled_back);
         execution_.commit_before(gvt);
         lps_.queue().advance(gvt);
-        execution_.requeue_conservative(lps_.horizon().safe());
-        lps_.statistics().sample(lps_.queue().grid().begin_of(gvt), lps_.undo().bytes_in_use());
+        execution_.requeue_conservative(horizon_.safe());
+        statistics_.sample(lps_.queue().grid().begin_of(gvt), lps_.undo().bytes_in_use());
     }
 
+    Endpoint& endpoint_;
+    Horizon horizon_;
+    PartitionStatistics statistics_;
     OptimisticLps<M, Endpoint> lps_;
     OptimisticExecution<M, Endpoint> execution_;
 };

@@ -23,38 +23,44 @@
 /// A partition's LPs, pending events and committed records, into a snapshot and out of it.
 namespace idlewave::pdes {
 
-/// Throws InputError if a snapshot has an LP that the run does not have.
-inline void check_snapshot_lp(std::uint32_t lp, std::uint32_t lps) {
-    if (lp >= lps) {
-        throw InputError("a snapshot of the run has an LP " + std::to_string(lp) + ", of " + std::to_string(lps));
-    }
-}
-
-/// The parts of a partition that a snapshot reads and writes. A scheduler that keeps its LPs in another way has its own
-/// contents, with the same members.
-template <WindowModel M>
-struct PartitionContents {
+/// Which LPs of a run are in a partition, and the index of each: those of its placement, in their order. A scheduler
+/// that keeps its LPs in another way has a struct of its own with these members.
+struct PlacedLps {
     const Placement& placement;
-    std::uint32_t self;
+    std::uint32_t partition;
+
+    /// The number of LPs of the run.
+    [[nodiscard]] std::uint32_t all() const { return placement.lps(); }
+    /// Whether an LP of the run is here.
+    [[nodiscard]] bool has(std::uint32_t lp) const { return placement.of(lp).partition == partition; }
+    /// The index of an LP that is here.
+    [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return placement.of(lp).local; }
+    /// Calls `use` with the index and the number of each LP.
+    template <class Use>
+    void each(Use use) const {
+        for (std::uint32_t i = 0; i < placement.size(partition); ++i) {
+            use(i, placement.lp_of(partition, i));
+        }
+    }
+};
+
+/// The parts of a partition that a snapshot reads and writes; `Own` says which LPs it has, as PlacedLps does.
+template <WindowModel M, class Own>
+struct PartitionContents {
+    Own own;
     typename M::Worker& worker;
     Lps<typename M::State>& lps;
     PayloadPool<typename M::Payload>& payloads;
     std::vector<typename EmittedOf<M>::Type>& output;
     std::uint32_t& restored_lps;
 
-    /// Whether an LP of the snapshot is placed here. Throws InputError if there is no such LP.
+    /// Whether an LP of the snapshot is here. Throws InputError if the run has no such LP.
     [[nodiscard]] bool has(std::uint32_t lp) const {
-        check_snapshot_lp(lp, placement.lps());
-        return placement.of(lp).partition == self;
-    }
-    /// The index of an LP that is placed here.
-    [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return placement.of(lp).local; }
-    /// Calls `use` with the index and the number of each LP.
-    template <class Use>
-    void each_lp(Use use) const {
-        for (std::uint32_t i = 0; i < lps.size(); ++i) {
-            use(i, placement.lp_of(self, i));
+        if (lp >= own.all()) {
+            throw InputError("a snapshot of the run has an LP " + std::to_string(lp) + ", of " +
+                             std::to_string(own.all()));
         }
+        return own.has(lp);
     }
 };
 
@@ -88,7 +94,7 @@ class PartitionSnapshot {
     /// Adds LPs and committed records to the snapshot, sorted by the partitions of `next`.
     template <class Contents>
     static void save_lps(const Placement& next, Snapshot& snapshot, Contents from) {
-        from.each_lp([&](std::uint32_t index, std::uint32_t lp) {
+        from.own.each([&](std::uint32_t index, std::uint32_t lp) {
             save_lp(from.lps[index], lp, from.worker, snapshot.open(next.of(lp).partition));
         });
         for (const Emitted& emitted : from.output) {
@@ -121,7 +127,7 @@ class PartitionSnapshot {
                 const auto lp = deserialiser.next<std::uint32_t>();
                 const auto time = deserialiser.next<Time>();
                 if (to.has(lp)) {
-                    set_timer(to.index_of(lp), time);
+                    set_timer(to.own.index_of(lp), time);
                 }
                 return;
             }
@@ -143,7 +149,7 @@ class PartitionSnapshot {
         if (!to.has(number)) {
             return;
         }
-        Lp<State>& lp = to.lps.make(to.index_of(number));
+        Lp<State>& lp = to.lps.make(to.own.index_of(number));
         ++to.restored_lps;
         own(lp.sequence);
         if constexpr (serialises<M>) {
@@ -168,7 +174,7 @@ class PartitionSnapshot {
         if (!to.has(lp)) {
             return;
         }
-        event.lp = to.index_of(lp);
+        event.lp = to.own.index_of(lp);
         if (event.code == QueuedEvent::pooled) {
             take_payload<M>(event, payload, to.worker, to.payloads);
         }

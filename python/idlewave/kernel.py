@@ -110,11 +110,6 @@ class RunConfiguration:
                 f"other options of a run; found {', '.join(found)}"
             )
 
-    def check_without_checkpoints(self, why: str) -> None:
-        """Raise UsageError if the run has a checkpoint; `why` it has none, in words."""
-        if self.options["checkpoint"] is not None:
-            raise UsageError(f"{why}, and a checkpoint is that of one: leave out checkpoint and restart")
-
     def core(self, description: str) -> _core.RunConfiguration:
         """The configuration of the core; `description` names the model and its parameters in one line."""
         options = self.options

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from .checkpoint_parts import SampleCheckpoints
 from .errors import UsageError
 from .escaping import quote
 from .kernel import RunConfiguration, SimulationOptions
@@ -141,14 +142,15 @@ def latency_tolerance(
     be known. Noise is that of `seed`: the same at every latency.
 
     `progress` is called a few times a second with how many simulations were made, and `most_simulations`.
+    The checkpoint directory has the simulations that have finished, and the checkpoints of the one that runs.
     Raises UsageError for arguments that have no meaning, and what `simulate` raises with the machine's own latency.
     """
-    configuration = RunConfiguration.of(options)
-    configuration.check_without_checkpoints("the latency tolerance takes many simulations")
+    RunConfiguration.of(options)
     checked_schedule(schedule)
     machine = as_machine(machine)
     _check(machine, growths, level, most_simulations, precision)
     machine = checked_machine(machine, noise, noise_reaches)
+    checkpoints = SampleCheckpoints(options, _description(schedule, machine, level, options))
     made = 0
 
     def show(_now: int = 0) -> None:
@@ -159,11 +161,15 @@ def latency_tolerance(
         nonlocal made
         show()
         made += 1
+        if (known := checkpoints.known(added)) is not None:
+            return known
         slower = with_latency(machine, added, level)
-        found = differentiate(schedule, slower, options["seed"], configuration, show)
+        found = differentiate(schedule, slower, options["seed"], checkpoints.configuration(added), show)
         slopes = found.last.network if level == "network" else found.last.node
         assert slopes is not None
-        return Sample(added, found.time, int(slopes["L"][0]))
+        finished = Sample(added, found.time, int(slopes["L"][0]))
+        checkpoints.finished(finished)
+        return finished
 
     samples = Samples(sample, most_simulations, LARGEST_LATENCY - _largest_latency(_level(machine, level)))
     base = samples.known[0].time
@@ -171,6 +177,14 @@ def latency_tolerance(
     search = Search(samples, sorted(set(limits.values())), precision, noise=machine.noise is not None)
     search.run()
     return _result(search, limits)
+
+
+def _description(schedule: Schedule, machine: Machine, level: str, options: SimulationOptions) -> str:
+    """The search, for its checkpoints."""
+    if options["checkpoint"] is None:
+        return ""
+    costs = machine.identity()
+    return f"latency of {level}, schedule {schedule.identity()} on machine {costs}, seed {options['seed']}"
 
 
 def _check(machine: Machine, growths: tuple[float, ...], level: str, most_simulations: int, precision: float) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..checkpoint_parts import check_parts, part_of
 from ..formatting import plain_time
 from ..kernel import RunConfiguration
 from ..machine import Machine
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ..timeline import Timeline
 
 MOST_ROWS = 10
+RUNS = ("recording", "derivatives", "tolerance")
+"""The directories of checkpoints: one for each run that the command makes."""
 
 
 @click.command()
@@ -59,22 +62,23 @@ def explain(
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     configuration = RunConfiguration.of(how)
-    configuration.check_without_checkpoints("explain makes several simulations")
+    check_parts(how, RUNS)
     check_statistics(statistics, configuration)
     schedule = schedule_from(source, options)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
-        timeline = simulate(schedule, machine, record=True, progress=progress, **how)
+        timeline = simulate(schedule, machine, record=True, progress=progress, **part_of(how, RUNS[0]))
     with time_progress("differentiating") as progress:
-        slopes = sensitivities(schedule, machine, progress=progress, **how)
+        slopes = sensitivities(schedule, machine, progress=progress, **part_of(how, RUNS[1]))
     if slopes.run is not None:
         write_statistics(slopes.run, statistics, timeline.provenance)
 
     def tolerance() -> LatencyTolerance | None:
         if no_tolerance:
             return None
+        own = part_of(how, RUNS[2])
         with rank_progress("latency tolerance") as progress:
-            return latency_tolerance(schedule, machine, most_simulations=most_simulations, progress=progress, **how)
+            return latency_tolerance(schedule, machine, most_simulations=most_simulations, progress=progress, **own)
 
     if as_json:
         print_json(_as_json(timeline, slopes, tolerance()))

@@ -100,7 +100,10 @@ def _check_run(options: RunOptions) -> None:
     """Raises UsageError if the simulations of a study cannot be run so."""
     RunConfiguration.of(options)
     if options["checkpoint"] is not None:
-        raise UsageError("a study writes no checkpoints, and keeps the rows of finished simulations; simulate does")
+        raise UsageError(
+            "a study writes no checkpoints, because its simulations run beside each other; an interrupted study keeps "
+            "the rows of those that have finished"
+        )
 
 
 def _run(cases: Sequence[Case], workers: Workers, take: Callable[[CaseResult], None]) -> None:

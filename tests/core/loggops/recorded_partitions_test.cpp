@@ -182,15 +182,16 @@ TEST(RecordedPartitions, GoOnFromCheckpoints) {
         }
         std::filesystem::remove_all(directory);
         pdes::RunConfiguration configuration;
-        configuration.scheduler = seed % 2 == 0 ? "yawns" : "timewarp";
-        configuration.threads = 1 + dice.small(3);
+        configuration.scheduler = seed % 3 == 0 ? "yawns" : seed % 3 == 1 ? "timewarp" : "check";
+        configuration.threads = seed % 3 == 2 ? 1 : 1 + dice.small(3);
         configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
         pdes::RunStatistics statistics;
         const RecordingScope scope{.most_bytes = 1 << 22};  // rows that moved away no longer count
         ASSERT_TRUE(partitioned(graph, machine, seed, configuration, scope, &statistics) == *one) << "seed " << seed;
         if (statistics.segments > 1) {
             ++restarts;
-            configuration.threads = 1 + dice.small(3);
+            configuration.scheduler = seed % 2 == 0 ? "timewarp" : "check";
+            configuration.threads = seed % 2 == 0 ? 1 + dice.small(3) : 1;
             configuration.checkpoint.restart = true;
             ASSERT_TRUE(partitioned(graph, machine, seed, configuration, scope) == *one) << "seed " << seed;
         }

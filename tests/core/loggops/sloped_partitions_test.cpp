@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "interleaved_ranks.hpp"
@@ -52,6 +54,41 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
     }
     EXPECT_GT(ended, testing::trials(400));
     EXPECT_GT(rolled_back, testing::trials(30));
+}
+
+TEST(SlopedPartitions, GoOnFromCheckpoints) {
+    const std::string directory = ::testing::TempDir() + "idlewave-sloped-partitions";
+    std::uint64_t restarts = 0;
+    for (std::uint64_t seed = 0; seed < testing::trials(60); ++seed) {
+        Dice dice(seed);
+        const machine::Machine machine = testing::random_machine(dice);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
+        std::vector<Slopes<2>> one;
+        try {
+            Differentiation<2> observer;
+            one = simulate(graph, machine, {.seed = seed, .threads = 1, .poll = {}}, observer).finish;
+        } catch (const Standstill&) {
+            continue;
+        }
+        std::filesystem::remove_all(directory);
+        pdes::RunConfiguration configuration;
+        configuration.scheduler = seed % 2 == 0 ? "yawns" : "timewarp";
+        configuration.threads = 1 + dice.small(3);
+        configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
+        Serialisable whole;
+        const auto kept = simulate_partitioned(graph, machine, seed, configuration, whole);
+        ASSERT_TRUE(alike(one, kept.found.finish)) << "seed " << seed;
+        if (kept.statistics.segments > 1) {
+            ++restarts;
+            configuration.scheduler = seed % 3 == 0 ? "check" : "timewarp";
+            configuration.threads = seed % 3 == 0 ? 1 : 1 + dice.small(3);
+            configuration.checkpoint.restart = true;
+            Serialisable rest;
+            ASSERT_TRUE(alike(one, simulate_partitioned(graph, machine, seed, configuration, rest).found.finish))
+                << "seed " << seed;
+        }
+    }
+    EXPECT_GE(restarts, testing::trials(10));
 }
 
 }  // namespace

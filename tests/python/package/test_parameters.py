@@ -141,14 +141,8 @@ def test_a_run_that_is_not_possible_yet_names_what_is(tmp_path: Path) -> None:
     schedule, machine = Schedule.pattern("dissemination", ranks=8), Machine.preset("bigred")
     with pytest.raises(UsageError, match=r"in one process.*found scheduler timewarp"):
         simulate(schedule, machine, scheduler="timewarp", dialect="loggopsim")
-    with pytest.raises(UsageError, match="leave out checkpoint"):
-        latency_tolerance(schedule, machine, checkpoint=tmp_path)
     with pytest.raises(UsageError, match="a study writes no checkpoints"):
         study(schedule, machine, checkpoint=tmp_path)
-    run = ["explain", "dissemination", "--ranks", "8", "-m", "bigred"]
-    refused = CliRunner().invoke(cli, [*run, "--checkpoint", str(tmp_path)])
-    assert isinstance(refused.exception, UsageError)
-    assert "several simulations" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,134 @@
+#include "pdes/horizon.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pdes/gvt.hpp"
+#include "pdes/partition_options.hpp"
+#include "pdes/thread_transport.hpp"
+#include "pdes/throttle.hpp"
+
+namespace idlewave {
+namespace {
+
+struct Nothing {};
+using Transport = pdes::ThreadTransport<Nothing>;
+using pdes::Gvt;
+using pdes::Horizon;
+
+/// A partition that is alone, which finds a GVT at once.
+struct Alone {
+    explicit Alone(const pdes::PartitionOptions& options = {}, bool has_lookahead = true)
+        : horizon(options, has_lookahead, 0, 1) {}
+
+    void find_gvt(std::int64_t first_pending, std::int64_t executed = 0, bool wants_pause = false) {
+        const Gvt::Contribution own{.first_pending = first_pending, .executed = executed, .wants_pause = wants_pause};
+        horizon.gvt().begin_round(endpoint, own);
+        ASSERT_TRUE(horizon.gvt().poll(endpoint, [&] { return own; }));
+        horizon.advance(0, 0);
+    }
+    /// The last cell that may be executed.
+    [[nodiscard]] std::int64_t limit(std::size_t log_bytes = 0) const {
+        std::int64_t cell = -1;
+        while (horizon.allows(cell + 1, log_bytes)) {
+            ++cell;
+        }
+        return cell;
+    }
+
+    Transport transport{1};
+    Transport::Endpoint endpoint{transport, 0};
+    Horizon horizon;
+};
+
+TEST(Horizon, MovesAlongWithGvt) {
+    Alone alone;
+    const std::int64_t before = alone.limit();
+    EXPECT_GT(before, 0);
+    alone.find_gvt(10);
+    EXPECT_EQ(alone.limit(), before + 10);
+    EXPECT_EQ(alone.horizon.safe(), 10)
+        << "no event can come for the cell of GVT, which is no longer than the lookahead";
+}
+
+TEST(Horizon, WithoutALookaheadNoCellIsSafe) {
+    Alone alone({}, false);
+    alone.find_gvt(10);
+    EXPECT_LT(alone.horizon.safe(), 0);
+}
+
+TEST(Horizon, WithAFullLogAllowsOnlyWhatCommitsNext) {
+    Alone alone({.log_bytes = 1000});
+    alone.find_gvt(10);
+    EXPECT_GT(alone.limit(999), 10);
+    EXPECT_EQ(alone.limit(1000), 10);
+}
+
+TEST(Horizon, AfterARequestForAPauseAllStopAtACellThatNoneHasReached) {
+    Alone alone;
+    const std::int64_t furthest = 5 + pdes::Throttle::furthest;
+    alone.find_gvt(5, 0, true);
+    const std::int64_t stop = alone.horizon.stop();
+    EXPECT_GT(stop, furthest);
+    EXPECT_FALSE(alone.horizon.has_ended());
+    alone.find_gvt(stop - 1);
+    EXPECT_EQ(alone.limit(), stop - 1);
+    EXPECT_FALSE(alone.horizon.has_ended());
+    alone.find_gvt(stop);
+    EXPECT_TRUE(alone.horizon.has_ended());
+    EXPECT_FALSE(alone.horizon.at_end());
+    EXPECT_FALSE(alone.horizon.paused_for_migration());
+}
+
+TEST(Horizon, EndsWhenNoEventIsLeft) {
+    Alone alone;
+    alone.find_gvt(Gvt::nothing);
+    EXPECT_TRUE(alone.horizon.has_ended());
+    EXPECT_TRUE(alone.horizon.at_end());
+}
+
+TEST(Horizon, PausesForMigrationOnceEnoughWasExecutedUnevenly) {
+    Alone alone({.migrate_after = 100, .imbalance = 0.9});
+    alone.find_gvt(1, 99);
+    EXPECT_EQ(alone.horizon.stop(), Gvt::nothing);
+    alone.find_gvt(2, 100);
+    EXPECT_TRUE(alone.horizon.paused_for_migration());
+    Alone even({.migrate_after = 100, .imbalance = 1.2});
+    even.find_gvt(1, 1000);
+    EXPECT_EQ(even.horizon.stop(), Gvt::nothing) << "one partition has no more than its share";
+}
+
+TEST(Horizon, ARoundBeginsWhenThePartitionIsIdleOrHasExecutedMuch) {
+    Alone alone;
+    EXPECT_TRUE(alone.horizon.needs_round(true));
+    EXPECT_FALSE(alone.horizon.needs_round(false));
+    alone.horizon.count_executed(1 << 20);
+    EXPECT_TRUE(alone.horizon.needs_round(false));
+    alone.horizon.begin_round();
+    EXPECT_FALSE(alone.horizon.needs_round(false));
+    EXPECT_EQ(alone.horizon.executed(), 1 << 20);
+}
+
+TEST(Throttle, RunsLessFarAheadAfterRollbacksAndFurtherWithoutThem) {
+    pdes::Throttle throttle;
+    const std::int64_t first = throttle.cells_ahead();
+    throttle.adapt(10'000, 5'000);
+    EXPECT_EQ(throttle.cells_ahead(), first / 2);
+    throttle.adapt(20'000, 6'000);
+    EXPECT_EQ(throttle.cells_ahead(), first / 2) << "a tenth of the events was rolled back";
+    throttle.adapt(30'000, 6'000);
+    EXPECT_EQ(throttle.cells_ahead(), first / 2 + 1);
+    for (std::uint64_t executed = 40'000; executed < 10'000'000; executed += 10'000) {
+        throttle.adapt(executed, 6'000);
+    }
+    EXPECT_EQ(throttle.cells_ahead(), pdes::Throttle::furthest);
+    for (std::uint64_t undone = 10'000; undone < 200'000; undone += 10'000) {
+        throttle.adapt(10'000'000, undone);
+    }
+    EXPECT_EQ(throttle.cells_ahead(), 1);
+}
+
+}  // namespace
+}  // namespace idlewave
