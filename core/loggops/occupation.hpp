@@ -108,8 +108,9 @@ class Occupation {
     // ---- activities
 
     /// A calc (R5). Returns its end.
-    template <class Ready>
-    Moment compute(const Current& current, const Ready& ready, Moment now) {
+    template <class Ready>  // a reference would keep the caller's `now` in memory
+    Moment compute(const Current& current, const Ready& ready,
+                   Moment now) {  // NOLINT(performance-unnecessary-value-param)
         Time work = 0;
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();

@@ -110,8 +110,9 @@ class OpExecution {
         return parts_.matching[handle].matched ? parts_.matching[handle].receive.op_index : goal::unknown_op_index;
     }
 
-    /// A receive that starts matches the message.
-    [[gnu::noinline]] void message_matched(std::uint32_t handle, StartedOp<Cookie> receive, Moment now) {
+    /// A receive that starts matches the message. References would keep the caller's values in memory.
+    [[gnu::noinline]] void message_matched(std::uint32_t handle, StartedOp<Cookie> receive,
+                                           Moment now) {  // NOLINT(performance-unnecessary-value-param)
         auto& message = parts_.matching[handle];
         message.receive = receive;
         message.matched = true;

@@ -59,6 +59,7 @@ MEANT_OTHERWISE = {
     ("goal", "loading"): "an archive loads",
     ("goal", "meet"): "a requirement is met",
     ("goal", "part"): "a slice of a file",
+    ("loggops", "part"): "a component of a worker",
     ("loggopsim", "meet"): "a requirement is met",
     ("pdes", "part"): "a slice of bytes",
     ("timeline", "wire"): "a message's bytes on the wire",
