@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
-from .escaping import name_of
+from .escaping import name_of, quote
 from .input.validation import read_json
 from .input.value_types import Closed, Whole
 from .kernel import RunConfiguration
@@ -108,8 +108,6 @@ class SampleCheckpoints:
     def _read(self, file: Path) -> None:
         found = read_json(file, _SamplesSchema, "the simulations of a latency tolerance")
         if found.description != self._description:
-            raise InputError(
-                f"{name_of(file)}: it is of another run:\n  {found.description}\nand this one is:\n  "
-                f"{self._description}"
-            )
+            other, own = quote(found.description), quote(self._description)
+            raise InputError(f"{name_of(file)}: description: expected this search, {own}, found {other}")
         self._known = {each.added: Sample(each.added, each.time, each.slope) for each in found.samples}

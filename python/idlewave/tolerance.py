@@ -184,7 +184,7 @@ def _description(schedule: Schedule, machine: Machine, level: str, options: Simu
     if options["checkpoint"] is None:
         return ""
     costs = machine.identity()
-    return f"latency of {level}, schedule {schedule.identity()} on machine {costs}, seed {options['seed']}"
+    return f"seed {options['seed']}, latency of {level}, schedule {schedule.identity()}, machine {costs}"
 
 
 def _check(machine: Machine, growths: tuple[float, ...], level: str, most_simulations: int, precision: float) -> None:

@@ -28,6 +28,7 @@ import pandas as pd
 from clock_recordings import recorded as write_clocks
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
+from idlewave.checkpoint_parts import SampleCheckpoints
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
@@ -49,6 +50,7 @@ from idlewave.noise_models import EmpiricalLength, MixedNoise, Noise, ParetoLeng
 from idlewave.output import write_json, write_table
 from idlewave.placement_file import read_placement
 from idlewave.studies.table import read_study
+from idlewave.tolerance_samples import Sample
 from idlewave.trace import Trace
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
@@ -172,6 +174,12 @@ def _read_signature(folder: Path) -> None:
     Signature.load(folder / "signature.toml").noise(0.01, 1)
 
 
+def _write_samples(folder: Path) -> None:
+    checkpoints = SampleCheckpoints({"checkpoint": folder, "restart": False}, "a search")
+    for added in range(5):
+        checkpoints.finished(Sample(added, 1000 + added, 1))
+
+
 READERS = (
     Reader("machine", _write_machine, lambda f: Machine.load(f / "machine.toml")),
     Reader("signature", lambda f: (f / "signature.toml").write_text(_signature().to_toml()), _read_signature),
@@ -186,6 +194,7 @@ READERS = (
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
+    Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
     Reader("trace", _write_trace, _read_trace),
 )
 """A new reader is fuzzed by a line here."""
