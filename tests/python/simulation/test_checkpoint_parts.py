@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from idlewave import InputError, Machine, Schedule, latency_tolerance, sensitivities
 from idlewave.checkpoint_parts import SAMPLES
 from idlewave.cli import cli
+from idlewave.kernel import RunConfiguration
 
 BY_PARTITIONS: dict[str, Any] = {"scheduler": "timewarp", "threads": 2, "checkpoint_every": 0}
 EXPLAIN = ["explain", "allreduce", "--ranks", "32", "--bytes", "20000", "--algorithm", "ring", "-m", "bigred", "--json"]
@@ -25,19 +26,6 @@ class CutError(Exception):
 @pytest.fixture
 def machine() -> Machine:
     return Machine.preset("bigred")
-
-
-def cut_after(calls: int) -> Any:
-    """A callback that ends the run when it is called for this time."""
-    left = calls
-
-    def progress(*_: object) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            raise CutError
-
-    return progress
 
 
 def explained(*more: str | Path) -> dict[str, Any]:
@@ -87,12 +75,28 @@ def test_a_tolerance_that_is_cut_goes_on_and_repeats_no_simulation(
     assert len(simulated) == alone.simulations + 1
 
 
-def test_a_simulation_of_a_tolerance_goes_on_from_its_own_checkpoint(machine: Machine, tmp_path: Path) -> None:
+def test_a_simulation_of_a_tolerance_goes_on_from_its_own_checkpoint(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     schedule = Schedule.pattern("allreduce", ranks=50, bytes=50_000, algorithm="ring")
     ways: dict[str, Any] = {"checkpoint": tmp_path, "most_simulations": 3, **BY_PARTITIONS}
+    restarted: list[bool] = []
+    differentiate = idlewave.tolerance.differentiate
+
+    def cut(schedule: Schedule, machine: Machine, seed: int, configuration: RunConfiguration, *more: Any) -> Any:
+        restarted.append(configuration.options["restart"])
+        found = differentiate(schedule, machine, seed, configuration, *more)
+        if len(restarted) == 1:
+            raise CutError  # after the last checkpoint, before the end is noted
+        return found
+
+    monkeypatch.setattr(idlewave.tolerance, "differentiate", cut)
     with pytest.raises(CutError):
-        latency_tolerance(schedule, machine, progress=cut_after(4), **ways)
+        latency_tolerance(schedule, machine, **ways)
+    assert (tmp_path / "latency-0" / "latest").exists()
     rest = latency_tolerance(schedule, machine, restart=True, **ways)
+    assert restarted == [False, True, False, False], "the first from its checkpoint, the others anew"
+    monkeypatch.undo()
     assert rest == latency_tolerance(schedule, machine, most_simulations=3)
 
 
