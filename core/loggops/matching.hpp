@@ -176,12 +176,25 @@ class Matching {
 
     // ---- arrived messages
 
-    /// The handle of a new message, which the caller writes in place: copying one that was just written field by field
-    /// would stall on store forwarding.
-    std::uint32_t add() { return messages_.add(); }
+    /// Adds a message and returns its handle.
     std::uint32_t add(const Arrived& message) {
-        const std::uint32_t handle = add();
+        const std::uint32_t handle = messages_.add();
         messages_[handle] = message;
+        return handle;
+    }
+    /// Adds the message of an event, whose first byte has arrived at `arrived_at`. It is written in place: copying a
+    /// message that was just written field by field would stall on store forwarding.
+    template <class Event>
+    [[gnu::always_inline]] std::uint32_t add_arrived(const Event& event, const Moment& arrived_at) {
+        const Message& message = *event.payload;
+        const std::uint32_t handle = messages_.add();
+        messages_[handle] = {.size = message.size,
+                             .source = event.source,
+                             .tag = message.tag,
+                             .sequence = event.sequence,
+                             .sender_handle = message.sender_handle,
+                             .kind = message.kind,
+                             .arrived_at = arrived_at};
         return handle;
     }
     [[nodiscard]] Arrived& operator[](std::uint32_t handle) { return messages_[handle]; }

@@ -103,13 +103,7 @@ class Reception {
         const Op unknown{.op_index = goal::unknown_op_index};
         const auto& message = *event.payload;
         const Moment arrived = self.tables_.observer.arrival(message, event.time);
-        const std::uint32_t handle = matching.add();
-        matching[handle] = {.size = message.size,
-                            .source = event.source,
-                            .tag = message.tag,
-                            .sequence = event.sequence,
-                            .kind = message.kind,
-                            .arrived_at = arrived};
+        const std::uint32_t handle = matching.add_arrived(event, arrived);
         matching.add_unexpected(current.state().match, handle);
         const Moment now = self.occupation_.start_of_reception(current, arrived, unknown.cpu, unknown.nic);
         if (time_of(now) >= until) {

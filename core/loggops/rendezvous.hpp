@@ -79,14 +79,7 @@ class Rendezvous {
     void arrive_request_to_send(const Current& current, const Event& event) {
         const Message& request = *event.payload;
         const Moment arrived_at = tables_.observer.arrival(*event.payload, event.time);
-        const std::uint32_t handle = matching_.add();
-        matching_[handle] = {.size = request.size,
-                             .source = event.source,
-                             .tag = request.tag,
-                             .sequence = event.sequence,
-                             .sender_handle = request.sender_handle,
-                             .kind = request.kind,
-                             .arrived_at = arrived_at};
+        const std::uint32_t handle = matching_.add_arrived(event, arrived_at);
         auto& match = current.state().match;
         const std::uint32_t posted = Observer::observes ? matching_.posted_receives(match) : 0;
         Op receive;

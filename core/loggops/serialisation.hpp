@@ -11,6 +11,7 @@
 #include "loggops/matching.hpp"
 #include "loggops/occupation.hpp"
 #include "loggops/rank.hpp"
+#include "loggops/rank_parts.hpp"
 #include "loggops/rendezvous.hpp"
 #include "loggops/serialised_fields.hpp"
 #include "loggops/tables.hpp"
@@ -44,15 +45,13 @@ class RankSerialiser {
     using Cookie = typename S::Cookie;
     using State = Rank<S, Moment>;
 
-    RankSerialiser(Tables& tables, Agenda<Cookie, Moment>& agenda, Occupation<S, Observer>& occupation,
-                   Matching<Cookie, Moment>& matching, Rendezvous<S, Observer>& rendezvous,
-                   const Dependencies<S, Observer>& dependencies)
-        : tables_(tables),
-          agenda_(agenda),
-          occupation_(occupation),
-          matching_(matching),
-          rendezvous_(rendezvous),
-          dependencies_(dependencies) {}
+    explicit RankSerialiser(RankParts<S, Observer>& parts)
+        : tables_(parts.tables),
+          agenda_(parts.agenda),
+          occupation_(parts.occupation),
+          matching_(parts.matching),
+          rendezvous_(parts.rendezvous),
+          dependencies_(parts.dependencies) {}
 
     void pack(const State& rank, std::uint32_t r, Serialiser& serialiser) {
         serialise_state(const_cast<State&>(rank), r, serialiser);

@@ -169,10 +169,7 @@ class RankWorker {
         return next;
     }
 
-    RankSerialiser<S, Observer> rank_serialiser() {
-        return {parts().tables,   parts().agenda,     parts().occupation,
-                parts().matching, parts().rendezvous, parts().dependencies};
-    }
+    RankSerialiser<S, Observer> rank_serialiser() { return RankSerialiser<S, Observer>(parts()); }
 
     template <class Context>
     void write_undo_log(State& rank, Context& context) {

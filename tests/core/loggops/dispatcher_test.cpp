@@ -6,32 +6,12 @@
 #include <span>
 
 #include "goal/graph.hpp"
-#include "rank_fixture.hpp"
+#include "scheduled_rank.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::SentMessages;
-using testing::small_machine;
-
-/// Rank 0 of a schedule: what the kernel would call for it.
-struct DispatchedRank {
-    explicit DispatchedRank(const goal::Graph& graph_)
-        : graph(graph_), tables(graph, machine, 0, observer), dispatcher(tables) {
-        dispatcher.parts().current.enter(state, 0, tables.free_times_of(0, state));
-        dispatcher.parts().agenda.open(state.requests);
-    }
-
-    [[nodiscard]] Time cpu_free() { return dispatcher.parts().current.free_times()[0]; }
-
-    const goal::Graph& graph;
-    machine::Machine machine = small_machine();
-    NoObserver observer;
-    RankTables<goal::Graph, NoObserver> tables;
-    Rank<goal::Graph, Time> state;
-    Dispatcher<goal::Graph, NoObserver> dispatcher;
-    SentMessages context{tables.classes};
-};
+using DispatchedRank = testing::ScheduledRank<Dispatcher>;
 
 goal::Graph two_computations() {
     goal::GraphBuilder builder;
@@ -45,23 +25,23 @@ goal::Graph two_computations() {
 TEST(Dispatcher, AnOpThatCannotStartBeforeTheNextEventWaitsAndTheRankSaysUntilWhen) {
     const goal::Graph graph = two_computations();
     DispatchedRank rank(graph);
-    EXPECT_EQ(rank.dispatcher.start(500, rank.context), 1000) << "the second computation can start then";
+    EXPECT_EQ(rank.part.start(500, rank.context), 1000) << "the second computation can start then";
     EXPECT_EQ(rank.cpu_free(), 1000);
-    EXPECT_EQ(rank.dispatcher.run({}, 1000, rank.context), 1000) << "what starts at `until` is not done yet";
+    EXPECT_EQ(rank.part.run({}, 1000, rank.context), 1000) << "what starts at `until` is not done yet";
     EXPECT_EQ(rank.cpu_free(), 1000);
-    EXPECT_EQ(rank.dispatcher.run({}, 1001, rank.context), never);
+    EXPECT_EQ(rank.part.run({}, 1001, rank.context), never);
     EXPECT_EQ(rank.cpu_free(), 2000);
 }
 
 TEST(Dispatcher, AStepStartsOneRequest) {
     const goal::Graph graph = two_computations();
     DispatchedRank rank(graph);
-    ASSERT_EQ(rank.dispatcher.start(0, rank.context), 0);
-    EXPECT_EQ(rank.dispatcher.step({}, 0, rank.context), 0) << "it has started a request, and goes on at once";
+    ASSERT_EQ(rank.part.start(0, rank.context), 0);
+    EXPECT_EQ(rank.part.step({}, 0, rank.context), 0) << "it has started a request, and goes on at once";
     EXPECT_EQ(rank.cpu_free(), 1000);
-    EXPECT_EQ(rank.dispatcher.step({}, 0, rank.context), 1000);
-    EXPECT_EQ(rank.dispatcher.step({}, 1000, rank.context), 1000);
-    EXPECT_EQ(rank.dispatcher.step({}, 1000, rank.context), never);
+    EXPECT_EQ(rank.part.step({}, 0, rank.context), 1000);
+    EXPECT_EQ(rank.part.step({}, 1000, rank.context), 1000);
+    EXPECT_EQ(rank.part.step({}, 1000, rank.context), never);
     EXPECT_EQ(rank.cpu_free(), 2000);
 }
 
@@ -76,7 +56,7 @@ TEST(Dispatcher, OfOpsThatCanStartAtOneTimeTheLowestIndexGoesFirst) {
         }
         const goal::Graph graph = builder.finish();
         DispatchedRank rank(graph);
-        EXPECT_EQ(rank.dispatcher.start(never, rank.context), never);
+        EXPECT_EQ(rank.part.start(never, rank.context), never);
         ASSERT_EQ(rank.context.messages.size(), many);
         for (std::uint32_t i = 0; i < many; ++i) {
             EXPECT_EQ(rank.context.messages[i].destination, i + 1);
@@ -97,10 +77,10 @@ TEST(Dispatcher, OneEventIsHandledAsAListOfOne) {
     const std::array<pdes::Event<Message>, 1> events{{{1000, 1, 0, &message}}};
     DispatchedRank one(graph);
     DispatchedRank list(graph);
-    EXPECT_EQ(one.dispatcher.start(1000, one.context), never) << "it waits for the message";
-    EXPECT_EQ(list.dispatcher.start(1000, list.context), never);
-    EXPECT_EQ(one.dispatcher.run_one(events[0], never, one.context), never);
-    EXPECT_EQ(list.dispatcher.run(std::span(events), never, list.context), never);
+    EXPECT_EQ(one.part.start(1000, one.context), never) << "it waits for the message";
+    EXPECT_EQ(list.part.start(1000, list.context), never);
+    EXPECT_EQ(one.part.run_one(events[0], never, one.context), never);
+    EXPECT_EQ(list.part.run(std::span(events), never, list.context), never);
     EXPECT_EQ(one.cpu_free(), 1000 + 30 + 20 + 1000) << "o_r, 10 bytes at G, and the computation";
     EXPECT_EQ(list.cpu_free(), one.cpu_free());
 }

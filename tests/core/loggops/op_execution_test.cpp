@@ -3,32 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "goal/graph.hpp"
-#include "rank_fixture.hpp"
+#include "scheduled_rank.hpp"
 
 namespace idlewave::loggops {
 namespace {
 
-using testing::SentMessages;
-using testing::small_machine;
-
-/// Rank 0 of a schedule.
-struct ExecutedRank {
-    explicit ExecutedRank(const goal::Graph& graph_) : graph(graph_), tables(graph, machine, 0, observer), ops(tables) {
-        parts().current.enter(state, 0, tables.free_times_of(0, state));
-        parts().agenda.open(state.requests);
-        parts().dependencies.begin(parts().current);
-    }
-
-    RankParts<goal::Graph, NoObserver>& parts() { return ops.parts(); }
-
-    const goal::Graph& graph;
-    machine::Machine machine = small_machine();
-    NoObserver observer;
-    RankTables<goal::Graph, NoObserver> tables;
-    Rank<goal::Graph, Time> state;
-    OpExecution<goal::Graph, NoObserver> ops;
-    SentMessages context{tables.classes};
-};
+using ExecutedRank = testing::ScheduledRank<OpExecution>;
 
 /// A receive, and a computation that waits for its end.
 goal::Graph receive_and_compute() {
@@ -48,11 +28,11 @@ TEST(OpExecution, AnOpStartsWhenWhatItNeedsIsFree) {
     rank.parts().current.free_times()[rank.tables.layout.tx(0)] = 500;
     goal::ReadyOp<goal::NoCookie> op{.at = 100};
     op.op.kind = goal::OpKind::recv;
-    EXPECT_EQ(rank.ops.start_of(op), 100) << "R6: a receive is posted at once";
+    EXPECT_EQ(rank.part.start_of(op), 100) << "R6: a receive is posted at once";
     op.op.kind = goal::OpKind::calc;
-    EXPECT_EQ(rank.ops.start_of(op), 300) << "R5: the CPU";
+    EXPECT_EQ(rank.part.start_of(op), 300) << "R5: the CPU";
     op.op.kind = goal::OpKind::send;
-    EXPECT_EQ(rank.ops.start_of(op), 500) << "R7: the CPU and the send side of the NIC";
+    EXPECT_EQ(rank.part.start_of(op), 500) << "R7: the CPU and the send side of the NIC";
 }
 
 TEST(OpExecution, AReceiveOfAnUnexpectedMessageEndsWhenBothAreThere) {
@@ -62,17 +42,18 @@ TEST(OpExecution, AReceiveOfAnUnexpectedMessageEndsWhenBothAreThere) {
         const Message message{.size = 11, .tag = 5};
         const pdes::Event<Message> event{1000, 1, 0, &message};
         EndedOp<goal::NoCookie, Time> ended;
+        rank.parts().dependencies.begin(rank.parts().current);
         ASSERT_FALSE(
             rank.parts().reception().arrive(rank.parts().current, event, processed_first ? never : 1000, ended));
         const auto receive = rank.parts().dependencies.ready()[0];
         rank.parts().dependencies.ready().clear();
-        rank.ops.start(receive, 1010, rank.context);
+        rank.part.start(receive, 1010, rank.context);
         if (!processed_first) {
             EXPECT_TRUE(rank.parts().dependencies.ready().empty()) << "the message is not processed yet";
             const auto next = rank.parts().agenda.next(rank.parts().current.free_times());
             const auto& request = rank.parts().agenda[next.index];
-            rank.ops.message_processed(request.handle,
-                                       rank.parts().reception().receive(rank.parts().current, request, 0, next.at));
+            rank.part.message_processed(request.handle,
+                                        rank.parts().reception().receive(rank.parts().current, request, 0, next.at));
         }
         ASSERT_EQ(rank.parts().dependencies.ready().size(), 1U);
         EXPECT_EQ(rank.parts().dependencies.ready()[0].op_index, 1U);

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "loggops/reception.hpp"
+#include "loggops/rank_parts.hpp"
 #include "loggops/serialisation.hpp"
 #include "rank_fixture.hpp"
 
@@ -15,14 +15,8 @@ using testing::SentMessages;
 using testing::small_machine;
 
 /// The parts of one thread.
-struct Thread {
-    explicit Thread(RankFixture& ranks)
-        : occupation(ranks.tables),
-          transmission(ranks.tables, occupation),
-          reception(ranks.tables, occupation, agenda, matching, transmission),
-          rendezvous(ranks.tables, agenda, matching, transmission),
-          dependencies(ranks.tables),
-          rank_serialiser(ranks.tables, agenda, occupation, matching, rendezvous, dependencies) {}
+struct Thread : RankParts<goal::Graph, NoObserver> {
+    explicit Thread(RankFixture& ranks) : RankParts(ranks.tables), rank_serialiser(*this) {}
 
     std::vector<std::byte> pack(RankFixture& ranks) {
         std::vector<std::byte> bytes;
@@ -36,13 +30,6 @@ struct Thread {
         EXPECT_TRUE(deserialiser.done());
     }
 
-    Agenda<goal::Graph::Cookie> agenda;
-    Matching<goal::Graph::Cookie, Time> matching;
-    Occupation<goal::Graph, NoObserver> occupation;
-    Transmission<goal::Graph, NoObserver> transmission;
-    Reception<goal::Graph, NoObserver> reception;
-    Rendezvous<goal::Graph, NoObserver> rendezvous;
-    Dependencies<goal::Graph, NoObserver> dependencies;
     RankSerialiser<goal::Graph, NoObserver> rank_serialiser;
 };
 
@@ -57,7 +44,7 @@ void fill(Thread& thread, RankFixture& ranks, std::uint32_t count) {
         thread.matching.post(rank.state().match, {.op_index = i}, 1, 100 + i, message);
         thread.matching.post(rank.state().match, {.op_index = 2000 + i}, 1, 600 + i, message);
         const Message unexpected{.size = 5, .tag = 200 + i};
-        thread.reception.arrive(rank, {10, 1, i, &unexpected}, 10, ended);
+        thread.reception().arrive(rank, {10, 1, i, &unexpected}, 10, ended);
         goal::ReadyOp<goal::Graph::Cookie> send;
         send.op = {.size = 300, .peer = 1, .tag = 300 + i, .kind = goal::OpKind::send};
         thread.rendezvous.request_to_send(rank, send, {.op_index = 1000 + i}, 20, context);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "loggops/reception.hpp"
+#include "loggops/rank_parts.hpp"
 #include "rank_fixture.hpp"
 
 namespace idlewave::loggops {
@@ -16,19 +16,8 @@ using testing::SentMessages;
 using testing::small_machine;
 
 /// The parts of one thread that take part in a rendezvous.
-struct Thread {
-    explicit Thread(RankFixture& ranks)
-        : occupation(ranks.tables),
-          transmission(ranks.tables, occupation),
-          reception(ranks.tables, occupation, agenda, matching, transmission),
-          rendezvous(ranks.tables, agenda, matching, transmission) {}
-
-    Agenda<goal::Graph::Cookie> agenda;
-    Matching<goal::Graph::Cookie, Time> matching;
-    Occupation<goal::Graph, NoObserver> occupation;
-    Transmission<goal::Graph, NoObserver> transmission;
-    Reception<goal::Graph, NoObserver> reception;
-    Rendezvous<goal::Graph, NoObserver> rendezvous;
+struct Thread : RankParts<goal::Graph, NoObserver> {
+    explicit Thread(RankFixture& ranks) : RankParts(ranks.tables) {}
 };
 
 /// Rank 0 sends 201 bytes with tag 5 to rank 1. The test makes each step happen.
@@ -81,7 +70,7 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
 
     auto [reception, arrived] = TwoRanks::start_only_request(two.receiver, receiver);
     EXPECT_EQ(reception.kind, RequestKind::receive_request_to_send);
-    const Time processed = two.receiver.reception.receive(receiver, reception, 9, arrived);
+    const Time processed = two.receiver.reception().receive(receiver, reception, 9, arrived);
     EXPECT_EQ(processed, 1050) << "R8: o_r";
     two.receiver.rendezvous.request_clear_to_send(receiver, reception.handle, processed);
 
@@ -95,7 +84,7 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
     auto [cleared, cleared_at] = TwoRanks::start_only_request(two.sender, sender);
     EXPECT_EQ(cleared.kind, RequestKind::receive_clear_to_send);
     EXPECT_EQ(two.sender.rendezvous.op_index_of_send(cleared.handle), 8U);
-    two.sender.rendezvous.request_data(cleared.handle, two.sender.reception.receive(sender, cleared, 8, cleared_at));
+    two.sender.rendezvous.request_data(cleared.handle, two.sender.reception().receive(sender, cleared, 8, cleared_at));
 
     auto [data, data_at] = TwoRanks::start_only_request(two.sender, sender);
     EXPECT_EQ(data_at, 2070 + 30);
@@ -109,7 +98,7 @@ TEST(Rendezvous, ConsistsOfThreeMessagesWithTheirCostsAndEndsBothOps) {
     EXPECT_EQ(last.kind, RequestKind::receive_data);
     EXPECT_EQ(last_at, 2100 + 1020);
     const auto received = two.receiver.rendezvous.data_processed(
-        receiver, last.handle, two.receiver.reception.receive(receiver, last, 9, last_at));
+        receiver, last.handle, two.receiver.reception().receive(receiver, last, 9, last_at));
     EXPECT_EQ(received.op_index, 9U);
     EXPECT_EQ(received.at, 3120 + 30 + 200 * 2) << "R8: the last byte";
     EXPECT_FALSE(two.receiver.rendezvous.is_open(1));

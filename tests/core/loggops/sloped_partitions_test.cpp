@@ -26,6 +26,17 @@ bool alike(const std::vector<Slopes<2>>& a, const std::vector<Serialisable::Mome
     });
 }
 
+/// The finish times of the sequential run with their slopes; none if the schedule comes to a standstill.
+std::vector<Slopes<2>> sequential_slopes(const goal::Graph& graph, const machine::Machine& machine,
+                                         std::uint64_t seed) {
+    try {
+        Differentiation<2> observer;
+        return simulate(graph, machine, {.seed = seed, .threads = 1, .poll = {}}, observer).finish;
+    } catch (const Standstill&) {
+        return {};
+    }
+}
+
 TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
     std::uint64_t rolled_back = 0;
     std::uint64_t ended = 0;
@@ -33,11 +44,8 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
         Dice dice(seed);
         const machine::Machine machine = testing::random_machine(dice);
         const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(60));
-        std::vector<Slopes<2>> one;
-        try {
-            Differentiation<2> observer;
-            one = simulate(graph, machine, {.seed = seed, .threads = 1, .poll = {}}, observer).finish;
-        } catch (const Standstill&) {
+        const auto one = sequential_slopes(graph, machine, seed);
+        if (one.empty()) {
             continue;
         }
         ++ended;
@@ -63,11 +71,8 @@ TEST(SlopedPartitions, GoOnFromCheckpoints) {
         Dice dice(seed);
         const machine::Machine machine = testing::random_machine(dice);
         const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
-        std::vector<Slopes<2>> one;
-        try {
-            Differentiation<2> observer;
-            one = simulate(graph, machine, {.seed = seed, .threads = 1, .poll = {}}, observer).finish;
-        } catch (const Standstill&) {
+        const auto one = sequential_slopes(graph, machine, seed);
+        if (one.empty()) {
             continue;
         }
         std::filesystem::remove_all(directory);
