@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from .errors import IdlewaveError
 from .standard_streams import Streams
-from .termination_signals import Interrupted, answer_signals, end_at_once, in_place_of
+from .termination_signals import Interrupted, answer_signals, end_at_once
 
 FAILED = 1
 BUG = 70
@@ -64,7 +64,6 @@ def _status_of_error(error: BaseException) -> int:
         return FAILED  # the reader of our output has closed the pipe
     if os.environ.get(DEBUG):
         _write(_trace_of(error))
-    error = in_place_of(error) or error
     if isinstance(error, KeyboardInterrupt):
         end = error if isinstance(error, Interrupted) else Interrupted.by(error)
         _write(f"{end}\n")

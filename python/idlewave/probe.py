@@ -24,7 +24,7 @@ from . import mpi
 from .errors import MeasurementError, UsageError
 from .escaping import quote
 from .exit_status import run
-from .termination_signals import leave_signals
+from .termination_signals import leave_signals, work_begins
 from .wait_notices import show_notices
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
@@ -90,10 +90,12 @@ def become(arguments: list[str]) -> NoReturn:
         print(f"Probes: {', '.join((*ALONE, *TOGETHER))}")  # noqa: T201
         sys.exit(0 if arguments else 2)
     if arguments[0] == "--build":
+        work_begins()
         for name in TOGETHER:
             print(program(name)[0])  # noqa: T201
         sys.exit(0)
     name, options = arguments[0], arguments[1:]
+    work_begins()
     path, chosen = program(name)
     folder = output_folder(options)
     if folder is not None:

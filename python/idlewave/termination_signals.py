@@ -20,7 +20,9 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 1.0
 """Seconds after a signal in which further signals count as the same: `timeout` and batch systems send several."""
 _AGAIN = 0.01
-"""Seconds until an exception that Python could not pass on is raised again."""
+"""Seconds until a signal is answered again, after one that was lost or came while a module was imported."""
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
+"""The file name of the code of the import system."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -52,7 +54,7 @@ def answer_signals() -> None:
     Ignored signals stay ignored: SIGHUP under nohup, SIGINT of a command that a shell started in the background. A
     second signal raises again, but not within PATIENCE after the first, so that the clean-up continues.
     """
-    handler = _Handler()
+    handler = _Handler(begun=False)
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -60,9 +62,19 @@ def answer_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
+def work_begins() -> None:
+    """From here on an interrupt may have something to clean up. Before, a signal ends the process at once if a module
+    is being imported, which takes long on a slow disk."""
+    for handler in _handlers():
+        handler.begun = True
+
+
 def leave_signals() -> None:
     """From here on the signals have their default action: another program is about to replace this one (exec)."""
+    handlers = _handlers()
     _replace_handlers(signal.SIG_DFL)
+    for handler in handlers:
+        handler.close()
 
 
 def end_at_once(status: int) -> None:
@@ -76,12 +88,6 @@ def end_at_once(status: int) -> None:
 
 def _handlers() -> set[_Handler]:
     return {handler for handler in map(signal.getsignal, ENDING) if isinstance(handler, _Handler)}
-
-
-def in_place_of(error: BaseException) -> Interrupted | None:
-    """The interrupt that a library has turned into an ImportError, as numpy does while it is loaded; else None."""
-    number = next((handler.raised for handler in _handlers() if handler.raised), 0)
-    return Interrupted(number) if number and isinstance(error, ImportError) else None
 
 
 def _replace_handlers(handler: signal.Handlers) -> None:
@@ -109,6 +115,7 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+        handler.close()
 
 
 @contextmanager
@@ -129,18 +136,23 @@ def shielded() -> Iterator[None]:
 
 
 class _Handler:
-    """The handler of all signals."""
+    """The handler of all signals.
 
-    def __init__(self) -> None:
+    While a module is imported, an exception that comes from outside can be lost: the module may catch it, Python may
+    turn it into another (RuntimeError, when a class is made), and a module in C++ may abort. So a signal that arrives
+    then is answered after the import.
+    """
+
+    def __init__(self, *, begun: bool = True) -> None:
+        self.begun = begun
+        """Whether an interrupt may have something to clean up."""
         self.shields = 0
         self.status: int | None = None
         """The exit status of the process, once that is certain."""
-        self.raised = 0
-        """The number of the last signal that raised Interrupted."""
         self._last = -PATIENCE
         self._waiting = 0
 
-    def __call__(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as Python calls handlers
+    def __call__(self, number: int, frame: FrameType | None) -> None:
         if self.status is not None:
             os._exit(self.status)
         now = time.monotonic()
@@ -148,13 +160,13 @@ class _Handler:
             return
         self._last = now
         self._waiting = number
-        self.raise_waiting()
+        self._answer(frame)
 
     def raise_waiting(self) -> None:
         """Raise Interrupted for a signal that has arrived, unless a block is shielded."""
         if self._waiting and not self.shields:
-            self.raised, self._waiting = self._waiting, 0
-            raise Interrupted(self.raised)
+            number, self._waiting = self._waiting, 0
+            raise Interrupted(number)
 
     def unraisable(self, what: sys.UnraisableHookArgs) -> None:
         """Raise an Interrupted again that Python could not pass on.
@@ -165,5 +177,40 @@ class _Handler:
             sys.__unraisablehook__(what)
             return
         self._waiting = what.exc_value.number
-        signal.signal(signal.SIGALRM, lambda *_: self.raise_waiting())
+        self._answer_later()
+
+    def close(self) -> None:
+        """Raise Interrupted for a signal that still waits for an answer; nothing raises later."""
+        if signal.getsignal(signal.SIGALRM) == self._alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        self.raise_waiting()
+
+    def _answer(self, frame: FrameType | None) -> None:
+        if not _importing(frame):
+            self.raise_waiting()
+        elif not self.begun:
+            end = Interrupted(self._waiting)
+            os.write(2, f"{end}\n".encode())
+            os._exit(end.exit_status)
+        elif signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, self._alarm):
+            self._answer_later()
+        else:  # who uses this library has the timer
+            self.raise_waiting()
+
+    def _answer_later(self) -> None:
+        signal.signal(signal.SIGALRM, self._alarm)
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+
+    def _alarm(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as Python calls handlers
+        if self._waiting and self.status is None:
+            self._answer(frame)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported in `frame` or in one of its callers."""
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORT_SYSTEM:
+            return True
+        frame = frame.f_back
+    return False

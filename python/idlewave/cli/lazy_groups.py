@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..formatting import did_you_mean
+from ..termination_signals import work_begins
 
 
 class Ended(Exception):  # noqa: N818 - no error: a signal arrived
@@ -51,6 +52,7 @@ class LazyGroup(Commands):
             return None
         module, _ = self.later[cmd_name]
         command: click.Command = getattr(import_module(f".{module}", __package__), cmd_name)
+        work_begins()
         return command
 
     def invoke(self, ctx: click.Context) -> object:

@@ -212,6 +212,57 @@ def test_a_signal_amidst_what_python_cannot_pass_on_is_answered_all_the_same(tmp
     assert (running.process.returncode, said) == (143, "interrupted by SIGTERM\n")
 
 
+LOSES = """
+import signal
+try:
+    signal.raise_signal(15)
+except BaseException:
+    pass
+"""
+IMPORTS = """
+import sys, time
+from idlewave.exit_status import run
+from idlewave.termination_signals import work_begins
+
+def work():
+    if {begun}:
+        work_begins()
+    try:
+        import loses
+        time.sleep(100)
+    finally:
+        print("cleaned up", file=sys.stderr)
+
+run(work)
+"""
+
+
+@pytest.mark.parametrize(("begun", "expected"), [(True, "cleaned up\n"), (False, "")])
+def test_a_signal_is_not_lost_in_a_module_that_is_being_imported(tmp_path: Path, begun: bool, expected: str) -> None:
+    (tmp_path / "loses.py").write_text(LOSES)
+    with started([sys.executable, "-c", IMPORTS.format(begun=begun)], tmp_path) as running:
+        _, said = running.process.communicate(timeout=20)
+    assert (running.process.returncode, said) == (143, f"{expected}interrupted by SIGTERM\n")
+
+
+@pytest.mark.usefixtures("_plain")
+@pytest.mark.parametrize("timer_is_used", [True, False])
+def test_in_a_library_the_timer_of_its_user_stays(timer_is_used: bool, tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text("import signal\nsignal.raise_signal(15)\nloaded = True\n")
+    handler = (lambda *_: None) if timer_is_used else signal.SIG_DFL
+    before = signal.signal(signal.SIGALRM, handler)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        with pytest.raises(Interrupted), ended_by_signals():
+            __import__("raises")
+        assert ("raises" in sys.modules) == (not timer_is_used)
+        assert signal.getsignal(signal.SIGALRM) is handler
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("raises", None)
+
+
 def test_an_interrupt_says_what_is_kept_also_after_a_journey() -> None:
     end = pickle.loads(pickle.dumps(Interrupted(signal.SIGTERM, "two rows are kept in x")))
     assert str(end) == "interrupted by SIGTERM; two rows are kept in x"
