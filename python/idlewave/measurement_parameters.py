@@ -6,6 +6,8 @@ are those of the probes; a network is measured up to three times, the last time 
 
 from __future__ import annotations
 
+from typing import Annotated, TypedDict
+
 from .parameters import Parameter
 
 NOISE_SECONDS = Parameter(3.0, "Seconds on each core", least=0.01, most=86_400)
@@ -13,3 +15,36 @@ NETWORK_SECONDS = Parameter(
     3.0, "Seconds of measuring; where the fit fails, twice and then three times as many", least=0.5, most=28_800
 )
 MAX_SIZE = Parameter(256 * 1024, "Largest message", unit="bytes", least=64, most=2**30)
+
+_JOB_SECONDS = Parameter(10.0, "Seconds of measuring, at most", least=0.01, most=864_000)
+_SEED = Parameter(1, "Seed of every random order", least=0, most=10**15)
+
+
+class PairsParameters(TypedDict, total=False):
+    """How the paths between the ranks of a job are measured."""
+
+    seconds: Annotated[float, _JOB_SECONDS]
+    pairs: Annotated[
+        int | None,
+        Parameter(
+            None,
+            "Size of a random sample of pairs, which connects all ranks (at least ranks - 1)",
+            least=1,
+            most=10**9,
+            default_text="all pairs",
+        ),
+    ]
+    concurrent: Annotated[bool, Parameter(False, "Measure all pairs of a round at once, instead of one after another")]
+    visits: Annotated[int, Parameter(4, "Visits of each pair", least=1, most=10_000)]
+    seed: Annotated[int, _SEED]
+
+
+class ClocksParameters(TypedDict, total=False):
+    """How the clocks of the ranks of a job are measured."""
+
+    seconds: Annotated[float, _JOB_SECONDS]
+    bursts: Annotated[int, Parameter(40, "Bursts of exchanges with each rank", least=3, most=1_000_000)]
+    one_a_host: Annotated[
+        bool, Parameter(False, "Measure one rank of each host only, because ranks of a host read one clock")
+    ]
+    seed: Annotated[int, _SEED]

@@ -15,7 +15,7 @@ from ..parameters import parameters_of
 from ..pattern_options import OperationParameters, ReductionParameters
 from ..schedule import Schedule
 from .completion import algorithms, machines
-from .option_types import Count
+from .option_types import Count, refuse_given
 from .parameter_options import options_of
 from .progress import doing, rank_progress
 
@@ -99,6 +99,10 @@ def note_scope(machine: Machine, ranks: int) -> None:
 def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace)."""
     if not Path(source).is_dir():
+        if Path(source).exists():
+            context = click.get_current_context()
+            why = "the collectives of a schedule file are messages already"
+            refuse_given(context, ("chosen", "reduction_cost"), why)
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
     with doing(f"reading the trace {source}"):

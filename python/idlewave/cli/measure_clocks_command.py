@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from ..measure.network.job.clocks import ClockMeasurement, measure_clocks, read_clocks
+from ..measurement_parameters import ClocksParameters
+from ..parameters import parameters_of
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
-from .option_types import Count, FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Count, OutputFolder, as_json, print_json, refuse_given
+from .parameter_options import options_of
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -23,10 +26,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.command()
 @click.option("-n", "ranks", type=Count(2), help="Ranks to start.")
-@click.option("--seconds", default=10.0, show_default=True, type=FiniteRange(0.01), help="Seconds in all.")
-@click.option("--bursts", default=40, show_default=True, type=Count(3), help="How often each clock is looked at.")
-@click.option("--one-a-host", is_flag=True, help="One rank of each host only: ranks of a host read one clock.")
-@click.option("--seed", default=1, show_default=True, help="Of the order in which ranks are visited.")
+@options_of(ClocksParameters)
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-clocks.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the recording here.")
 @as_json
@@ -35,26 +35,23 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 def clocks(
     context: click.Context,
     ranks: int | None,
-    seconds: float,
-    bursts: int,
-    one_a_host: bool,
-    seed: int,
     recorded: Path | None,
     folder: Path | None,
     as_json: bool,
     plot: Path | None,
+    **options: Unpack[ClocksParameters],
 ) -> None:
     """Measure how far the clock of every rank is from rank 0's, and how it drifts, with what remains unknown."""
     if (ranks is None) == (recorded is None):
         raise click.UsageError("either -n RANKS or --from FOLDER is needed")
     if recorded is not None:
-        refuse_given(context, ("seconds", "bursts", "one_a_host", "seed", "folder"), "--from measures nothing")
+        refuse_given(context, ("folder", *parameters_of(ClocksParameters)), "--from measures nothing")
         found = read_clocks(recorded)
     else:
         assert ranks is not None
         shown_by = {"clocks-bursts.i64": "idlewave measure clocks --from"}
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
-            found = measure_clocks(ranks, None, seconds, bursts, one_a_host, progress, place, seed)
+            found = measure_clocks(ranks, progress=progress, folder=place, **options)
     if as_json:
         print_json(_as_json(found))
     else:

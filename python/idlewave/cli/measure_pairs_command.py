@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Unpack
 
 import click
 
 from ..host_environment import provenance_of
 from ..measure.network.job.latency_levels import listed
 from ..measure.network.job.pairs import PairMeasurement, machine_of, measure_pairs, read_pairs
+from ..measurement_parameters import PairsParameters
 from ..output import write_text
+from ..parameters import parameters_of
 from ..provenance import Provenance
 from ..provenance_in_files import comment
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
-from .option_types import Count, FiniteRange, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .parameter_options import options_of
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -23,11 +27,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.command()
 @click.option("-n", "ranks", type=Count(2), help="Ranks to start.")
-@click.option("--pairs", "sample", type=Count(1), help="A random sample of so many pairs (default: all).")
-@click.option("--seconds", default=10.0, show_default=True, type=FiniteRange(0.01), help="At most so long in all.")
-@click.option("--concurrent", is_flag=True, help="As many pairs at once as there are (default: one at a time).")
-@click.option("--visits", default=4, show_default=True, type=Count(1), help="How often each pair is visited.")
-@click.option("--seed", default=1, show_default=True, help="Of the sample and of the order.")
+@options_of(PairsParameters)
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-pairs.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the samples here.")
 @as_json
@@ -37,29 +37,24 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 def pairs(
     context: click.Context,
     ranks: int | None,
-    sample: int | None,
-    seconds: float,
-    concurrent: bool,
-    visits: int,
-    seed: int,
     recorded: Path | None,
     folder: Path | None,
     as_json: bool,
     plot: Path | None,
     machine: Path | None,
+    **options: Unpack[PairsParameters],
 ) -> None:
     """Measure latency, o, g and G between all ranks of a job, and find the network's levels (node, switch)."""
     if (ranks is None) == (recorded is None):
         raise click.UsageError("either -n RANKS or --from FOLDER is needed")
     if recorded is not None:
-        dropped = ("sample", "seconds", "concurrent", "visits", "seed", "folder")
-        refuse_given(context, dropped, "--from measures nothing")
+        refuse_given(context, ("folder", *parameters_of(PairsParameters)), "--from measures nothing")
         found = read_pairs(recorded)
     else:
         assert ranks is not None
         shown_by = {"pairs.csv": "idlewave measure pairs --from"}
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
-            found = measure_pairs(ranks, None, seconds, sample, concurrent, visits, progress, place, seed)
+            found = measure_pairs(ranks, progress=progress, folder=place, **options)
     if as_json:
         print_json(_as_json(found))
     else:

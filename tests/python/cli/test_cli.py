@@ -170,6 +170,17 @@ def test_wrong_use_and_wrong_input_are_named(arguments: list[str], status: int, 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["simulate", "schedule", "study"])
+@pytest.mark.parametrize("option", [("--algorithm", "allreduce=ring"), ("--reduction-cost", "2")])
+def test_an_option_of_collectives_is_refused_for_a_schedule_file(
+    goal: str, command: str, option: tuple[str, str]
+) -> None:
+    machine = [] if command == "schedule" else ["-m", "odin"]
+    done = run(command, goal, *machine, *option)
+    assert done.returncode == 2
+    assert f"messages already: {option[0]} has no meaning" in done.stderr
+
+
 def test_a_missing_mpiexec_is_named(tmp_path: Path) -> None:
     done = run("measure", "network", IDLEWAVE_MPIEXEC=str(tmp_path / "mpiexec"))
     assert done.returncode == 1

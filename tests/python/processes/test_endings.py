@@ -37,23 +37,6 @@ def test_an_error_is_one_line_and_its_own_status(program: str, status: int, line
     assert ended(program) == (status, "", f"error: {line}\n")
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "line"), [("ImportError", 143, "interrupted by SIGTERM"), ("ValueError", 70, "this is a bug")]
-)
-def test_an_interrupt_that_a_library_made_an_import_error_of_is_one(kind: str, status: int, line: str) -> None:
-    program = f"""
- try:
-  os.kill(os.getpid(), 15)
-  for _ in range(100): pass
- except KeyboardInterrupt:
-  pass
- raise {kind}('numpy._core.multiarray failed to import')
-"""
-    found, printed, errors = ended(program)
-    assert (found, printed) == (status, "")
-    assert line in errors.splitlines()[-1]
-
-
 def test_a_bug_is_said_to_be_one_with_its_traceback_in_a_file(tmp_path: Path) -> None:
     status, _, said = ended("{}['ranks\\nof all']", TMPDIR=str(tmp_path))
     assert status == 70

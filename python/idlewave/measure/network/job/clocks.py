@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,9 @@ from scipy.stats import t as student
 
 from ....errors import InputError, MeasurementError
 from ....escaping import name_of
+from ....measurement_parameters import ClocksParameters
 from ....mpi import Mpi
+from ....parameters import takes
 from ...environment_file import read_environment
 from ..files.file_schemas import ClocksSchema
 from ..probing.job_run import JobProbe, keep_samples, read_columns, read_summary, recorded
@@ -135,26 +137,25 @@ class ClockMeasurement:
         return tuple(notes)
 
 
+@takes(ClocksParameters)
 def measure_clocks(
     ranks: int,
     mpi: Mpi | None = None,
-    seconds: float = 10.0,
-    bursts: int = 40,
-    one_a_host: bool = False,
+    *,
     progress: Progress | None = None,
     folder: Path | None = None,
-    seed: int = 1,
     skew: Path | None = None,
+    **given: Unpack[ClocksParameters],
 ) -> ClockMeasurement:
-    """Measure the clocks of a job for `seconds`; the longer, the better the drift is known.
+    """Measure the clocks of the ranks of a job; the longer, the better the drift is known.
 
-    `one_a_host` measures one rank of each host, because ranks of a host read one clock. `folder` gets the recording.
-    `skew` names a file that skews clocks (probes/network/clocks.cpp). Raises MeasurementError if the probe fails.
+    `folder` gets the recording. `skew` names a file that skews clocks (probes/network/clocks.cpp). Raises
+    MeasurementError if the probe fails.
     """
-    options = ["--bursts", str(bursts), "--seed", str(seed)]
-    options += ["--one-a-host"] if one_a_host else []
+    options = ["--bursts", str(given["bursts"]), "--seed", str(given["seed"])]
+    options += ["--one-a-host"] if given["one_a_host"] else []
     options += ["--skew", str(skew)] if skew else []
-    with recorded(JobProbe("clocks", ranks, mpi, seconds), options, folder, progress) as place:
+    with recorded(JobProbe("clocks", ranks, mpi, given["seconds"]), options, folder, progress) as place:
         found = read_clocks(place)
         keep_samples(folder, "clocks", found.bursts, found.environment)
         return found

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,9 @@ from ....input.bounds import MOST_TABLE
 from ....input.files import below, read_bytes
 from ....input.tables import NUMBER, TEXT, WHOLE, Column, csv_table
 from ....input.value_types import LONGEST_NS
+from ....measurement_parameters import PairsParameters
 from ....mpi import Mpi
+from ....parameters import takes
 from ...environment_file import read_environment
 from ..files.file_schemas import PairsSchema
 from ..files.network_recording import MOST_MESSAGES
@@ -117,27 +119,23 @@ class PairMeasurement:
         return tuple(notes)
 
 
+@takes(PairsParameters)
 def measure_pairs(
     ranks: int,
     mpi: Mpi | None = None,
-    seconds: float = 10.0,
-    pairs: int | None = None,
-    concurrent: bool = False,
-    visits: int = 4,
+    *,
     progress: Progress | None = None,
     folder: Path | None = None,
-    seed: int = 1,
+    **given: Unpack[PairsParameters],
 ) -> PairMeasurement:
-    """Measure the paths between the ranks of a job of `ranks` ranks, for at most `seconds` in all.
+    """Measure the paths between the ranks of a job of `ranks` ranks.
 
-    `pairs`: the size of a random sample, which connects all ranks (at least ranks − 1); None: all pairs. One pair is
-    measured at a time, or with `concurrent` all pairs of a round. `folder` gets the samples as they are taken. Raises
-    MeasurementError.
+    `folder` gets the samples as they are taken. Raises MeasurementError.
     """
-    options = ["--visits", str(visits), "--seed", str(seed)]
-    options += ["--pairs", str(pairs)] if pairs is not None else []
-    options += ["--concurrent"] if concurrent else ["--serial"]
-    with recorded(JobProbe("pairs", ranks, mpi, seconds), options, folder, progress) as place:
+    options = ["--visits", str(given["visits"]), "--seed", str(given["seed"])]
+    options += ["--pairs", str(given["pairs"])] if given["pairs"] is not None else []
+    options += ["--concurrent"] if given["concurrent"] else ["--serial"]
+    with recorded(JobProbe("pairs", ranks, mpi, given["seconds"]), options, folder, progress) as place:
         found = read_pairs(place)
         keep_samples(folder, "pairs", found.samples, found.environment)
         return found
