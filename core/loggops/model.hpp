@@ -26,7 +26,8 @@ class LogGops : private RankTables<S, Observer> {
     static constexpr bool writes_undo = true;
     static constexpr std::string_view time_unit = "ps";
     /// Moments with data that cannot be copied byte by byte have no serialised form.
-    static constexpr bool conservative_only = !std::is_trivially_copyable_v<Moment>;
+    static constexpr bool conservative_only =
+        !std::is_trivially_copyable_v<Moment> || requires { Observer::points_to_tables; };
 
     /// What a thread of the kernel simulates ranks with.
     class Worker : public RankWorker<S, Observer> {

@@ -76,6 +76,7 @@ class SharedDifferentiation : public NoRecording {
     };
 
     static constexpr bool observes = true;
+    static constexpr bool points_to_tables = true;  ///< so moments have no serialised form
 
     [[gnu::always_inline]] ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                              MessageCount& messages) {

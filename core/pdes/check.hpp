@@ -6,16 +6,17 @@
 #include "pdes/model.hpp"
 #include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/scheduler.hpp"
 
 namespace idlewave::pdes {
 
 /// Another scheduler, which makes, undoes, compares and makes again each execution of an LP (execution_check.hpp).
-template <class Base, WindowModel M, class Transport>
+template <class Base, WindowModel M>
 class CheckingScheduler : public Base {
   public:
-    CheckingScheduler(M& model, const Placement& placement, Transport& transport, PartitionOptions options)
+    CheckingScheduler(M& model, const Placement& placement, TransportOf<M>& transport, PartitionOptions options)
         : Base(model, placement, transport, checking(options)) {}
 
   private:
@@ -29,10 +30,10 @@ class CheckingScheduler : public Base {
 struct Check {
     static constexpr SchedulerTraits traits{.one_thread = true};
 
-    template <WindowModel M, class Transport>
-    using Of = CheckingScheduler<std::conditional_t<may_lack_lookahead<M>, OptimisticScheduler<M, Transport>,
-                                                    ConservativeScheduler<M, Transport>>,
-                                 M, Transport>;
+    template <WindowModel M>
+    using Of =
+        CheckingScheduler<std::conditional_t<may_lack_lookahead<M>, OptimisticScheduler<M>, ConservativeScheduler<M>>,
+                          M>;
 };
 
 }  // namespace idlewave::pdes

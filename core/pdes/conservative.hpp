@@ -17,6 +17,7 @@
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/process_memory.hpp"
 #include "pdes/progress_series.hpp"
@@ -37,11 +38,12 @@ namespace idlewave::pdes {
 /// into a calendar of its own, and reads the buckets of its blocks out of all calendars, so no lock is needed. Events
 /// for other processes go in message batches, and all of them arrive before the next window begins: the processes agree
 /// on it in a round of GVT.
-template <WindowModel M, class Transport>
+template <WindowModel M>
 class ConservativeScheduler {
   public:
+    using Transport = TransportOf<M>;
     using State = typename M::State;
-    using Endpoint = typename Transport::Endpoint;
+    using Endpoint = EndpointOf<M>;
 
     /// `placement`: of the LPs on as many partitions as the transport connects, a thread each. The model has a
     /// lookahead.
@@ -174,7 +176,7 @@ class ConservativeScheduler {
         template <class... Arguments>
         explicit Thread(Arguments&&... arguments) : partition(std::forward<Arguments>(arguments)...) {}
 
-        ConservativePartition<M, Endpoint> partition;
+        ConservativePartition<M> partition;
         std::int64_t next = 0;     ///< cell of the earliest event of its calendar
         std::uint64_t rounds = 0;  ///< agreements on a window
     };
@@ -259,8 +261,8 @@ class ConservativeScheduler {
 struct Yawns {
     static constexpr SchedulerTraits traits{.needs_lookahead = true};
 
-    template <WindowModel M, class Transport>
-    using Of = ConservativeScheduler<M, Transport>;
+    template <WindowModel M>
+    using Of = ConservativeScheduler<M>;
 };
 
 }  // namespace idlewave::pdes

@@ -17,7 +17,7 @@ namespace idlewave::pdes {
 
 /// The context of a model while the conservative scheduler executes an LP. An event goes to the thread's calendar, or
 /// to another process.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 class ConservativeContext {
   public:
     using Payload = typename M::Payload;
@@ -29,7 +29,7 @@ class ConservativeContext {
         const ProcessMemory<M>& memory;
         CalendarQueue& calendar;
         PayloadPool<Payload>& payloads;
-        ProcessLink<M, Endpoint>& link;
+        ProcessLink<M>& link;
         CommittedRecords<M>& records;
         typename M::Worker& worker;
     };

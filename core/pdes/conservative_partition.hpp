@@ -22,6 +22,7 @@
 #include "pdes/partition_options.hpp"
 #include "pdes/partition_snapshot.hpp"
 #include "pdes/partition_statistics.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/payload_store.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/process_link.hpp"
@@ -32,9 +33,10 @@ namespace idlewave::pdes {
 
 /// The LPs that one thread executes under the conservative scheduler, window by window, and the calendar of the events
 /// that it has sent.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 class ConservativePartition {
   public:
+    using Endpoint = EndpointOf<M>;
     using Payload = typename M::Payload;
     using State = typename M::State;
     using Worker = typename M::Worker;
@@ -167,7 +169,7 @@ class ConservativePartition {
     }
 
   private:
-    using Context = ConservativeContext<M, Endpoint>;
+    using Context = ConservativeContext<M>;
 
     [[nodiscard]] Context context_until(Time window_end) {
         return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
@@ -279,7 +281,7 @@ class ConservativePartition {
     PayloadPool<Payload> payloads_;
     Worker worker_;
     Delivery<M> delivery_;
-    ProcessLink<M, Endpoint> link_;
+    ProcessLink<M> link_;
     CommittedRecords<M> records_;
     PartitionStatistics statistics_;
     std::uint64_t executed_ = 0;

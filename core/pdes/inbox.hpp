@@ -4,6 +4,7 @@
 #include "pdes/gvt.hpp"
 #include "pdes/message_batch.hpp"
 #include "pdes/model.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/payload_store.hpp"
 
 /// Events that come from outside of a process, or of a partition.
@@ -22,8 +23,8 @@ void take_payload(PendingEvent& event, typename M::Payload& payload, typename M:
 }
 
 /// Receives all message batches that have arrived, and calls `deliver` with each of their events.
-template <WindowModel M, class Endpoint, class Deliver>
-void receive_batches(Endpoint& endpoint, Gvt& gvt, typename M::Worker& worker,
+template <WindowModel M, class Deliver>
+void receive_batches(EndpointOf<M>& endpoint, Gvt& gvt, typename M::Worker& worker,
                      PayloadPool<typename M::Payload>& payloads, Deliver deliver) {
     while (MessageBatch<typename M::Payload>* batch = endpoint.receive()) {
         gvt.count_received_batch(batch->epoch);

@@ -13,6 +13,7 @@
 #include "pdes/model.hpp"
 #include "pdes/optimistic_partition.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/scheduler.hpp"
@@ -24,30 +25,31 @@ namespace idlewave::pdes {
 
 /// The optimistic scheduler (Time Warp): the partitions of this process, each on a thread. `Transport` connects them
 /// with each other and with those of other processes.
-template <WindowModel M, class Transport>
+template <WindowModel M>
 class OptimisticScheduler {
   public:
-    using Endpoint = typename Transport::Endpoint;
+    using Transport = TransportOf<M>;
+    using Endpoint = EndpointOf<M>;
 
     /// `placement`: of the LPs on as many partitions as the transport connects.
     OptimisticScheduler(M& model, const Placement& placement, Transport& transport, const PartitionOptions& options)
         : team_(transport.threads(), transport.first(), options.pin) {
         for (std::uint32_t i = 0; i < transport.threads(); ++i) {
             endpoints_.push_back(std::make_unique<Endpoint>(transport, i));
-            partitions_.push_back(std::make_unique<OptimisticPartition<M, Endpoint>>(
-                model, placement, transport.first() + i, *endpoints_[i], options));
+            partitions_.push_back(std::make_unique<OptimisticPartition<M>>(model, placement, transport.first() + i,
+                                                                           *endpoints_[i], options));
         }
     }
 
     /// Makes all LPs, which start.
     void begin() {
-        on_all([](OptimisticPartition<M, Endpoint>& partition, Endpoint& /*endpoint*/) { partition.begin(); });
+        on_all([](OptimisticPartition<M>& partition, Endpoint& /*endpoint*/) { partition.begin(); });
     }
 
     /// Restores the partitions from the snapshot, which has the sections of each, and from sections that may be for any
     /// partition.
     void restore(Snapshot& snapshot, std::span<const Snapshot::Section> sections) {
-        on_all([&](OptimisticPartition<M, Endpoint>& partition, Endpoint& /*endpoint*/) {
+        on_all([&](OptimisticPartition<M>& partition, Endpoint& /*endpoint*/) {
             partition.restore(sections);
             for (Snapshot::Section& section : snapshot.of(partition.number())) {
                 partition.restore(std::span(&section, 1));
@@ -62,7 +64,7 @@ class OptimisticScheduler {
     Snapshot save(const Placement& next) {
         Snapshot snapshot(next.partitions());
         std::mutex mutex;
-        on_all([&](OptimisticPartition<M, Endpoint>& partition, Endpoint& /*endpoint*/) {
+        on_all([&](OptimisticPartition<M>& partition, Endpoint& /*endpoint*/) {
             Snapshot own(next.partitions());
             partition.save(next, own);
             const std::lock_guard lock(mutex);
@@ -74,7 +76,7 @@ class OptimisticScheduler {
     /// Runs to the end, or until all pause. Throws what a model or a poll throws, on whatever thread it happened.
     /// `poll` and `wants_pause` are called a few times a second on the caller's thread.
     void run(const std::function<void(Time)>& poll, const std::function<bool()>& wants_pause = {}) {
-        on_all([&](OptimisticPartition<M, Endpoint>& partition, Endpoint& endpoint) {
+        on_all([&](OptimisticPartition<M>& partition, Endpoint& endpoint) {
             constexpr std::uint32_t poll_interval = 1 << 8;
             constexpr std::uint32_t patience = 1 << 10;  // idle steps, after which it yields the processor
             const bool is_first = &endpoint == endpoints_.front().get();
@@ -191,14 +193,14 @@ class OptimisticScheduler {
 
     ThreadTeam team_;
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
-    std::vector<std::unique_ptr<OptimisticPartition<M, Endpoint>>> partitions_;
+    std::vector<std::unique_ptr<OptimisticPartition<M>>> partitions_;
 };
 
 struct TimeWarp {
     static constexpr SchedulerTraits traits{.rolls_back = true};
 
-    template <WindowModel M, class Transport>
-    using Of = OptimisticScheduler<M, Transport>;
+    template <WindowModel M>
+    using Of = OptimisticScheduler<M>;
 };
 
 }  // namespace idlewave::pdes

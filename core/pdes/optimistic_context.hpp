@@ -20,13 +20,13 @@ namespace idlewave::pdes {
 
 /// The context of a model while an optimistic partition executes an LP. The events that it sends, and the records that
 /// it emits, are in the undo log until the execution is committed.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 struct OptimisticContext {
     using State = typename M::State;
     using Payload = typename M::Payload;
     using Emitted = typename EmittedOf<M>::Type;
 
-    OptimisticLps<M, Endpoint>& lps;
+    OptimisticLps<M>& lps;
     const Horizon& horizon;
     Statistics& counts;
     CommittedRecords<M>& records;

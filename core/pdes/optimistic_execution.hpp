@@ -25,7 +25,7 @@ namespace idlewave::pdes {
 
 /// Executes the events of a partition, one block of LPs in a cell after the other. Events of conservative LPs wait here
 /// until they are certain.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 class OptimisticExecution {
   public:
     using State = typename M::State;
@@ -34,7 +34,7 @@ class OptimisticExecution {
 
     /// `horizon` and `statistics` are those of the partition. `check`: each execution is made, undone, compared and
     /// made again.
-    OptimisticExecution(OptimisticLps<M, Endpoint>& lps, Horizon& horizon, PartitionStatistics& statistics, bool check)
+    OptimisticExecution(OptimisticLps<M>& lps, Horizon& horizon, PartitionStatistics& statistics, bool check)
         : lps_(lps),
           horizon_(horizon),
           statistics_(statistics),
@@ -98,7 +98,7 @@ class OptimisticExecution {
     [[nodiscard]] const CommittedRecords<M>& records() const { return records_; }
 
   private:
-    using Context = OptimisticContext<M, Endpoint>;
+    using Context = OptimisticContext<M>;
 
     [[nodiscard]] EventQueue<M>& queue() { return lps_.queue(); }
     [[nodiscard]] bool has_lookahead() const { return horizon_.has_lookahead(); }
@@ -251,7 +251,7 @@ class OptimisticExecution {
         }
     }
 
-    OptimisticLps<M, Endpoint>& lps_;
+    OptimisticLps<M>& lps_;
     Horizon& horizon_;
     PartitionStatistics& statistics_;
     bool check_;

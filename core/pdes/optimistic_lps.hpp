@@ -15,6 +15,7 @@
 #include "pdes/model.hpp"
 #include "pdes/outbox.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/statistics.hpp"
 #include "pdes/stragglers.hpp"
@@ -25,9 +26,10 @@ namespace idlewave::pdes {
 /// The LPs of a partition and their pending events under Time Warp: delivers events, rolls LPs back, and cancels what
 /// they sent. An execution (OptimisticExecution) takes events from the queue, and sends new ones here. Batches that are
 /// being filled, events that are to be cancelled, and stragglers that have to wait are seen here only.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 class OptimisticLps {
   public:
+    using Endpoint = EndpointOf<M>;
     using Payload = typename M::Payload;
     using State = typename M::State;
     using Emitted = typename EmittedOf<M>::Type;
@@ -220,7 +222,7 @@ class OptimisticLps {
     UndoLog<M> undo_;
     Cancellation<Payload> cancellation_;
     Stragglers stragglers_;
-    Outbox<Payload, Endpoint> outbox_;
+    Outbox<Payload> outbox_;
 };
 
 }  // namespace idlewave::pdes

@@ -17,6 +17,7 @@
 #include "pdes/partition_options.hpp"
 #include "pdes/partition_snapshot.hpp"
 #include "pdes/partition_statistics.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/snapshot.hpp"
@@ -46,9 +47,10 @@ enum class Step : std::uint8_t {
 ///
 /// The partition executes a step after the other. It has the horizon and the statistics; its LPs and their events are
 /// in OptimisticLps, and OptimisticExecution executes them.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 class OptimisticPartition {
   public:
+    using Endpoint = EndpointOf<M>;
     using Emitted = typename EmittedOf<M>::Type;
 
     OptimisticPartition(M& model, const Placement& placement, std::uint32_t self, Endpoint& endpoint,
@@ -186,8 +188,8 @@ class OptimisticPartition {
     Endpoint& endpoint_;
     Horizon horizon_;
     PartitionStatistics statistics_;
-    OptimisticLps<M, Endpoint> lps_;
-    OptimisticExecution<M, Endpoint> execution_;
+    OptimisticLps<M> lps_;
+    OptimisticExecution<M> execution_;
 };
 
 }  // namespace idlewave::pdes

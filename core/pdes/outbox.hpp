@@ -8,15 +8,17 @@
 #include "pdes/gvt.hpp"
 #include "pdes/message_batch.hpp"
 #include "pdes/model.hpp"
-#include "pdes/thread_transport.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/transport.h"
 
 namespace idlewave::pdes {
 
 /// The message batches that a partition is filling, one for each receiver.
-template <class Payload, class Endpoint>
+template <class Payload>
 class Outbox {
   public:
+    using Endpoint = typename PartitionTransport<Payload>::Endpoint;
+
     Outbox(std::uint32_t partitions, Endpoint& endpoint, Gvt& gvt)
         : endpoint_(endpoint), gvt_(gvt), batches_(partitions) {}
 

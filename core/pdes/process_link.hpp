@@ -9,6 +9,7 @@
 #include "pdes/message_batch.hpp"
 #include "pdes/model.hpp"
 #include "pdes/outbox.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/window_agreement.hpp"
 
@@ -16,9 +17,10 @@ namespace idlewave::pdes {
 
 /// A thread's link to other processes under the conservative scheduler: the events that it sends there, and its part in
 /// the rounds of GVT in which the processes agree on the next window.
-template <WindowModel M, class Endpoint>
+template <WindowModel M>
 class ProcessLink {
   public:
+    using Endpoint = EndpointOf<M>;
     /// `partitions` of the run; `first`: no event lies before this cell.
     ProcessLink(std::uint32_t partitions, Endpoint& endpoint, std::int64_t first)
         : gvt_(first), outbox_(partitions, endpoint, gvt_) {}
@@ -76,7 +78,7 @@ class ProcessLink {
 
   private:
     Gvt gvt_;
-    Outbox<typename M::Payload, Endpoint> outbox_;
+    Outbox<typename M::Payload> outbox_;
 };
 
 }  // namespace idlewave::pdes

@@ -10,9 +10,9 @@
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/sequential.hpp"
-#include "pdes/thread_transport.hpp"
 
 namespace idlewave::pdes {
 
@@ -25,9 +25,8 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
     if (model.lps() == 0) {
         return std::make_unique<Lps<typename M::State>>(0);
     }
-    using Transport = ThreadTransport<typename M::Payload>;
     const auto run_on = [&]<class Scheduler>(std::type_identity<Scheduler> /*scheduler*/, std::uint32_t partitions) {
-        Transport transport(partitions);
+        TransportOf<M> transport(partitions);
         const Placement placement = Placement::block(model.lps(), partitions);
         Scheduler scheduler(model, placement, transport, PartitionOptions{.cell = model.lookahead()});
         scheduler.begin();
@@ -35,8 +34,8 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
         use(scheduler);
         return scheduler.take_lps();
     };
-    return model.lookahead() > 0 ? run_on(std::type_identity<ConservativeScheduler<M, Transport>>{}, threads)
-                                 : run_on(std::type_identity<SequentialScheduler<M, Transport>>{}, 1);
+    return model.lookahead() > 0 ? run_on(std::type_identity<ConservativeScheduler<M>>{}, threads)
+                                 : run_on(std::type_identity<SequentialScheduler<M>>{}, 1);
 }
 
 }  // namespace idlewave::pdes

@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/snapshot.hpp"
@@ -25,9 +26,8 @@ struct VisitorInterface {
     void operator()(const typename EmittedOf<M>::Type& emitted) const;
 };
 
-/// What a run needs of a scheduler, which executes the events of the LPs of one process. `Transport` connects its
-/// partitions with each other and with those of other processes (ThreadTransport, ProcessTransport); there are as many
-/// as the placement has.
+/// What a run needs of a scheduler, which executes the events of the LPs of one process. The transport connects its
+/// partitions with each other and with those of other processes; there are as many as the placement has.
 ///
 /// - `begin` makes all LPs, which start.
 /// - `run` executes all events. It calls `poll` with the simulated time, and `wants_pause`, a few times a second on the
@@ -35,8 +35,8 @@ struct VisitorInterface {
 /// - `statistics` counts what this process has done since `begin` or `restore`; `series` has samples of it over time.
 /// - `each_worker` calls a visitor with each worker of the model, `each_lp` with the number and the state of each LP of
 ///   this process, `each_lp_of_worker` with its worker, too, and `each_emitted` with the records that no worker takes.
-template <class S, class M, class Transport>
-concept Scheduler = std::constructible_from<S, M&, const Placement&, Transport&, const PartitionOptions&> &&
+template <class S, class M>
+concept Scheduler = std::constructible_from<S, M&, const Placement&, TransportOf<M>&, const PartitionOptions&> &&
                     requires(S& scheduler, const std::function<void(Time)>& poll,
                              const std::function<bool()>& wants_pause, VisitorInterface<M> visitor) {
                         scheduler.begin();
@@ -59,18 +59,18 @@ concept Scheduler = std::constructible_from<S, M&, const Placement&, Transport&,
 ///   makes LPs and events from the snapshot, of which it drops what it has read, and from sections that are for any
 ///   partition.
 /// - `add_weights` adds the number of events that each group of LPs received, `add_between` the communication matrix.
-template <class S, class M, class Transport>
-concept SegmentedScheduler = Scheduler<S, M, Transport> &&
-                             requires(S& scheduler, Snapshot& snapshot, std::span<const Snapshot::Section> sections,
-                                      const Placement& next, std::span<std::uint64_t> sums, std::uint32_t group) {
-                                 { scheduler.at_end() } -> std::same_as<bool>;
-                                 { scheduler.paused_at() } -> std::same_as<Time>;
-                                 { scheduler.paused_for_migration() } -> std::same_as<bool>;
-                                 { scheduler.save(next) } -> std::same_as<Snapshot>;
-                                 scheduler.restore(snapshot, sections);
-                                 scheduler.add_weights(sums, group);
-                                 scheduler.add_between(sums);
-                             };
+template <class S, class M>
+concept SegmentedScheduler =
+    Scheduler<S, M> && requires(S& scheduler, Snapshot& snapshot, std::span<const Snapshot::Section> sections,
+                                const Placement& next, std::span<std::uint64_t> sums, std::uint32_t group) {
+        { scheduler.at_end() } -> std::same_as<bool>;
+        { scheduler.paused_at() } -> std::same_as<Time>;
+        { scheduler.paused_for_migration() } -> std::same_as<bool>;
+        { scheduler.save(next) } -> std::same_as<Snapshot>;
+        scheduler.restore(snapshot, sections);
+        scheduler.add_weights(sums, group);
+        scheduler.add_between(sums);
+    };
 
 /// Which runs a scheduler makes.
 struct SchedulerTraits {

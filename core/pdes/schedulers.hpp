@@ -16,7 +16,6 @@
 #include "pdes/run_configuration.hpp"
 #include "pdes/scheduler.hpp"
 #include "pdes/sequential.hpp"
-#include "pdes/thread_transport.hpp"
 
 namespace idlewave::pdes {
 
@@ -31,9 +30,9 @@ struct RegisteredScheduler {
     template <WindowModel M>
     static constexpr bool runs = !(traits.needs_lookahead && may_lack_lookahead<M>);
     /// The scheduler itself, for a model that it runs.
-    template <WindowModel M, class Transport>
+    template <WindowModel M>
         requires runs<M>
-    using Of = typename S::template Of<M, Transport>;
+    using Of = typename S::template Of<M>;
 };
 
 /// All schedulers. Names, help, refusals and the choice of a run come from here.
@@ -85,10 +84,9 @@ void with_scheduler(std::string_view name, Use use) {
 /// Throws InputError if the scheduler of the configuration does not exist, or cannot make this run of a model.
 template <WindowModel M>
 void check_scheduler(const RunConfiguration& configuration) {
-    using Threads = ThreadTransport<typename M::Payload>;
     constexpr auto has_segments = []<class Line>(const Line& /*line*/) {
         if constexpr (Line::template runs<M>) {
-            return SegmentedScheduler<typename Line::template Of<M, Threads>, M, Threads>;
+            return SegmentedScheduler<typename Line::template Of<M>, M>;
         }
         return false;
     };

@@ -16,8 +16,8 @@
 #include "pdes/load_balancing.hpp"
 #include "pdes/model.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
-#include "pdes/process_transport.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/run_configuration.hpp"
 #include "pdes/run_statistics.hpp"
@@ -25,7 +25,6 @@
 #include "pdes/schedulers.hpp"
 #include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
-#include "pdes/thread_transport.hpp"
 #include "pdes/transport.h"
 
 namespace idlewave::pdes {
@@ -92,30 +91,21 @@ class SegmentedRun {
     /// Runs one segment; returns whether it was the last.
     template <class Use>
     bool run_segment(Clock::time_point begin, Use use) {
-        if (configuration_.transport != nullptr) {
-            ProcessTransport<typename M::Payload> transport(*configuration_.transport, configuration_.threads);
-            return run_segment_over(transport, begin, use);
-        }
-        ThreadTransport<typename M::Payload> transport(configuration_.threads);
-        return run_segment_over(transport, begin, use);
-    }
-
-    template <class Transport, class Use>
-    bool run_segment_over(Transport& transport, Clock::time_point begin, Use use) {
+        TransportOf<M> transport(configuration_.threads, configuration_.transport);
         const double before = seconds_since(begin);
         bool ended = false;
         with_scheduler(configuration_.scheduler, [&]<class Line>(const Line& /*line*/) {
             if constexpr (Line::template runs<M>) {
-                typename Line::template Of<M, Transport> scheduler(model_, placement_, transport, options_);
-                ended = run_segment_on<Transport>(scheduler, begin, before, use);
+                typename Line::template Of<M> scheduler(model_, placement_, transport, options_);
+                ended = run_segment_on(scheduler, begin, before, use);
             }
         });
         return ended;
     }
 
-    template <class Transport, Scheduler<M, Transport> S, class Use>
+    template <Scheduler<M> S, class Use>
     bool run_segment_on(S& scheduler, Clock::time_point begin, double before, Use use) {
-        constexpr bool has_segments = SegmentedScheduler<S, M, Transport>;
+        constexpr bool has_segments = SegmentedScheduler<S, M>;
         if (options_.from == 0) {
             scheduler.begin();
         } else if constexpr (has_segments) {

@@ -18,6 +18,7 @@
 #include "pdes/model.hpp"
 #include "pdes/model_errors.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/progress_series.hpp"
 #include "pdes/scheduler.hpp"
@@ -27,9 +28,10 @@ namespace idlewave::pdes {
 
 /// The sequential scheduler: an event list, of which the earliest event is executed first. It needs no lookahead, has
 /// no segments, and counts committed events only.
-template <WindowModel M, class Transport>
+template <WindowModel M>
 class SequentialScheduler {
   public:
+    using Transport = TransportOf<M>;
     using Payload = typename M::Payload;
     using State = typename M::State;
     using Item = Event<Payload>;
@@ -194,9 +196,8 @@ class SequentialScheduler {
 struct Sequential {
     static constexpr SchedulerTraits traits{.one_thread = true};
 
-    template <WindowModel M, class Transport>
-    using Of = std::conditional_t<may_lack_lookahead<M>, SequentialScheduler<M, Transport>,
-                                  ConservativeScheduler<M, Transport>>;
+    template <WindowModel M>
+    using Of = std::conditional_t<may_lack_lookahead<M>, SequentialScheduler<M>, ConservativeScheduler<M>>;
 };
 
 }  // namespace idlewave::pdes

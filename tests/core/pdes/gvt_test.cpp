@@ -5,13 +5,13 @@
 #include <array>
 #include <cstdint>
 
-#include "pdes/thread_transport.hpp"
+#include "pdes/partition_transport.hpp"
 
 namespace idlewave {
 namespace {
 
 struct Nothing {};
-using Transport = pdes::ThreadTransport<Nothing>;
+using Transport = pdes::PartitionTransport<Nothing>;
 using pdes::Gvt;
 
 /// Two partitions, of which each has its part in finding GVT.

@@ -7,14 +7,14 @@
 
 #include "pdes/gvt.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/thread_transport.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/throttle.hpp"
 
 namespace idlewave {
 namespace {
 
 struct Nothing {};
-using Transport = pdes::ThreadTransport<Nothing>;
+using Transport = pdes::PartitionTransport<Nothing>;
 using pdes::Gvt;
 using pdes::Horizon;
 

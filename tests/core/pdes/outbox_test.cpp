@@ -8,8 +8,8 @@
 #include "pdes/event.hpp"
 #include "pdes/gvt.hpp"
 #include "pdes/inbox.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/payload_store.hpp"
-#include "pdes/thread_transport.hpp"
 #include "small_model.hpp"
 
 namespace idlewave {
@@ -18,7 +18,7 @@ namespace {
 using pdes::PendingEvent;
 using pdes::QueuedEvent;
 using testing::Small;
-using Transport = pdes::ThreadTransport<Small::Payload>;
+using Transport = pdes::PartitionTransport<Small::Payload>;
 
 /// Two partitions: the first one sends, the second one receives.
 struct Partitions {
@@ -27,7 +27,7 @@ struct Partitions {
     Transport::Endpoint receiver{transport, 1};
     pdes::Gvt senders_gvt;
     pdes::Gvt receivers_gvt;
-    pdes::Outbox<Small::Payload, Transport::Endpoint> outbox{2, sender, senders_gvt};
+    pdes::Outbox<Small::Payload> outbox{2, sender, senders_gvt};
     Small model;
     testing::SmallWindows windows{model};
     testing::SmallWindows::Worker worker{windows};

@@ -11,8 +11,8 @@
 
 #include "pdes/event.hpp"
 #include "pdes/inbox.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/payload_store.hpp"
-#include "pdes/thread_transport.hpp"
 #include "pdes/window_agreement.hpp"
 #include "small_model.hpp"
 
@@ -21,8 +21,8 @@ namespace {
 
 using testing::Small;
 using testing::SmallWindows;
-using Transport = pdes::ThreadTransport<Small::Payload>;
-using Link = pdes::ProcessLink<SmallWindows, Transport::Endpoint>;
+using Transport = pdes::PartitionTransport<Small::Payload>;
+using Link = pdes::ProcessLink<SmallWindows>;
 using pdes::WindowCandidate;
 
 /// A thread with its link.

@@ -11,9 +11,9 @@
 #include "pdes/conservative.hpp"
 #include "pdes/handler_model.hpp"
 #include "pdes/optimistic.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/scheduler.hpp"
 #include "pdes/sequential.hpp"
-#include "pdes/thread_transport.hpp"
 #include "segmented_runs.hpp"
 
 namespace idlewave {
@@ -21,15 +21,12 @@ namespace {
 
 using Windows = pdes::HandlerModel<testing::Wordy, false>;
 using WithoutLookahead = pdes::HandlerModel<testing::Wordy, true>;
-using Transport = pdes::ThreadTransport<Windows::Payload>;
-using DeepTransport = pdes::ThreadTransport<WithoutLookahead::Payload>;
 
-static_assert(pdes::SegmentedScheduler<pdes::ConservativeScheduler<Windows, Transport>, Windows, Transport>);
-static_assert(pdes::SegmentedScheduler<pdes::OptimisticScheduler<Windows, Transport>, Windows, Transport>);
-static_assert(pdes::Scheduler<pdes::SequentialScheduler<Windows, Transport>, Windows, Transport>);
-static_assert(!pdes::SegmentedScheduler<pdes::SequentialScheduler<Windows, Transport>, Windows, Transport>);
-static_assert(std::is_same_v<pdes::Sequential::Of<WithoutLookahead, DeepTransport>,
-                             pdes::SequentialScheduler<WithoutLookahead, DeepTransport>>);
+static_assert(pdes::SegmentedScheduler<pdes::ConservativeScheduler<Windows>, Windows>);
+static_assert(pdes::SegmentedScheduler<pdes::OptimisticScheduler<Windows>, Windows>);
+static_assert(pdes::Scheduler<pdes::SequentialScheduler<Windows>, Windows>);
+static_assert(!pdes::SegmentedScheduler<pdes::SequentialScheduler<Windows>, Windows>);
+static_assert(std::is_same_v<pdes::Sequential::Of<WithoutLookahead>, pdes::SequentialScheduler<WithoutLookahead>>);
 
 /// What a configuration is refused with, for a model with and without a lookahead.
 template <class M>

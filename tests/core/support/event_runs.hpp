@@ -10,9 +10,9 @@
 #include "pdes/handler_model.hpp"
 #include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/run.hpp"
 #include "pdes/sequential.hpp"
-#include "pdes/thread_transport.hpp"
 
 namespace idlewave::testing {
 
@@ -34,10 +34,9 @@ States<M> states_of(const pdes::Lps<typename Model::State>& lps) {
 /// Runs a model by the event list and then calls `use` with the scheduler; returns the LPs.
 template <class Model, class Use>
 auto run_event_list(Model& model, Use use) {
-    using Transport = pdes::ThreadTransport<typename Model::Payload>;
-    Transport transport(1);
+    pdes::TransportOf<Model> transport(1);
     const auto placement = pdes::Placement::block(model.lps(), 1);
-    pdes::SequentialScheduler<Model, Transport> scheduler(model, placement, transport, {});
+    pdes::SequentialScheduler<Model> scheduler(model, placement, transport, {});
     scheduler.begin();
     scheduler.run(no_poll);
     use(scheduler);
@@ -66,12 +65,11 @@ struct Partitioned {
 };
 
 /// `run_all` is given the scheduler of the partitions, which have begun.
-template <class M, class Model, template <class, class> class Scheduler, class Run>
+template <class M, class Model, template <class> class Scheduler, class Run>
 Partitioned<M> run_partitions(Model model, const pdes::Placement& placement, const pdes::PartitionOptions& options,
                               Run run_all) {
-    using Transport = pdes::ThreadTransport<typename Model::Payload>;
-    Transport transport(placement.partitions());
-    Scheduler<Model, Transport> scheduler(model, placement, transport, options);
+    pdes::TransportOf<Model> transport(placement.partitions());
+    Scheduler<Model> scheduler(model, placement, transport, options);
     scheduler.begin();
     run_all(scheduler);
     Partitioned<M> found{.states = States<M>(model.lps()), .statistics = scheduler.statistics()};

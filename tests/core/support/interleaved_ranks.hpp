@@ -10,9 +10,9 @@
 #include "machine/machine.hpp"
 #include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
+#include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/statistics.hpp"
-#include "pdes/thread_transport.hpp"
 
 namespace idlewave::testing {
 
@@ -30,12 +30,11 @@ InterleavedRanks<typename Observer::Moment> interleaved_ranks(const S& source, c
                                                               std::uint64_t seed, std::uint32_t count, bool lazy,
                                                               Observer& observer) {
     using Model = loggops::LogGops<S, Observer>;
-    using Transport = pdes::ThreadTransport<typename Observer::Payload>;
     Model model(source, machine, seed, observer);
     const pdes::PartitionOptions options{.cell = model.lookahead(), .lazy = lazy};
     const auto placement = pdes::Placement::cyclic(source.ranks(), count);
-    Transport transport(count);
-    pdes::OptimisticScheduler<Model, Transport> partitions(model, placement, transport, options);
+    pdes::TransportOf<Model> transport(count);
+    pdes::OptimisticScheduler<Model> partitions(model, placement, transport, options);
     partitions.begin();
     interleaved(seed, count)(partitions);
     InterleavedRanks<typename Observer::Moment> found{.finish = std::vector<typename Observer::Moment>(source.ranks()),

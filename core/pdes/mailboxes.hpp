@@ -44,26 +44,17 @@ class BatchStack {
     alignas(64) std::atomic<MessageBatch<Payload>*> top_{nullptr};
 };
 
-/// A Transport for the partitions of one process, each on a thread of its own: a mailbox of message batches for each
-/// partition.
+/// A mailbox of message batches for each thread of a process, and the cuts of these threads.
 template <class Payload>
-class ThreadTransport {
+class Mailboxes {
   public:
-    /// `partitions` of the process, which are all of the run.
-    explicit ThreadTransport(std::uint32_t partitions)
-        : mailboxes_(partitions),
-          released_(partitions),
-          cuts_{std::vector<Slot>(partitions), std::vector<Slot>(partitions)} {}
+    explicit Mailboxes(std::uint32_t threads)
+        : mailboxes_(threads), released_(threads), cuts_{std::vector<Slot>(threads), std::vector<Slot>(threads)} {}
 
-    [[nodiscard]] std::uint32_t threads() const { return static_cast<std::uint32_t>(mailboxes_.size()); }
-    [[nodiscard]] std::uint32_t partitions() const { return threads(); }
-    /// The number of this process's first partition.
-    [[nodiscard]] static std::uint32_t first() { return 0; }
-
-    /// The end of the transport that one partition uses.
+    /// What one thread uses.
     class Endpoint {
       public:
-        Endpoint(ThreadTransport& transport, std::uint32_t self) : transport_(transport), self_(self) {}
+        Endpoint(Mailboxes& all, std::uint32_t self) : all_(all), self_(self) {}
         Endpoint(const Endpoint&) = delete;
         Endpoint& operator=(const Endpoint&) = delete;
         Endpoint(Endpoint&&) = delete;
@@ -76,7 +67,7 @@ class ThreadTransport {
         /// An empty batch, which the caller owns.
         MessageBatch<Payload>* empty_batch() {
             if (empty_ == nullptr) {
-                empty_ = transport_.released_[self_].take();
+                empty_ = all_.released_[self_].take();
             }
             if (empty_ == nullptr) {
                 return std::make_unique<MessageBatch<Payload>>().release();
@@ -89,14 +80,14 @@ class ThreadTransport {
 
         void send(std::uint32_t to, MessageBatch<Payload>* batch) {
             batch->from = self_;
-            transport_.mailboxes_[to].push(batch);
+            all_.mailboxes_[to].push(batch);
         }
 
-        /// The next batch for this partition, or null. Batches of one sender come in the order in which they were sent.
+        /// The next batch for this thread, or null. Batches of one sender come in the order in which they were sent.
         /// The caller must release the batch.
         MessageBatch<Payload>* receive() {
             if (unread_ == nullptr) {
-                MessageBatch<Payload>* last = transport_.mailboxes_[self_].take();
+                MessageBatch<Payload>* last = all_.mailboxes_[self_].take();
                 while (last != nullptr) {
                     MessageBatch<Payload>* before = last->next;
                     last->next = unread_;
@@ -112,40 +103,36 @@ class ThreadTransport {
         void release(MessageBatch<Payload>* batch) {
             batch->events.clear();
             batch->payloads.clear();
-            transport_.released_[batch->from].push(batch);
+            all_.released_[batch->from].push(batch);
         }
 
         /// Contributes to the next cut; one contribution at a time.
         void contribute(const Cut& cut) {
-            Round& round = transport_.rounds_[round_ % 2];
-            transport_.cuts_[round_ % 2][self_].cut = cut;
+            Round& round = all_.rounds_[round_ % 2];
+            all_.cuts_[round_ % 2][self_].cut = cut;
             round.contributed.fetch_add(1, std::memory_order_acq_rel);
         }
 
-        /// Returns whether all partitions have contributed, and then sets `cut`.
+        /// Returns whether all threads have contributed, and then sets `cut`.
         bool completed(Cut& cut) {
-            const auto partitions = static_cast<std::uint64_t>(transport_.mailboxes_.size());
-            if (transport_.rounds_[round_ % 2].contributed.load(std::memory_order_acquire) <
-                (round_ / 2 + 1) * partitions) {
+            const auto threads = static_cast<std::uint64_t>(all_.mailboxes_.size());
+            if (all_.rounds_[round_ % 2].contributed.load(std::memory_order_acquire) < (round_ / 2 + 1) * threads) {
                 return false;
             }
             cut = {};
-            for (const Slot& slot : transport_.cuts_[round_ % 2]) {
+            for (const Slot& slot : all_.cuts_[round_ % 2]) {
                 cut.add(slot.cut);
             }
             ++round_;
             return true;
         }
 
-        /// Whether a partition is in this process.
-        [[nodiscard]] static bool shares_memory_with(std::uint32_t /*partition*/) { return true; }
-
-        /// Makes all partitions of this process leave the run, after an error.
-        void abort() { transport_.aborted_.store(true, std::memory_order_relaxed); }
-        [[nodiscard]] bool aborted() const { return transport_.aborted_.load(std::memory_order_relaxed); }
+        /// Makes all threads of this process leave the run, after an error.
+        void abort() { all_.aborted_.store(true, std::memory_order_relaxed); }
+        [[nodiscard]] bool aborted() const { return all_.aborted_.load(std::memory_order_relaxed); }
 
       private:
-        ThreadTransport& transport_;
+        Mailboxes& all_;
         std::uint32_t self_;
         std::uint64_t round_ = 0;
         MessageBatch<Payload>* unread_ = nullptr;
