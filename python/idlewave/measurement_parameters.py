@@ -35,7 +35,7 @@ class PairsParameters(TypedDict, total=False):
         ),
     ]
     concurrent: Annotated[bool, Parameter(False, "Measure all pairs of a round at once, instead of one after another")]
-    visits: Annotated[int, Parameter(4, "Visits of each pair", least=1, most=10_000)]
+    visits: Annotated[int, Parameter(4, "Number of visits of each pair", least=1, most=10_000)]
     seed: Annotated[int, _SEED]
 
 
@@ -43,7 +43,7 @@ class ClocksParameters(TypedDict, total=False):
     """How the clocks of the ranks of a job are measured."""
 
     seconds: Annotated[float, _JOB_SECONDS]
-    bursts: Annotated[int, Parameter(40, "Bursts of exchanges with each rank", least=3, most=1_000_000)]
+    bursts: Annotated[int, Parameter(40, "Number of bursts of exchanges with each rank", least=3, most=1_000_000)]
     one_a_host: Annotated[
         bool, Parameter(False, "Measure one rank of each host only, because ranks of a host read one clock")
     ]

@@ -176,6 +176,10 @@ void expect_alike(const ToyLps& one, const ToyLps& other, const std::string& whi
 TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsHandleTheEventsOfEveryLpInTheSameOrder) {
     for (const std::uint32_t lps : {1U, 2U, 17U, 400U}) {
         for (const Time lookahead : {1, 2, 7, 100, 5000}) {
+            // The threads meet after each lookahead: the shortest ones take nearly all of the time.
+            if (lookahead < 7 && lps != 17 && testing::trials(10) < 10) {
+                continue;
+            }
             Toy toy(lps, lookahead, lookahead);
             const auto one = testing::run_event_list(toy, no_use);
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
