@@ -105,7 +105,8 @@ def tidy(file: Path) -> subprocess.CompletedProcess[str]:
     if file in STANDALONE:
         command += ["--", *STANDALONE_FLAGS]
     else:
-        command[2:2] = ["-p", BUILD]
+        # Options of GCC alone mean nothing to it.
+        command[2:2] = ["-p", BUILD, "--extra-arg=-Wno-unused-command-line-argument"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 

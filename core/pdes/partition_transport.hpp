@@ -19,7 +19,7 @@ class PartitionTransport {
     /// `threads` of each process; `processes`: null if there is one process. Payloads go to another process byte by
     /// byte.
     explicit PartitionTransport(std::uint32_t threads, const idlewave_transport* processes = nullptr)
-        : threads_(threads), mailboxes_(threads) {
+        : mailboxes_(threads), threads_(threads), partitions_(threads) {
         if constexpr (crosses_processes) {
             if (processes != nullptr) {
                 first_ = threads * static_cast<std::uint32_t>(processes->process);
@@ -129,11 +129,11 @@ class PartitionTransport {
     static constexpr bool crosses_processes = std::is_trivially_copyable_v<Payload>;
     struct NoMessages {};
 
-    std::uint32_t threads_;
-    std::uint32_t first_ = 0;
-    std::uint32_t partitions_ = threads_;
     Mailboxes<Payload> mailboxes_;
     std::unique_ptr<std::conditional_t<crosses_processes, ProcessMessages<Payload>, NoMessages>> messages_;
+    std::uint32_t threads_;
+    std::uint32_t first_ = 0;
+    std::uint32_t partitions_;
 };
 
 /// The transport of a model's run, and its end in one partition.
