@@ -100,7 +100,7 @@ def start(*arguments: str, word: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "pdes", *arguments]
     return subprocess.Popen(
         command,
-        env=os.environ | {"IDLEWAVE_TEST": word},
+        env=os.environ | {"IDLEWAVE_TEST": word, "PYTHONFAULTHANDLER": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -157,6 +157,9 @@ def test_an_interrupt_ends_all_processes(how: signal.Signals, tmp_path: Path) ->
     running.send_signal(how)
     try:
         running.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        running.send_signal(signal.SIGABRT)  # which makes Python print where each of its threads is
+        pytest.fail(f"it has not ended after 60 s:\n{running.communicate(timeout=60)[1]}")
     finally:
         running.kill()
     assert running.returncode == 128 + how
