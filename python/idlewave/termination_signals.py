@@ -81,6 +81,7 @@ def end_at_once(status: int) -> None:
     """From here on a signal ends the process at once with `status`: the command is done and has printed its result."""
     for handler in _handlers():
         handler.status = status
+        handler.stop_timer()
     # At its very end Python removes its handlers, and a signal would end it with another status. So the signals are
     # ignored then, which holds for all threads; blocking them would hold for this thread only.
     atexit.register(_replace_handlers, signal.SIG_IGN)
@@ -166,6 +167,7 @@ class _Handler:
         """Raise Interrupted for a signal that has arrived, unless a block is shielded."""
         if self._waiting and not self.shields:
             number, self._waiting = self._waiting, 0
+            self.stop_timer()
             raise Interrupted(number)
 
     def unraisable(self, what: sys.UnraisableHookArgs) -> None:
@@ -182,9 +184,15 @@ class _Handler:
     def close(self) -> None:
         """Raise Interrupted for a signal that still waits for an answer; nothing raises later."""
         if signal.getsignal(signal.SIGALRM) == self._alarm:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.stop_timer()
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
         self.raise_waiting()
+
+    def stop_timer(self) -> None:
+        """Nothing is answered later. A timer that runs on would end the process when Python has removed its handlers,
+        or another program has replaced it."""
+        if signal.getsignal(signal.SIGALRM) == self._alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _answer(self, frame: FrameType | None) -> None:
         if not _importing(frame):

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 
 from .escaping import printable
+from .termination_signals import shielded
 
 PATIENCE = 2.0
 """Seconds before a notice."""
@@ -24,7 +25,8 @@ def notice_if_slow(text: str) -> Iterator[None]:
     """Log `text` if the block takes longer than PATIENCE."""
     timer = threading.Timer(PATIENCE, _LOG.warning, [text])
     timer.daemon = True
-    timer.start()
+    with shielded():  # an interrupt in it could become "release unlocked lock"
+        timer.start()
     try:
         yield
     finally:

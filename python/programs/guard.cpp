@@ -275,6 +275,7 @@ class Keeper {
 
 int guard(int lifeline, Seconds grace, char* const* command) {
     fcntl(lifeline, F_SETFD, FD_CLOEXEC);
+    signal(SIGCHLD, SIG_DFL);  // who ignores it does not learn how a child ended
     sigset_t before;
     sigprocmask(SIG_BLOCK, &ending_signals, &before);
     std::array<int, 2> ends{};

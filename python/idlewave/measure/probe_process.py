@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..child_processes import Child
 from ..errors import MeasurementError, OutputError
 from ..output import make_folder, write_json
-from ..termination_signals import ended_by_signals
+from ..termination_signals import ended_by_signals, shielded
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -113,7 +113,8 @@ def _process(
     watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), give_up)
     watch.daemon = True
     with running:
-        watch.start()
+        with shielded():  # an interrupt in it could become "release unlocked lock"
+            watch.start()
         try:
             yield running
         finally:

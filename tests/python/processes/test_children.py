@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from ending_support import await_true, pids_with, started
@@ -37,9 +41,11 @@ def test_streams_and_environment_pass_through(tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     ) as child:
-        assert child._process.communicate("typed\n") == (f"typed said {tmp_path}\n", "complaint\n")
+        assert child._process.stdin is not None
+        child._process.stdin.write(b"typed\n")
+        child._process.stdin.close()
+        assert child.communicate() == (f"typed said {tmp_path}\n".encode(), b"complaint\n")
 
 
 def test_signals_have_their_default_action_in_the_command() -> None:
@@ -77,6 +83,15 @@ def test_all_that_a_command_has_started_ends_with_the_block(tmp_path: Path, mark
     assert child.wait() == (-signal.SIGTERM if words == FAMILY else -signal.SIGKILL)
 
 
+def test_all_output_is_read_whatever_its_size() -> None:
+    done = run(["sh", "-c", "head -c 3000000 /dev/zero | tee /dev/stderr"])
+    assert (len(done.stdout), len(done.stderr), done.returncode) == (3_000_000, 3_000_000, 0)
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    assert run(["printf", r"a\377b"]).stdout == "a\ufffdb"
+
+
 def test_what_a_command_leaves_when_it_ends_by_itself_ends_too(tmp_path: Path, mark: str) -> None:
     words = "(trap '' TERM; exec setsid sleep 1000) & exit 5"
     with Child.start(["sh", "-c", words], cwd=tmp_path) as child:
@@ -108,6 +123,68 @@ def test_a_second_interrupt_kills_what_takes_its_time(tmp_path: Path, mark: str)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert pids_with(mark) == []
+
+
+def in_waiting(frame: FrameType) -> bool:
+    return frame.f_code.co_filename in (child_processes.__file__, subprocess.__file__)
+
+
+class InterruptAt:
+    """Raises KeyboardInterrupt before the `last`-th instruction in the functions that wait for a child."""
+
+    def __init__(self, last: int) -> None:
+        self.left = last
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> InterruptAt | None:
+        if not in_waiting(frame):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and self.left > 0:
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
+
+
+@pytest.mark.parametrize("wait", [lambda child: child.wait(0.001), lambda child: child.communicate(0.001)])
+@pytest.mark.parametrize("streams", [{}, {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}])
+def test_an_interrupt_at_any_instruction_of_a_wait_ends_the_child(
+    wait: Callable[[Child], object], streams: dict[str, int], mark: str
+) -> None:
+    def too_late(*_: object) -> None:
+        raise TimeoutError(f"an interrupt at instruction {last} keeps the child from ending")
+
+    before = signal.signal(signal.SIGALRM, too_late)
+    try:
+        for last in itertools.count(1):
+            signal.setitimer(signal.ITIMER_REAL, 20, 1)
+            interrupt = InterruptAt(last)
+            with (
+                contextlib.suppress(KeyboardInterrupt, subprocess.TimeoutExpired),
+                Child.start(["sleep", "1000"], **streams) as child,
+            ):
+                sys.settrace(interrupt)
+                try:
+                    wait(child)
+                finally:
+                    sys.settrace(None)
+            assert child.wait() == -signal.SIGTERM
+            if interrupt.left > 0:
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert last > 20
+    assert pids_with(mark) == []
+
+
+def test_where_ends_of_children_are_ignored_an_exit_status_is_not_known_to_be_0() -> None:
+    program = (
+        "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "from idlewave.child_processes import LOST, run\n"
+        "assert run(['sh', '-c', 'exit 0']).returncode == LOST"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 HOLDER = f"""

@@ -246,6 +246,30 @@ def test_a_signal_is_not_lost_in_a_module_that_is_being_imported(tmp_path: Path,
 
 
 @pytest.mark.usefixtures("_plain")
+def test_a_signal_that_is_answered_early_leaves_no_timer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a timer ended the process by SIGALRM when Python had removed its handlers."""
+    (tmp_path / "raises_early.py").write_text("import signal\nsignal.raise_signal(15)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    left = []
+
+    def work() -> None:
+        try:
+            with shielded():
+                __import__("raises_early")
+        finally:
+            left.append(signal.getitimer(signal.ITIMER_REAL)[0])
+
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    try:
+        with pytest.raises(Interrupted), ended_by_signals():
+            work()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        sys.modules.pop("raises_early")
+    assert left == [0]
+
+
+@pytest.mark.usefixtures("_plain")
 @pytest.mark.parametrize("timer_is_used", [True, False])
 def test_in_a_library_the_timer_of_its_user_stays(timer_is_used: bool, tmp_path: Path) -> None:
     (tmp_path / "raises.py").write_text("import signal\nsignal.raise_signal(15)\nloaded = True\n")
