@@ -4,6 +4,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/error.hpp"
 #include "pdes/mailboxes.hpp"
 #include "pdes/message_batch.hpp"
 #include "pdes/process_messages.hpp"
@@ -17,7 +18,7 @@ template <class Payload>
 class PartitionTransport {
   public:
     /// `threads` of each process; `processes`: null if there is one process. Payloads go to another process byte by
-    /// byte.
+    /// byte: a LogicError for those that cannot be copied so.
     explicit PartitionTransport(std::uint32_t threads, const idlewave_transport* processes = nullptr)
         : mailboxes_(threads), threads_(threads), partitions_(threads) {
         if constexpr (crosses_processes) {
@@ -26,6 +27,8 @@ class PartitionTransport {
                 partitions_ = threads * static_cast<std::uint32_t>(processes->processes);
                 messages_ = std::make_unique<ProcessMessages<Payload>>(*processes, threads);
             }
+        } else if (processes != nullptr) {
+            throw LogicError("a run in several processes needs payloads that are copied byte by byte");
         }
     }
 
