@@ -151,6 +151,7 @@ class Keeper {
             if (child == command_) status_ = status;
         }
         alone_ = child < 0;
+        if (alone_ && !status_) status_ = lost_keeper << 8;  // another process may have its number by now
     }
 
     void take_word() {
