@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -53,7 +53,11 @@ def answer_signals() -> None:
 
     Ignored signals stay ignored: SIGHUP under nohup, SIGINT of a command that a shell started in the background. A
     second signal raises again, but not within PATIENCE after the first, so that the clean-up continues.
+
+    Who started this process may have ignored SIGCHLD; then nobody would learn how its children ended.
     """
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     handler = _Handler(begun=False)
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -134,6 +138,19 @@ def shielded() -> Iterator[None]:
             handler.shields -= 1
         for handler in handlers:
             handler.raise_waiting()
+
+
+@contextmanager
+def called_after(seconds: float, call: Callable[[], object]) -> Iterator[None]:
+    """Call `call` in another thread if the block takes longer than `seconds`."""
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    with shielded():  # an interrupt in it could become "release unlocked lock"
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Handler:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-import threading
 from collections.abc import Iterator
 
 from .escaping import printable
-from .termination_signals import shielded
+from .termination_signals import called_after
 
 PATIENCE = 2.0
 """Seconds before a notice."""
@@ -23,14 +22,8 @@ _LOG = logging.getLogger("idlewave")
 @contextlib.contextmanager
 def notice_if_slow(text: str) -> Iterator[None]:
     """Log `text` if the block takes longer than PATIENCE."""
-    timer = threading.Timer(PATIENCE, _LOG.warning, [text])
-    timer.daemon = True
-    with shielded():  # an interrupt in it could become "release unlocked lock"
-        timer.start()
-    try:
+    with called_after(PATIENCE, lambda: _LOG.warning(text)):
         yield
-    finally:
-        timer.cancel()
 
 
 def show_notices() -> None:

@@ -151,7 +151,7 @@ class Keeper {
             if (child == command_) status_ = status;
         }
         alone_ = child < 0;
-        if (alone_ && !status_) status_ = lost_keeper << 8;  // another process may have its number by now
+        if (alone_ && !status_) status_ = lost_keeper << 8;  // nobody can wait for it, and its number may be another's
     }
 
     void take_word() {

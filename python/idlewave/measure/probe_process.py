@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..child_processes import Child
 from ..errors import MeasurementError, OutputError
 from ..output import make_folder, write_json
-from ..termination_signals import ended_by_signals, shielded
+from ..termination_signals import called_after, ended_by_signals
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -110,12 +110,5 @@ def _process(
         late.set()
         running.kill()
 
-    watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), give_up)
-    watch.daemon = True
-    with running:
-        with shielded():  # an interrupt in it could become "release unlocked lock"
-            watch.start()
-        try:
-            yield running
-        finally:
-            watch.cancel()
+    with running, called_after(min(limit, threading.TIMEOUT_MAX), give_up):
+        yield running

@@ -125,18 +125,14 @@ def test_a_second_interrupt_kills_what_takes_its_time(tmp_path: Path, mark: str)
     assert pids_with(mark) == []
 
 
-def in_waiting(frame: FrameType) -> bool:
-    return frame.f_code.co_filename in (child_processes.__file__, subprocess.__file__)
-
-
 class InterruptAt:
-    """Raises KeyboardInterrupt before the `last`-th instruction in the functions that wait for a child."""
+    """A trace function that raises KeyboardInterrupt before instruction number `left` of the wait for a child."""
 
-    def __init__(self, last: int) -> None:
-        self.left = last
+    def __init__(self, left: int) -> None:
+        self.left = left
 
     def __call__(self, frame: FrameType, event: str, _: object) -> InterruptAt | None:
-        if not in_waiting(frame):
+        if frame.f_code.co_filename not in (child_processes.__file__, subprocess.__file__):
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and self.left > 0:
@@ -178,13 +174,22 @@ def test_an_interrupt_at_any_instruction_of_a_wait_ends_the_child(
     assert pids_with(mark) == []
 
 
-def test_where_ends_of_children_are_ignored_an_exit_status_is_not_known_to_be_0() -> None:
-    program = (
-        "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-        "from idlewave.child_processes import LOST, run\n"
-        "assert run(['sh', '-c', 'exit 0']).returncode == LOST"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+IGNORES = """
+import signal
+from idlewave import child_processes, termination_signals
+
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+{first}
+print(child_processes.run(["sh", "-c", "exit 3"]).returncode)
+"""
+
+
+@pytest.mark.parametrize(("first", "status"), [("termination_signals.answer_signals()", 3), ("", child_processes.LOST)])
+def test_where_the_end_of_children_is_ignored_a_command_learns_it_and_a_library_says_that_it_is_lost(
+    first: str, status: int
+) -> None:
+    done = subprocess.run([sys.executable, "-c", IGNORES.format(first=first)], capture_output=True, timeout=60)
+    assert done.stdout.decode().split() == [str(status)]
 
 
 HOLDER = f"""
