@@ -8,20 +8,22 @@ namespace idlewave::loggops {
 
 /// Differentiates a simulation by the parameters of `machine`. `run(observer)` simulates with that observer, and its
 /// result is returned. The first attempt shares slopes between ranks; if a run has too many different slopes for that,
-/// the second attempt gives each moment its own.
+/// the second attempt gives each moment its own. So does the only attempt for a machine without a lookahead.
 template <class Run>
 auto differentiate(const machine::Machine& machine, Run run) {
-    try {
-        SharedDifferentiation shared;
-        return run(shared);
-    } catch (const TooManySlopes&) {
-        if (machine.node) {
-            Differentiation<2> both_levels;
-            return run(both_levels);
+    if (machine.lookahead() > 0) {
+        try {
+            SharedDifferentiation shared;
+            return run(shared);
+        } catch (const TooManySlopes&) {
+            if (!machine.node) {
+                Differentiation<1> network;
+                return run(network);
+            }
         }
-        Differentiation<1> network;
-        return run(network);
     }
+    Differentiation<2> both_levels;
+    return run(both_levels);
 }
 
 }  // namespace idlewave::loggops

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "base/time.hpp"
 #include "goal/source.hpp"
@@ -25,9 +24,8 @@ class LogGops : private RankTables<S, Observer> {
     using Payload = typename Observer::Payload;
     static constexpr bool writes_undo = true;
     static constexpr std::string_view time_unit = "ps";
-    /// Moments with data that cannot be copied byte by byte have no serialised form.
-    static constexpr bool conservative_only =
-        !std::is_trivially_copyable_v<Moment> || requires { Observer::points_to_tables; };
+    static constexpr bool needs_lookahead = requires { requires Observer::needs_lookahead; };
+    static constexpr bool conservative_only = requires { requires Observer::points_to_tables; };
 
     /// What a thread of the kernel simulates ranks with.
     class Worker : public RankWorker<S, Observer> {

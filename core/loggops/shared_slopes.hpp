@@ -44,6 +44,8 @@ class SharedSlopes {
     }
 
   private:
+    using Words = std::uint64_t __attribute__((vector_size(16)));
+
     /// The steepest of two moments at one time.
     [[gnu::noinline]] static SharedSlopes steepest(const SharedSlopes& a, const SharedSlopes& b) {
         SlopeTable& table = *(a.interned() == nullptr ? b : a).interned()->table;
@@ -54,7 +56,7 @@ class SharedSlopes {
 
     /// The time and the address, in one vector register: it is copied as one piece, and reading in one piece what was
     /// written in two stalls on store forwarding.
-    SlopeWords words_ = {};
+    Words words_ = {};
 };
 
 /// Differentiates the simulation as `Differentiation` does, with moments that share their slopes: for runs with few
@@ -77,6 +79,7 @@ class SharedDifferentiation : public NoRecording {
 
     static constexpr bool observes = true;
     static constexpr bool points_to_tables = true;  ///< so moments have no serialised form
+    static constexpr bool needs_lookahead = true;   ///< as Differentiation<1> does
 
     [[gnu::always_inline]] ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                              MessageCount& messages) {

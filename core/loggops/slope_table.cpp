@@ -32,7 +32,7 @@ SlopeTable::SlopeTable() : zero_(intern({})), next_check_(items_to_check) {}
 std::size_t SlopeTable::Hash::operator()(const Slopes<2>& slopes) const {
     // Odd constants of many bits: the fractions of the golden ratio and of the square root of 3.
     std::uint64_t hash = 0;
-    for (const SlopeWords& words : slopes.words) {
+    for (const SlopeWordPair& words : slopes.words) {
         hash = (hash ^ words[0]) * 0x9e3779b97f4a7c15U;
         hash = (hash ^ (hash >> 32) ^ words[1]) * 0xbb67ae8584caa73bU;
     }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/time.hpp"
@@ -25,11 +24,7 @@ struct LevelSlopes {
     bool operator==(const LevelSlopes&) const = default;
 };
 
-/// Two words that are copied and added as one. Copies are the most frequent operation on slopes; pieces of one size
-/// keep each read in the piece in which it was written (store forwarding).
-using SlopeWords = std::uint64_t __attribute__((vector_size(16)));
-
-/// The same with the alignment of one word: what holds them has no padding, so its bytes can be compared.
+/// Two words that are added as one. They are aligned as one word is, so that what holds them has no padding.
 struct SlopeWordPair {
     std::array<std::uint64_t, 2> words = {};
 
@@ -51,39 +46,15 @@ struct SlopeWordPair {
 
 /// A time and its derivatives to the right by each parameter. Of two moments at one time, the one that a growing
 /// parameter delays more decides about everything that waits for both: so `latest` takes the larger derivative.
-/// `serialisable`: the type is trivially copyable, as a rank that is rolled back or migrates needs it.
-template <unsigned Levels, bool serialisable = false>
+/// Slopes are copied byte by byte with a rank that is rolled back or that migrates.
+template <unsigned Levels>
 struct Slopes {
-    using Words = std::conditional_t<serialisable, SlopeWordPair, SlopeWords>;
-
     /// Three for each level: (L and o_s, o_r and o), (g, G), (O, and in the first level the computation).
-    std::array<Words, std::size_t{3} * Levels> words = {};
+    std::array<SlopeWordPair, std::size_t{3} * Levels> words = {};
     Time time = 0;
 
-    // The compiler's own copy may be a string instruction (rep movs), whose start-up takes longer than the copy here.
-    Slopes() = default;
-    Slopes(const Slopes&)
-        requires serialisable
-    = default;
-    Slopes& operator=(const Slopes&)
-        requires serialisable
-    = default;
-    [[gnu::always_inline]] Slopes(const Slopes& other)
-        requires(!serialisable)
-        : time(other.time) {
-        copy(other);
-    }
-    [[gnu::always_inline]] Slopes& operator=(const Slopes& other)
-        requires(!serialisable)
-    {
-        time = other.time;
-        copy(other);
-        return *this;
-    }
-    ~Slopes() = default;
-
     [[nodiscard]] LevelSlopes level(unsigned i) const {
-        const Words* w = &words[std::size_t{3} * i];
+        const SlopeWordPair* w = &words[std::size_t{3} * i];
         const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
         const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
         return {.L = low(w[0][0]),
@@ -100,10 +71,10 @@ struct Slopes {
 
     /// Adds the counts of one level.
     [[gnu::always_inline]] void add(unsigned level, const LevelSlopes& more) {
-        Words* w = &words[std::size_t{3} * level];
-        w[0] += Words{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
-        w[1] += Words{more.g, more.G};
-        w[2] += Words{more.O, 0};
+        SlopeWordPair* w = &words[std::size_t{3} * level];
+        w[0] += SlopeWordPair{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
+        w[1] += SlopeWordPair{more.g, more.G};
+        w[2] += SlopeWordPair{more.O, 0};
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
@@ -132,7 +103,7 @@ struct Slopes {
 
     /// Two moments at one time often have the same slopes, since both follow from one event.
     [[nodiscard, gnu::always_inline]] bool has_slopes_of(const Slopes& other) const {
-        Words differ = {};
+        SlopeWordPair differ = {};
         for (std::size_t i = 0; i < words.size(); ++i) {
             differ |= words[i] ^ other.words[i];
         }
@@ -143,7 +114,7 @@ struct Slopes {
     [[gnu::noinline]] static Slopes steepest(const Slopes& a, const Slopes& b) {
         Slopes both;
         both.time = a.time;
-        both.words[2] = Words{0, std::max(a.words[2][1], b.words[2][1])};
+        both.words[2] = SlopeWordPair{0, std::max(a.words[2][1], b.words[2][1])};
         for (unsigned i = 0; i < Levels; ++i) {
             const LevelSlopes x = a.level(i);
             const LevelSlopes y = b.level(i);
@@ -152,20 +123,13 @@ struct Slopes {
         }
         return both;
     }
-
-  private:
-    [[gnu::always_inline]] void copy(const Slopes& other) {
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            words[i] = other.words[i];
-        }
-    }
 };
 
 /// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
 /// `Levels` is 2 if the machine has a network within nodes. That network is the second level.
-template <unsigned Levels, bool serialisable = false>
+template <unsigned Levels>
 struct Differentiation : NoRecording {
-    using Moment = Slopes<Levels, serialisable>;
+    using Moment = Slopes<Levels>;
 
     struct Payload : Message {
         Moment sent = {};  ///< the slopes of the arrival
@@ -193,6 +157,8 @@ struct Differentiation : NoRecording {
     using Annotation = Moment;
 
     static constexpr bool observes = true;
+    /// Machines without a lookahead are rare, and compilation long: Differentiation<2> does for them.
+    static constexpr bool needs_lookahead = Levels == 1;
 
     [[gnu::always_inline]] static ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                                     MessageCount& /*messages*/) {
@@ -209,11 +175,11 @@ struct Differentiation : NoRecording {
         const bool cut = late || (!gap && ref.in_detour);
         Moment moment;
         for (std::size_t i = 0; i < moment.words.size(); ++i) {
-            moment.words[i] = cut ? typename Moment::Words{} : ref.now.words[i];
+            moment.words[i] = cut ? SlopeWordPair{} : ref.now.words[i];
         }
         moment.add(ref.level, late ? LevelSlopes{.O = bytes_of(ref)} : counts(ref, point));
         if (point == Point::computed) {
-            moment.words[2] += typename Moment::Words{0, ref.amount};
+            moment.words[2] += SlopeWordPair{0, ref.amount};
         }
         moment.time = time;
         return moment;
@@ -262,9 +228,5 @@ struct Differentiation : NoRecording {
         }
     }
 };
-
-/// The same for ranks that are rolled back, that migrate, or that are in several processes: each moment has its slopes
-/// with it. A machine without a network within nodes leaves the second level 0.
-using SerialisableDifferentiation = Differentiation<2, true>;
 
 }  // namespace idlewave::loggops

@@ -193,6 +193,10 @@ concept has_conservative_lps = requires(const typename M::Worker& worker, const 
 template <class M>
 concept conservative_only = requires { requires M::conservative_only; };
 
+/// It never runs without a lookahead, so that no event list is compiled for it.
+template <class M>
+concept needs_lookahead = requires { requires M::needs_lookahead; };
+
 /// It may run without a lookahead; the conservative scheduler needs one.
 template <class M>
 concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
@@ -217,6 +221,7 @@ concept WindowModel =
     requires(M& model, typename M::Worker& worker, typename M::State& state, std::uint32_t lp,
              std::span<const Event<typename M::Payload>> events, Time time,
              WindowContextInterface<typename M::Payload>& context) {
+        requires PlainData<typename M::Payload>;
         requires std::constructible_from<typename M::Worker, M&>;
         { worker.start(state, time, context) } -> std::same_as<Time>;
         { worker.run(state, events, time, context) } -> std::same_as<Time>;

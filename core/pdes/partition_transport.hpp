@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 
-#include "base/error.hpp"
 #include "pdes/mailboxes.hpp"
 #include "pdes/message_batch.hpp"
 #include "pdes/process_messages.hpp"
@@ -17,18 +15,13 @@ namespace idlewave::pdes {
 template <class Payload>
 class PartitionTransport {
   public:
-    /// `threads` of each process; `processes`: null if there is one process. Payloads go to another process byte by
-    /// byte: a LogicError for those that cannot be copied so.
+    /// `threads` of each process; `processes`: null if there is one process.
     explicit PartitionTransport(std::uint32_t threads, const idlewave_transport* processes = nullptr)
         : mailboxes_(threads), threads_(threads), partitions_(threads) {
-        if constexpr (crosses_processes) {
-            if (processes != nullptr) {
-                first_ = threads * static_cast<std::uint32_t>(processes->process);
-                partitions_ = threads * static_cast<std::uint32_t>(processes->processes);
-                messages_ = std::make_unique<ProcessMessages<Payload>>(*processes, threads);
-            }
-        } else if (processes != nullptr) {
-            throw LogicError("a run in several processes needs payloads that are copied byte by byte");
+        if (processes != nullptr) {
+            first_ = threads * static_cast<std::uint32_t>(processes->process);
+            partitions_ = threads * static_cast<std::uint32_t>(processes->processes);
+            messages_ = std::make_unique<ProcessMessages<Payload>>(*processes, threads);
         }
     }
 
@@ -47,14 +40,12 @@ class PartitionTransport {
         MessageBatch<Payload>* empty_batch() { return local_.empty_batch(); }
 
         void send(std::uint32_t to, MessageBatch<Payload>* batch) {
-            if constexpr (crosses_processes) {
-                if (!shares_memory_with(to)) {
-                    std::unique_ptr<MessageBatch<Payload>> owned(batch);  // freed if the transport fails
-                    transport_.messages_->send(to, *batch);
-                    batch->from = thread_;
-                    local_.release(owned.release());
-                    return;
-                }
+            if (!shares_memory_with(to)) {
+                std::unique_ptr<MessageBatch<Payload>> owned(batch);  // freed if the transport fails
+                transport_.messages_->send(to, *batch);
+                batch->from = thread_;
+                local_.release(owned.release());
+                return;
             }
             local_.send(to - transport_.first_, batch);
         }
@@ -63,11 +54,9 @@ class PartitionTransport {
         /// The caller must release the batch.
         MessageBatch<Payload>* receive() {
             MessageBatch<Payload>* batch = local_.receive();
-            if constexpr (crosses_processes) {
-                if (batch == nullptr && transport_.messages_ != nullptr) {
-                    transport_.messages_->receive(local_);
-                    batch = local_.receive();
-                }
+            if (batch == nullptr && transport_.messages_ != nullptr) {
+                transport_.messages_->receive(local_);
+                batch = local_.receive();
             }
             return batch;
         }
@@ -79,10 +68,8 @@ class PartitionTransport {
 
         /// Returns whether all partitions have contributed, and then sets `cut`.
         bool completed(Cut& cut) {
-            if constexpr (crosses_processes) {
-                if (transport_.messages_ != nullptr) {
-                    return completed_in_all_processes(cut);
-                }
+            if (transport_.messages_ != nullptr) {
+                return completed_in_all_processes(cut);
             }
             return local_.completed(cut);
         }
@@ -129,11 +116,8 @@ class PartitionTransport {
     };
 
   private:
-    static constexpr bool crosses_processes = std::is_trivially_copyable_v<Payload>;
-    struct NoMessages {};
-
     Mailboxes<Payload> mailboxes_;
-    std::unique_ptr<std::conditional_t<crosses_processes, ProcessMessages<Payload>, NoMessages>> messages_;
+    std::unique_ptr<ProcessMessages<Payload>> messages_;  ///< null if there is one process
     std::uint32_t threads_;
     std::uint32_t first_ = 0;
     std::uint32_t partitions_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/error.hpp"
 #include "base/time.hpp"
 #include "pdes/conservative.hpp"
 #include "pdes/lps.hpp"
@@ -34,8 +35,14 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
         use(scheduler);
         return scheduler.take_lps();
     };
-    return model.lookahead() > 0 ? run_on(std::type_identity<ConservativeScheduler<M>>{}, threads)
-                                 : run_on(std::type_identity<SequentialScheduler<M>>{}, 1);
+    if constexpr (!needs_lookahead<M>) {
+        if (model.lookahead() <= 0) {
+            return run_on(std::type_identity<SequentialScheduler<M>>{}, 1);
+        }
+    } else if (model.lookahead() <= 0) {
+        throw LogicError("a model that needs a lookahead has none");
+    }
+    return run_on(std::type_identity<ConservativeScheduler<M>>{}, threads);
 }
 
 }  // namespace idlewave::pdes

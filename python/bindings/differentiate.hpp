@@ -42,9 +42,8 @@ nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
 }
 
 /// The ranks' slopes: each row one set, and of each rank which set it has; or None if each has its own.
-template <unsigned Levels, bool serialisable>
-void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels, serialisable>>& finish,
-                bool two_levels) {
+template <unsigned Levels>
+void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels>>& finish, bool two_levels) {
     answer["sets"] = slope_columns(finish, two_levels);
     answer["set"] = nanobind::none();
 }
@@ -99,8 +98,9 @@ nanobind::dict derivatives_partitioned(const S& source, const machine::Machine& 
                                        const pdes::RunConfiguration& given, const nanobind::object& progress,
                                        const Transport* transport) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    loggops::SerialisableDifferentiation observer;
-    loggops::PartitionedSimulation<loggops::SerialisableDifferentiation::Moment> result;
+    // A machine without a network within nodes leaves the second level 0.
+    loggops::Differentiation<2> observer;
+    loggops::PartitionedSimulation<loggops::Slopes<2>> result;
     {
         const nanobind::gil_scoped_release released;
         result = loggops::simulate_partitioned(source, machine, seed, configuration, observer);

@@ -17,9 +17,8 @@ namespace idlewave::loggops {
 namespace {
 
 using testing::Dice;
-using Serialisable = SerialisableDifferentiation;
 
-bool alike(const std::vector<Slopes<2>>& a, const std::vector<Serialisable::Moment>& b) {
+bool alike(const std::vector<Slopes<2>>& a, const std::vector<Slopes<2>>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
         return x.time == y.time && x.level(0) == y.level(0) && x.level(1) == y.level(1) &&
                x.computation() == y.computation();
@@ -49,14 +48,14 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
             continue;
         }
         ++ended;
-        Serialisable in_turns;
+        Differentiation<2> in_turns;
         const auto found = testing::interleaved_ranks(graph, machine, seed, 1 + dice.small(4), seed % 2 == 0, in_turns);
         ASSERT_TRUE(alike(one, found.finish)) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
         pdes::RunConfiguration configuration;
         configuration.scheduler = seed % 3 == 0 ? "check" : seed % 3 == 1 ? "yawns" : "timewarp";
         configuration.threads = seed % 3 == 0 ? 1 : 1 + dice.small(3);
-        Serialisable observer;
+        Differentiation<2> observer;
         ASSERT_TRUE(alike(one, simulate_partitioned(graph, machine, seed, configuration, observer).found.finish))
             << "seed " << seed;
     }
@@ -80,7 +79,7 @@ TEST(SlopedPartitions, GoOnFromCheckpoints) {
         configuration.scheduler = seed % 2 == 0 ? "yawns" : "timewarp";
         configuration.threads = 1 + dice.small(3);
         configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
-        Serialisable whole;
+        Differentiation<2> whole;
         const auto kept = simulate_partitioned(graph, machine, seed, configuration, whole);
         ASSERT_TRUE(alike(one, kept.found.finish)) << "seed " << seed;
         if (kept.statistics.segments > 1) {
@@ -88,7 +87,7 @@ TEST(SlopedPartitions, GoOnFromCheckpoints) {
             configuration.scheduler = seed % 3 == 0 ? "check" : "timewarp";
             configuration.threads = seed % 3 == 0 ? 1 : 1 + dice.small(3);
             configuration.checkpoint.restart = true;
-            Serialisable rest;
+            Differentiation<2> rest;
             ASSERT_TRUE(alike(one, simulate_partitioned(graph, machine, seed, configuration, rest).found.finish))
                 << "seed " << seed;
         }

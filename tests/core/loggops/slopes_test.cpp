@@ -178,7 +178,7 @@ TEST(Slopes, OfCollectivesAreThoseToTheRightWhereManyRanksAreAsLate) {
 
 /// Whole nanoseconds, as computation has them, so that many things come at one time.
 machine::Parameters coarse_parameters(testing::Dice& dice) {
-    return {.L = 1000 * dice.between(0, 3),
+    return {.L = 1000 * dice.between(1, 3),
             .o_s = 1000 * dice.between(0, 2),
             .o_r = 1000 * dice.between(0, 2),
             .g = 1000 * dice.between(0, 3),
@@ -246,6 +246,14 @@ TEST(Slopes, OfTooManyKindsToShareAreEachMomentsOwn) {
     }
 }
 
+TEST(Slopes, OfAMachineWithoutALookaheadAreEachMomentsOwn) {
+    const goal::Graph graph = uneven_ranks(8);
+    const machine::Machine machine = testing::simple_machine(0, 0, 200'003, 2000, 501);
+    EXPECT_GT(expect_true_slopes<Differentiation<2>>(graph, machine, "ring"), 0U);
+    const auto found = differentiate(machine, [&](auto& observer) { return slopes_of(graph, machine, observer); });
+    EXPECT_EQ(found, slopes_by<Differentiation<2>>(graph, machine));
+}
+
 /// Some slopes at one of few times, so that two or three come together, alike or not.
 Slopes<2> random_slopes(testing::Dice& dice) {
     Slopes<2> slopes;
@@ -254,7 +262,7 @@ Slopes<2> random_slopes(testing::Dice& dice) {
     for (unsigned level = 0; level < 2; ++level) {
         slopes.add(level, {few(), few(), few(), few(), few(), few(), few()});
     }
-    slopes.words[2] += SlopeWords{0, few()};
+    slopes.words[2] += SlopeWordPair{0, few()};
     return slopes;
 }
 

@@ -176,12 +176,5 @@ TEST_F(TwoProcesses, ALostTransportIsAnErrorWithItsText) {
     }
 }
 
-TEST_F(TwoProcesses, PayloadsThatCannotBeCopiedByteByByteStayInOneProcess) {
-    using Texts = pdes::PartitionTransport<std::vector<std::byte>>;
-    const idlewave_transport other = process<0>();
-    EXPECT_THROW(Texts(1, &other), LogicError);
-    EXPECT_EQ(Texts(3).partitions(), 3U);
-}
-
 }  // namespace
 }  // namespace idlewave
