@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,7 +139,7 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
         flags = [f for name in names for f in found[name] if not f.startswith("-l") and not f.startswith("-L")]
         libraries = [f for name in names for f in found[name] if f not in flags]
         command = [str(mpi.mpicxx), *CXX_FLAGS, *flags, "-I.", "network/loggp.cpp"]
-        return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"], remembers_failure=bool(names))
+        return _build(mpi, sources, "idlewave-loggp", [*command, *libraries, "-o"], libraries=libraries)
 
     try:
         return build_with(list(found))
@@ -211,8 +211,9 @@ def _beside(folders: list[Path], names: list[str]) -> Path | None:
 
 
 def _build(
-    mpi: Mpi, source: Path, product: str, command: list[str], *beside: Path, remembers_failure: bool = False
+    mpi: Mpi, source: Path, product: str, command: list[str], *beside: Path, libraries: Sequence[str] = ()
 ) -> Path:
+    """The compiled file in the cache. With `libraries` beside the MPI's own, a failure is remembered."""
     for needed in (source, *beside):
         if not needed.exists():
             raise MpiError(f"this installation of idlewave lacks {needed}")
@@ -230,16 +231,26 @@ def _build(
         if is_sound(target):
             return target
         failed = folder / "failed"
-        if remembers_failure and (said := _text_of(failed)):
+        if libraries and (said := _text_of(failed)):
             raise MpiError(said)
         try:
+            if libraries:
+                _link(mpi, libraries, target)
             _compile(mpi, source, target, command)
         except MpiError as error:
-            if remembers_failure:
+            if libraries:
                 with suppress(OutputError):
                     write_text(failed, str(error))
             raise
     return target
+
+
+def _link(mpi: Mpi, libraries: Sequence[str], target: Path) -> None:
+    """Link nothing but the MPI and the libraries: what does not go together is found before `target` is compiled."""
+    nothing = ["-nostartfiles", "-x", "c++", "/dev/null", "-x", "none"]
+    command = [str(mpi.mpicxx), "-Wl,--no-as-needed", *nothing, *libraries, "-o"]
+    with _compiled(mpi, command, target.with_name(f".{platform.node()}-{os.getpid()}-linked"), target.name):
+        pass
 
 
 def _compile(mpi: Mpi, source: Path, target: Path, command: list[str]) -> None:

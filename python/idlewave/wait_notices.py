@@ -22,7 +22,9 @@ _LOG = logging.getLogger("idlewave")
 @contextlib.contextmanager
 def notice_if_slow(text: str) -> Iterator[None]:
     """Log `text` if the block takes longer than PATIENCE."""
-    with called_after(PATIENCE, lambda: _LOG.warning(text)):
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(RuntimeError):  # without memory for another thread there is no notice
+            stack.enter_context(called_after(PATIENCE, lambda: _LOG.warning(text)))
         yield
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import ndimage, signal
+import scipy
 
 from ...errors import InputError, MeasurementError
 from ...formatting import percent_text
@@ -107,11 +107,11 @@ def work_modes(work: npt.NDArray[np.float64]) -> tuple[float, ...]:
     width = max(top / _BINS, 1.0)
     last = max(int(min(float(work.max()), _FARTHEST * top) // width) + 1, 1)
     counts, edges = np.histogram(work, np.arange(last + 2) * width - width / 2)
-    density = ndimage.gaussian_filter1d(counts.astype(np.float64), 1.5, mode="constant")
+    density = scipy.ndimage.gaussian_filter1d(counts.astype(np.float64), 1.5, mode="constant")
     padded = np.concatenate([[0.0], density, [0.0]])
     scatter = 4 * np.sqrt(density.max() / (2 * np.sqrt(np.pi) * 1.5))
     least = min(max(_LEAST_PART * density.max(), scatter), 0.9 * density.max())
-    places, _ = signal.find_peaks(padded, height=least, prominence=least)
+    places, _ = scipy.signal.find_peaks(padded, height=least, prominence=least)
     middles = (edges[places - 1] + edges[places]) / 2
     near = [work[np.abs(work - middle) <= 1.5 * width] for middle in middles]
     return tuple(float(np.median(part)) for part in near if len(part)) or (top,)

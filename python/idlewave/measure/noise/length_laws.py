@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
 
 from ...errors import InputError
 from ...escaping import found
@@ -65,7 +65,7 @@ class LengthLaw:
             return np.asarray(n[0] - n[1] * np.log1p(-u))
         with np.errstate(over="ignore"):  # lengths beyond the largest number are infinite
             if self.kind == "lognormal":
-                return np.asarray(n[0] * np.exp(n[1] * special.ndtri(np.maximum(u, np.finfo(float).tiny))))
+                return np.asarray(n[0] * np.exp(n[1] * scipy.special.ndtri(np.maximum(u, np.finfo(float).tiny))))
             if self.kind == "pareto":
                 return np.asarray(n[0] * (1 - u) ** (-1 / n[1]))
         return np.asarray(n)[np.minimum((u * len(n)).astype(np.int64), len(n) - 1)]
@@ -150,9 +150,9 @@ def _laws(values: npt.NDArray[np.float64]) -> Sequence[LengthLaw]:
 def _bic(law: LengthLaw, values: npt.NDArray[np.float64]) -> float:
     first, second = law.numbers
     if law.kind == "exponential":
-        density = stats.expon.logpdf(values, first, second)
+        density = scipy.stats.expon.logpdf(values, first, second)
     elif law.kind == "lognormal":
-        density = stats.lognorm.logpdf(values, second, scale=first)
+        density = scipy.stats.lognorm.logpdf(values, second, scale=first)
     else:
-        density = stats.pareto.logpdf(values, second, scale=first)
+        density = scipy.stats.pareto.logpdf(values, second, scale=first)
     return float(2 * np.log(len(values)) - 2 * density.sum())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage, signal, stats
+import scipy
 
 from ...units import format_time
 from .compare import all_lengths, ks_distance, spectrum_distance
@@ -130,7 +130,7 @@ def _train(core: Detours, chosen: Flags, period: float) -> _Train | None:
         near = np.abs(late) <= window
         if int(near.sum()) < LEAST_EVENTS or np.ptp(number[near]) < LEAST_EVENTS - 1:
             return None
-        line = stats.linregress(number[near], starts[near])
+        line = scipy.stats.linregress(number[near], starts[near])
         period, origin = float(line.slope), float(line.intercept)
         late = starts - origin - np.round((starts - origin) / period) * period
         inside = np.abs(late) <= window
@@ -142,7 +142,7 @@ def _train(core: Detours, chosen: Flags, period: float) -> _Train | None:
 def _phase(phases: npt.NDArray[np.float64], period: float) -> tuple[float, float]:
     """The phase at which most arrive: the fullest of 50 parts of the period, and half of two parts as the window."""
     counts, edges = np.histogram(phases, 50, (0, period))
-    smooth = ndimage.uniform_filter1d(counts.astype(np.float64), 3, mode="wrap")
+    smooth = scipy.ndimage.uniform_filter1d(counts.astype(np.float64), 3, mode="wrap")
     best = int(smooth.argmax())
     return float(edges[best] + edges[best + 1]) / 2, period / 25
 
@@ -165,7 +165,7 @@ def _accepted(
     periods = core.duration / period
     background = (len(starts) - len(taken)) / max(core.duration - periods * 2 * window, period)
     by_chance = -np.expm1(-background * 2 * window)
-    chance = float(stats.binom.sf(len(taken) - 1, max(round(periods), len(taken)), min(by_chance, 1.0)))
+    chance = float(scipy.stats.binom.sf(len(taken) - 1, max(round(periods), len(taken)), min(by_chance, 1.0)))
     share = min(len(taken) / periods, 1.0)
     if len(taken) < LEAST_EVENTS or chance > _SIGNIFICANT or share < LEAST_SHARE:
         return None
@@ -190,8 +190,10 @@ def length_clusters(lengths: Times) -> list[tuple[int, int]]:
     low, high = float(logs.min()), float(logs.max())
     count = int((high - low) * _BINS_PER_DECADE) + 1
     counts, edges = np.histogram(logs, count, (low, low + count / _BINS_PER_DECADE + 1e-9))
-    density = ndimage.gaussian_filter1d(counts.astype(np.float64), 1.0, mode="constant")
-    peaks, _ = signal.find_peaks(np.concatenate([[0.0], density, [0.0]]), prominence=max(0.02 * density.max(), 1.0))
+    density = scipy.ndimage.gaussian_filter1d(counts.astype(np.float64), 1.0, mode="constant")
+    peaks, _ = scipy.signal.find_peaks(
+        np.concatenate([[0.0], density, [0.0]]), prominence=max(0.02 * density.max(), 1.0)
+    )
     borders = []
     for left, right in zip(peaks[:-1] - 1, peaks[1:] - 1, strict=True):
         valley = left + int(density[left : right + 1].argmin())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage, signal, stats
+import scipy
 
 from .noise_recording import Detours
 
@@ -122,14 +122,14 @@ def power_spectrum(series: Sequence[Values], step_s: float, *, highest_hz: float
     cut = [np.asarray(values[:count], dtype=np.float64) for values in series]
     powers = []
     for values in cut:
-        frequency, power = signal.periodogram(values, 1 / step_s, "hann", detrend="constant")
+        frequency, power = scipy.signal.periodogram(values, 1 / step_s, "hann", detrend="constant")
         powers.append(power)
     top = highest_hz or 0.5 / step_s
     shown = frequency <= top * (1 + 1e-9)
     power = np.mean(powers, axis=0)[shown]
     degrees = 2.0 * len(cut)
     looked_at = max(int(shown.sum()) - _LOBE, 1)
-    threshold = float(stats.chi2.isf(FALSE_ALARM / looked_at, degrees) / degrees)
+    threshold = float(scipy.stats.chi2.isf(FALSE_ALARM / looked_at, degrees) / degrees)
     floor = noise_floor(power, degrees)
     return Spectrum(frequency[shown], power, floor, threshold, FALSE_ALARM, degrees, top, tuple(cut), step_s)
 
@@ -147,9 +147,9 @@ def noise_floor(power: Values, degrees: float) -> Values:
 def _floor(power: Values, degrees: float, bins: int) -> Values:
     stretches = np.array_split(np.arange(1, len(power)), max(1, len(power) // bins))
     middles = [float(part.mean()) for part in stretches]
-    to_mean = degrees / stats.chi2.ppf(_QUANTILE, degrees)
+    to_mean = degrees / scipy.stats.chi2.ppf(_QUANTILE, degrees)
     levels = [max(float(np.quantile(power[part], _QUANTILE)) * to_mean, np.finfo(float).tiny) for part in stretches]
-    smooth = ndimage.uniform_filter1d(np.log(levels), 3, mode="nearest")
+    smooth = scipy.ndimage.uniform_filter1d(np.log(levels), 3, mode="nearest")
     floor: Values = np.exp(np.interp(np.arange(len(power)), middles, smooth))
     return floor
 
@@ -191,7 +191,7 @@ def _candidates(spectrum: Spectrum) -> list[int]:
     ratio = spectrum.power / spectrum.floor
     seconds = len(spectrum.series[0]) * spectrum.step_s
     ratio[: max(_LOBE, int(np.ceil(_FEWEST_EVENTS / seconds / spectrum.frequency[1])))] = 0
-    places, _ = signal.find_peaks(ratio, height=spectrum.threshold)
+    places, _ = scipy.signal.find_peaks(ratio, height=spectrum.threshold)
     kept: list[int] = []
     for place in sorted(places.tolist(), key=lambda p: -ratio[p])[:_MOST_LINES]:
         if all(abs(place - other) > _LOBE / 2 and not _leaked(ratio, place, other) for other in kept):
@@ -233,7 +233,7 @@ def _steady(spectrum: Spectrum, line: _Line) -> bool:
     above the threshold, which is made for noise that does not change over time."""
     middle = len(spectrum.series[0]) // 2
     halves = (slice(0, middle), slice(middle, 2 * middle))
-    window = signal.windows.hann(middle, sym=False)
+    window = scipy.signal.windows.hann(middle, sym=False)
     sine = window * np.exp(-2j * np.pi * line.frequency * spectrum.step_s * np.arange(middle)) * 2 / window.sum()
     parts = [np.mean([abs(np.dot(s[half] - s[half].mean(), sine)) ** 2 for s in spectrum.series]) for half in halves]
     return bool(np.sqrt(min(parts)) >= _STEADY * line.amplitude)
@@ -242,7 +242,7 @@ def _steady(spectrum: Spectrum, line: _Line) -> bool:
 def _whole_transform(spectrum: Spectrum) -> Values:
     """Amplitudes of sines at the whole recording's frequencies, root of the cores' mean square; Hann window."""
     samples = len(spectrum.series[0])
-    window = signal.windows.hann(samples, sym=False)
+    window = scipy.signal.windows.hann(samples, sym=False)
     powers = [np.abs(np.fft.rfft((s - s.mean()) * window)) ** 2 for s in spectrum.series]
     amplitudes: Values = 2 * np.sqrt(np.mean(powers, axis=0)) / window.sum()
     return np.append(amplitudes, 0.0)
@@ -311,7 +311,7 @@ def _divided(group: list[_Line]) -> list[list[_Line]]:
     if len(group) < _MANY or any(line.folded for line in group):
         return [group]
     logs = np.log([max(line.amplitude, np.finfo(float).tiny) for line in group])
-    usual = ndimage.median_filter(logs, _MANY, mode="nearest")
+    usual = scipy.ndimage.median_filter(logs, _MANY, mode="nearest")
     above = logs - usual
     scatter = 1.4826 * float(np.median(np.abs(above))) or 1e-3
     multiples = np.array([line.multiple for line in group])
@@ -381,7 +381,7 @@ def _peak(spectrum: Spectrum, group: list[_Line]) -> Peak:
     )
     strongest = max(line.ratio for line in group)
     looked_at = max(len(spectrum.frequency) - _LOBE, 1)
-    chance = -np.expm1(-looked_at * float(stats.chi2.sf(strongest * spectrum.degrees, spectrum.degrees)))
+    chance = -np.expm1(-looked_at * float(scipy.stats.chi2.sf(strongest * spectrum.degrees, spectrum.degrees)))
     return Peak(
         frequency,
         float(np.sqrt(max(excess, 1.0) / weights.sum())),

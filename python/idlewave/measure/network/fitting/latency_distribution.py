@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy.signal import find_peaks
-from scipy.stats import gaussian_kde
 
 from .loggp import median_interval
 from .observations import Array
@@ -57,8 +56,8 @@ def modes(values: Array) -> tuple[float, ...]:
     grid = np.linspace(np.quantile(logs, 0.002) - 3 * spread, np.quantile(logs, 0.998) + 3 * spread, 1024)
     if deviation < 1e-9:
         return (float(np.median(values)),)
-    density = gaussian_kde(logs, bw_method=0.9 * spread * len(logs) ** -0.2 / deviation)(grid)
-    peaks, found = find_peaks(np.concatenate([[0.0], density, [0.0]]), prominence=0.0)
+    density = scipy.stats.gaussian_kde(logs, bw_method=0.9 * spread * len(logs) ** -0.2 / deviation)(grid)
+    peaks, found = scipy.signal.find_peaks(np.concatenate([[0.0], density, [0.0]]), prominence=0.0)
     chosen = peaks[found["prominences"] >= DEPTH * density[peaks - 1]] - 1
     if not len(chosen):
         return (float(np.median(values)),)

@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr
 
 from ....errors import MeasurementError
 from ..transports import Transport
@@ -157,7 +157,7 @@ def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[floa
 @cache
 def _order(n: int, confidence: float) -> int:
     """The lower quantile of the binomial distribution (n, 1/2), from which the ends of the median's interval follow."""
-    return int(np.argmax(bdtr(np.arange(n + 1.0), n, 0.5) >= (1 - confidence) / 2))
+    return int(np.argmax(scipy.special.bdtr(np.arange(n + 1.0), n, 0.5) >= (1 - confidence) / 2))
 
 
 def _check(predictions: pd.DataFrame) -> None:

@@ -28,8 +28,8 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from .observations import FLOOR, Array, Curves
 from .prediction import FittedParameters
@@ -297,7 +297,7 @@ class RangeModel:
                 return self._flat(v, curves)
 
             scale = np.maximum(np.abs(start[free]), 1e-2)
-            done = least_squares(
+            done = scipy.optimize.least_squares(
                 residual,
                 start[free],
                 loss="huber",

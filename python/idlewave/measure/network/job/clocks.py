@@ -18,10 +18,9 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
 from rich.progress import Progress
-from scipy.optimize import linprog
-from scipy.stats import t as student
 
 from ....errors import InputError, MeasurementError
 from ....escaping import name_of
@@ -91,7 +90,7 @@ class ClockMeasurement:
         """
         rows = []
         for rank, line in self.lines.items():
-            wide = float(student.ppf((1 + CONFIDENCE) / 2, line.kept - 2))
+            wide = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, line.kept - 2))
             rows.append(
                 {
                     "rank": rank,
@@ -266,6 +265,8 @@ def _bounds(seconds: Array, offset: Array, error: Array) -> tuple[float, float, 
     limits = np.concatenate([offset + error + 1, error + 1 - offset])
     found = []
     for goal in ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]):
-        done = linprog(goal, A_ub=np.concatenate([above, -above]), b_ub=limits, bounds=(None, None), method="highs")
+        done = scipy.optimize.linprog(
+            goal, A_ub=np.concatenate([above, -above]), b_ub=limits, bounds=(None, None), method="highs"
+        )
         found.append(float(done.fun) * (1 if sum(goal) > 0 else -1) if done.status == 0 else math.nan)
     return found[0], found[1], found[2], found[3]
