@@ -16,6 +16,8 @@ from command_runs import Ended, run_command
 from idlewave.cli.option_types import OutputFolder
 from idlewave.errors import MpiError
 
+pytestmark = pytest.mark.slow
+
 ALL = dict(commands())
 OUTPUTS = [(name, output) for name, command in ALL.items() for output in outputs_of(command)]
 QUICK = [(name, output) for name, output in OUTPUTS if not EXAMPLES[name].measures]

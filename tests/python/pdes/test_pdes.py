@@ -22,6 +22,8 @@ from idlewave.pdes import plots
 from matplotlib.figure import Figure
 from tracer_support import open_mpi
 
+pytestmark = pytest.mark.slow
+
 SMALL: dict[str, Any] = {"lps": 300, "end": 8.0, "remote": 0.3}
 
 

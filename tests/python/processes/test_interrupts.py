@@ -13,6 +13,8 @@ import pytest
 from ending_support import ENDING, await_true, idlewave, launcher, started
 from idlewave.termination_signals import Interrupted, ended_by_signals, shielded
 
+pytestmark = pytest.mark.slow
+
 DELAYS_MS = (1, 5, 10, 20, 50, 100, 200)
 BIG = ["simulate", "dissemination", "--ranks", "16000000", "-m", "odin"]
 EARLY = {

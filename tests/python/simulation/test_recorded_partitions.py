@@ -16,6 +16,8 @@ from idlewave.errors import InputError
 from idlewave.noise_models import ExponentialLength, PoissonNoise
 from tracer_support import open_mpi
 
+pytestmark = pytest.mark.slow
+
 WAYS: tuple[dict[str, Any], ...] = (
     {"scheduler": "check"},
     {"scheduler": "yawns", "threads": 2},

@@ -18,7 +18,7 @@ from idlewave.trace_folder import TraceFolder
 from trace_reader import read_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 RANKS = 4
 EVERY = [

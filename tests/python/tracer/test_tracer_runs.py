@@ -28,7 +28,7 @@ from tracer_support import (
     untraced_output,
 )
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 SMALL = {"halo2d": (64, 50, 10), "cg": (24,)}
 

@@ -19,6 +19,7 @@ from idlewave.measure.network import read_measurement, read_samples
 from network_probe import PROGRAM, assess, run, run_ranks, start
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not PROGRAM.exists(), reason="this installation lacks idlewave-loggp-local"),
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two sides need a core each; this process has one"),
 ]

@@ -16,6 +16,8 @@ from known_networks import PUBLISHED, RENDEZVOUS
 from network_probe import COMPILER, emulated_program
 from prtt_rules import prtt
 
+pytestmark = pytest.mark.slow
+
 SCATTERS = (0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
 HITS, REPETITIONS = 0.03, 30
 SETS = 50

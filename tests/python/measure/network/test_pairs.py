@@ -21,6 +21,8 @@ from idlewave.measure.network.job.pairs import SAMPLES, machine_of, measure_pair
 from pair_recordings import HOSTS, PARAMETERS, planted, recorded, synthetic
 from tracer_support import mpich, open_mpi
 
+pytestmark = pytest.mark.slow
+
 
 def group_sizes(structure) -> list[set[int]]:
     return [{len(group) for group in level.groups} for level in structure.levels]

@@ -17,6 +17,8 @@ from idlewave.measure.noise.signature import PERIODIC, RANDOM, Signature, Source
 from idlewave.measure.noise.signature_fit import core_sources, fit_signature, length_clusters
 from noise_recordings import detours
 
+pytestmark = pytest.mark.slow
+
 US, MS = 10**6, 10**9
 
 
