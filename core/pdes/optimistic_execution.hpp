@@ -109,7 +109,7 @@ class OptimisticExecution {
         return cell > horizon_.safe() || (emits<M> && !lps_.undo().empty());
     }
 
-    void execute_block(std::int64_t cell, std::uint32_t first_lp) {
+    [[gnu::noinline]] void execute_block(std::int64_t cell, std::uint32_t first_lp) {
         const Grid& grid = queue().grid();
         Context context{lps_, horizon_, statistics_.counts, records_, grid.begin_of(cell + 1), cell};
         context.logged = is_logged(cell);
@@ -125,11 +125,12 @@ class OptimisticExecution {
             const std::uint32_t local = first_lp + event.lp;
             lps_.worker().prefetch(lps_.lps()[local].state, local);
         };
-        each_lp_of_block(queue().events(), prefetch, prefetch_more, [&](std::span<const QueuedEvent> events) {
+        const auto execute_next = [&](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
             const std::uint32_t local = first_lp + events.front().lp;
             context.enter(local, lps_.lps()[local]);
             execute_lp(context, events);
-        });
+        };
+        each_lp_of_block(queue().events(), prefetch, prefetch_more, execute_next);
     }
 
     /// Executes the events of an LP in a cell, anti-messages among them, unless they have to wait.

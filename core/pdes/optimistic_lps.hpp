@@ -159,9 +159,12 @@ class OptimisticLps {
     }
 
     /// Sets a timer, so that the LP is executed in the cell of `time`, unless an earlier one is set.
-    void set_timer(Lp<State>& lp, std::uint32_t local, Time time) {
+    [[gnu::always_inline]] void set_timer(Lp<State>& lp, std::uint32_t local, Time time) {
+        if (time == never) {
+            return;
+        }
         const std::int64_t cell = queue_.grid().cell_of(time);
-        if (time != never && lp.needs_timer(cell)) [[unlikely]] {
+        if (lp.needs_timer(cell)) [[unlikely]] {
             queue_.push({time, local, QueuedEvent::timer, 0, 0}, cell);
         }
     }

@@ -68,7 +68,7 @@ class UndoRecords {
     explicit UndoRecords(std::size_t chunk_bytes) : chunk_bytes_(chunk_bytes) {}
 
     /// Room for a record of `bytes` at the end of the log. The record counts once it is closed.
-    UndoRecord* open(std::size_t bytes) {
+    [[gnu::always_inline]] UndoRecord* open(std::size_t bytes) {
         if (chunks_.empty() || chunks_.back().capacity - chunks_.back().used < bytes) {
             add_chunk(bytes);
         }
