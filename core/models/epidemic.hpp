@@ -83,6 +83,7 @@ struct EpidemicParameters {
 /// d + L exp(-d / L), about L + d^2 / 2 L: 1.9 days grow by 2.5 s, or 2e-5.
 class Epidemic {
   public:
+    static constexpr bool needs_lookahead = true;
     static constexpr std::string_view time_unit = "s";
 
     static constexpr std::uint32_t no_person = 0xffffffff;

@@ -73,6 +73,7 @@ struct FloodParameters {
 /// assumption holds, since the service time of a packet is drawn anew on each link.
 class Flood {
   public:
+    static constexpr bool needs_lookahead = true;
     static constexpr std::string_view time_unit = "ps";
 
     enum PacketClass : std::uint32_t { legitimate, attack };

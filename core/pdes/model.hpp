@@ -108,6 +108,11 @@ concept has_typical_delay = requires(const M& model) {
     { model.typical_delay() } -> std::convertible_to<Time>;
 };
 
+/// The model is refused without a lookahead: `static constexpr bool needs_lookahead = true`. A run without one is then
+/// not compiled either.
+template <class M>
+concept needs_lookahead = requires { requires M::needs_lookahead; };
+
 /// The unit of the model's times, in messages: `static constexpr std::string_view time_unit = "ps"`.
 template <class M>
 inline constexpr std::string_view time_unit = "ticks";
@@ -192,10 +197,6 @@ concept has_conservative_lps = requires(const typename M::Worker& worker, const 
 /// checks.
 template <class M>
 concept conservative_only = requires { requires M::conservative_only; };
-
-/// It never runs without a lookahead, so that no event list is compiled for it.
-template <class M>
-concept needs_lookahead = requires { requires M::needs_lookahead; };
 
 /// It may run without a lookahead; the conservative scheduler needs one.
 template <class M>

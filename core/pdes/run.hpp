@@ -40,7 +40,7 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
             return run_on(std::type_identity<SequentialScheduler<M>>{}, 1);
         }
     } else if (model.lookahead() <= 0) {
-        throw LogicError("a model that needs a lookahead has none");
+        throw InputError("the model needs a lookahead, and has none");
     }
     return run_on(std::type_identity<ConservativeScheduler<M>>{}, threads);
 }

@@ -75,6 +75,8 @@ RunResult run_model(const M& model, const RunConfiguration& configuration, Use u
         HandlerModel<M, false> runnable(model);
         const Time cell = configuration.cell > 0 ? std::min(configuration.cell, model.lookahead()) : model.lookahead();
         run.statistics = run_model_detail::run(runnable, configuration, cell, show);
+    } else if constexpr (needs_lookahead<M>) {
+        throw InputError("the model needs a lookahead, and has none");
     } else {
         HandlerModel<M, true> runnable(model);
         const Time cell = configuration.cell > 0 ? configuration.cell : run_model_detail::cell_without_lookahead(model);

@@ -252,6 +252,7 @@ TEST(Slopes, OfAMachineWithoutALookaheadAreEachMomentsOwn) {
     EXPECT_GT(expect_true_slopes<Differentiation<2>>(graph, machine, "ring"), 0U);
     const auto found = differentiate(machine, [&](auto& observer) { return slopes_of(graph, machine, observer); });
     EXPECT_EQ(found, slopes_by<Differentiation<2>>(graph, machine));
+    EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine), InputError);
 }
 
 /// Some slopes at one of few times, so that two or three come together, alike or not.

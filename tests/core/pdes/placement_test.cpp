@@ -27,6 +27,7 @@ struct Uneven {
         bool operator==(const Payload&) const = default;
     };
 
+    static constexpr bool needs_lookahead = true;
     [[nodiscard]] static std::uint32_t lps() { return 1000; }
     [[nodiscard]] static Time lookahead() { return 1000; }
     [[nodiscard]] static std::uint64_t seed() { return 4; }
@@ -72,6 +73,7 @@ struct Cliques {
         bool operator==(const Payload&) const = default;
     };
 
+    static constexpr bool needs_lookahead = true;
     [[nodiscard]] static std::uint32_t lps() { return 90; }
     [[nodiscard]] static Time lookahead() { return 1000; }
     [[nodiscard]] static std::uint64_t seed() { return 4; }

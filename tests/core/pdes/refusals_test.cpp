@@ -39,6 +39,11 @@ struct Rude {
     }
 };
 
+/// One that is refused without a lookahead.
+struct Careful : Rude {
+    static constexpr bool needs_lookahead = true;
+};
+
 std::string refusal(const Rude& rude, const std::string& scheduler) {
     pdes::RunConfiguration options;
     options.scheduler = scheduler;
@@ -68,6 +73,11 @@ TEST(Refusals, NameLpAndTimeOfAnInvalidEventOnEveryScheduler) {
             EXPECT_EQ(refusal({5, 0, 0}, scheduler), "no error");
         }
     }
+}
+
+TEST(Refusals, AModelThatNeedsALookaheadDoesNotRunWithoutOne) {
+    EXPECT_THROW(pdes::run_model(Careful{{3, 0, 0}}, {}, [](std::uint32_t /*lp*/, const Rude::State& /*state*/) {}),
+                 InputError);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Bare {
 
     std::uint32_t first_hops = 40;
 
+    static constexpr bool needs_lookahead = true;
     [[nodiscard]] static std::uint32_t lps() { return 50; }
     [[nodiscard]] static Time lookahead() { return 10; }
     [[nodiscard]] static std::uint64_t seed() { return 2; }

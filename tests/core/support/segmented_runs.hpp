@@ -71,6 +71,7 @@ struct Wordy {
     static constexpr std::uint32_t count = 60;
     static constexpr bool saves_fields = true;
 
+    static constexpr bool needs_lookahead = true;
     [[nodiscard]] static std::uint32_t lps() { return count; }
     [[nodiscard]] static Time lookahead() { return 100; }
     [[nodiscard]] static std::uint64_t seed() { return 4; }
