@@ -145,9 +145,9 @@ def called_after(seconds: float, call: Callable[[], object]) -> Iterator[None]:
     """Call `call` in another thread if the block takes longer than `seconds`."""
     timer = threading.Timer(seconds, call)
     timer.daemon = True
-    with shielded():  # an interrupt in it could become "release unlocked lock"
-        timer.start()
     try:
+        with shielded():  # an interrupt in it could become "release unlocked lock"; it is raised here
+            timer.start()
         yield
     finally:
         timer.cancel()
