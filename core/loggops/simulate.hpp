@@ -1,37 +1,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <utility>
-#include <vector>
 
-#include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/model.hpp"
-#include "loggops/observer.hpp"
-#include "loggops/recorder.hpp"
+#include "loggops/simulation.hpp"
 #include "machine/machine.hpp"
 #include "pdes/run.hpp"
 #include "standstill/standstill.hpp"
 
 namespace idlewave::loggops {
 
-/// Options of a simulation.
-struct SimulationOptions {
-    std::uint64_t seed = 0;          ///< of the noise phases
-    std::uint32_t threads = 1;       ///< the result is the same on any number
-    std::function<void(Time)> poll;  ///< called now and then with the simulated time; an exception ends the run
-};
-
-/// The result of a simulation.
-template <class Moment>
-struct SimulationResult {
-    std::vector<Moment> finish;  ///< one a rank
-    std::uint64_t messages = 0;  ///< transmissions, rendezvous control messages included
-};
-
-/// Simulates the schedule of `source` on `machine`; `observer` attaches its data to the simulated times. Throws
-/// Standstill, TimeOverflow, and any exception of `options.poll`.
 template <goal::Source S, class Observer>
 SimulationResult<typename Observer::Moment> simulate(const S& source, const machine::Machine& machine,
                                                      const SimulationOptions& options, Observer& observer) {
@@ -57,13 +37,6 @@ SimulationResult<typename Observer::Moment> simulate(const S& source, const mach
         result.finish[r] = model.finish(r, (*ranks)[r].state);
     }
     return result;
-}
-
-/// The same without an observer.
-template <goal::Source S>
-SimulationResult<Time> simulate(const S& source, const machine::Machine& machine, const SimulationOptions& options) {
-    NoObserver observer;
-    return simulate(source, machine, options, observer);
 }
 
 }  // namespace idlewave::loggops

@@ -9,9 +9,8 @@
 #include "base/time.hpp"
 #include "goal/source.hpp"
 #include "loggops/model.hpp"
-#include "loggops/observer.hpp"
 #include "loggops/rank_results.hpp"
-#include "loggops/simulate.hpp"
+#include "loggops/simulation.hpp"
 #include "machine/machine.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/partition_options.hpp"
@@ -21,18 +20,6 @@
 
 namespace idlewave::loggops {
 
-/// The result of a simulation in partitions. Only the first process has `found`.
-template <class Moment>
-struct PartitionedSimulation {
-    SimulationResult<Moment> found;
-    pdes::RunStatistics statistics;  ///< sums over all processes; its events are messages
-    std::uint64_t digest = 0;        ///< of all finish times
-};
-
-/// Simulates the schedule of `source` on `machine` in partitions, on threads and in processes as `configuration` says,
-/// with the same result as `simulate`; what the observer records is in the first process then. `seed` is that of the
-/// noise phases. Throws Standstill in the first process, TimeOverflow, InputError if the machine has no lookahead, and
-/// any exception of the poll.
 template <goal::Source S, class Observer>
 PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& source, const machine::Machine& machine,
                                                                       std::uint64_t seed,
@@ -81,14 +68,6 @@ PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& s
         throw standstill::standstill(std::move(unfinished), source);
     }
     return result;
-}
-
-/// The same without an observer.
-template <goal::Source S>
-PartitionedSimulation<Time> simulate_partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
-                                                 const pdes::RunConfiguration& configuration) {
-    NoObserver observer;
-    return simulate_partitioned(source, machine, seed, configuration, observer);
 }
 
 }  // namespace idlewave::loggops

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
-#include "pdes/conservative.hpp"
 #include "pdes/model.hpp"
 #include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
@@ -12,12 +9,13 @@
 
 namespace idlewave::pdes {
 
-/// Another scheduler, which makes, undoes, compares and makes again each execution of an LP (execution_check.hpp).
-template <class Base, WindowModel M>
-class CheckingScheduler : public Base {
+/// The optimistic scheduler, which makes, undoes, compares and makes again each execution of an LP
+/// (execution_check.hpp). It has one partition, and so no rollbacks of its own.
+template <WindowModel M>
+class CheckingScheduler : public OptimisticScheduler<M> {
   public:
     CheckingScheduler(M& model, const Placement& placement, TransportOf<M>& transport, PartitionOptions options)
-        : Base(model, placement, transport, checking(options)) {}
+        : OptimisticScheduler<M>(model, placement, transport, checking(options)) {}
 
   private:
     static PartitionOptions checking(PartitionOptions options) {
@@ -31,9 +29,7 @@ struct Check {
     static constexpr SchedulerTraits traits{.one_thread = true};
 
     template <WindowModel M>
-    using Of =
-        CheckingScheduler<std::conditional_t<may_lack_lookahead<M>, OptimisticScheduler<M>, ConservativeScheduler<M>>,
-                          M>;
+    using Of = CheckingScheduler<M>;
 };
 
 }  // namespace idlewave::pdes

@@ -14,7 +14,6 @@
 #include "pdes/conservative_snapshot.hpp"
 #include "pdes/delivery.hpp"
 #include "pdes/event.hpp"
-#include "pdes/execution_check.hpp"
 #include "pdes/inbox.hpp"
 #include "pdes/lp_events.hpp"
 #include "pdes/lps.hpp"
@@ -48,7 +47,6 @@ class ConservativePartition {
         : model_(model),
           memory_(memory),
           thread_(thread),
-          check_(options.check),
           calendar_(memory.grid(), memory.chunks()),
           block_(memory.grid()),
           payloads_(memory.payloads()),
@@ -192,7 +190,7 @@ class ConservativePartition {
     void execute_block(Context& context, std::uint32_t first_slot, Time begins) {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
-        const bool is_looked_at = check_ || statistics_.communication.counts();
+        const bool counts_communication = statistics_.communication.counts();
         // Captures are copies, which stay in registers.
         const auto number_of = [this, round_robin, first_slot](std::uint32_t index) {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
@@ -207,12 +205,12 @@ class ConservativePartition {
         const auto prefetch_more = [this, block, number_of](const QueuedEvent& event) {
             worker_.prefetch(block[event.lp].state, number_of(event.lp));
         };
-        const auto execute_lp = [this, block, number_of, first_slot, begins, is_looked_at,
+        const auto execute_lp = [this, block, number_of, first_slot, begins, counts_communication,
                                  &context](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
             const std::uint32_t index = events.front().lp;
             context.enter(number_of(index), block[index]);
-            if (is_looked_at) [[unlikely]] {
-                look_at(context, first_slot + index, events, begins);
+            if (counts_communication) [[unlikely]] {
+                statistics_.communication.count(first_slot + index, context.self(), events);
             }
             execute(context, first_slot + index, events, begins);
         };
@@ -243,20 +241,6 @@ class ConservativePartition {
         }
     }
 
-    /// Counts the events of an LP for migration, and checks its model, where that is asked for.
-    [[gnu::noinline]] void look_at(const Context& context, std::uint32_t slot, std::span<const QueuedEvent> events,
-                                   Time begins) {
-        if (statistics_.communication.counts()) {
-            statistics_.communication.count(slot, context.self(), events);
-        }
-        if constexpr (conservative_only<M>) {
-            return;
-        } else if (check_) {
-            check_lp<M>(worker_, delivery_, context.record(), context.self(), events, begins, context.window_end(),
-                        memory_.grid());
-        }
-    }
-
     /// Sets a timer, so that the LP is executed in the cell of `time`, unless an earlier one is set.
     void set_timer(Lp<State>& lp, std::uint32_t slot, Time time) {
         if (time != never && lp.needs_timer(memory_.grid().cell_of(time))) {
@@ -275,7 +259,6 @@ class ConservativePartition {
     M& model_;
     ProcessMemory<M>& memory_;
     std::uint32_t thread_;
-    bool check_;
     CalendarQueue calendar_;
     BlockEvents block_;
     PayloadPool<Payload> payloads_;

@@ -8,24 +8,17 @@
 
 #include "collectives/pattern.hpp"
 #include "dice.hpp"
-#include "goal/goal_reader.hpp"
-#include "goal/goal_writer.hpp"
 #include "goal/graph.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
+#include "written_out.hpp"
 
 namespace idlewave::collectives {
 namespace {
 
 using testing::Dice;
-
-goal::Graph written_out(const Composition& source) {
-    const auto list = [&source](std::uint32_t rank, goal::RankSchedule& rank_schedule) {
-        rank_schedule = source.rank_schedule(rank);
-    };
-    return goal::read_goal(goal::goal_text(source.ranks(), list), "written");
-}
+using testing::written_out;
 
 /// Some operation of a job of `ranks` ranks, by all or by groups.
 Stage random_stage(Dice& dice, std::uint32_t ranks, std::uint32_t tag) {

@@ -10,17 +10,17 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
-#include "goal/goal_reader.hpp"
-#include "goal/goal_writer.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
+#include "written_out.hpp"
 
 namespace idlewave::collectives {
 namespace {
 
 using testing::Dice;
 using testing::Outcome;
+using testing::written_out;
 
 using Kind = Instruction::Kind;
 
@@ -130,14 +130,6 @@ class RandomProgram {
     std::vector<std::vector<std::uint32_t>> open_;
     std::uint32_t collectives_ = 0;
 };
-
-template <class S>
-goal::Graph written_out(const S& source) {
-    const auto list = [&source](std::uint32_t rank, goal::RankSchedule& rank_schedule) {
-        rank_schedule = source.rank_schedule(rank);
-    };
-    return goal::read_goal(goal::goal_text(source.ranks(), list), "written");
-}
 
 TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
     for (std::uint64_t seed = 0; seed < testing::trials(500); ++seed) {

@@ -10,8 +10,9 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
 #include "interleaved_ranks.hpp"
-#include "loggops/simulate_partitioned.hpp"
+#include "loggops/simulation.hpp"
 #include "outcome.hpp"
+#include "pdes/communication_matrix.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"
 

@@ -10,11 +10,13 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
 #include "interleaved_ranks.hpp"
-#include "loggops/simulate_partitioned.hpp"
+#include "loggops/simulation.hpp"
 #include "outcome.hpp"
+#include "pdes/communication_matrix.hpp"
 #include "random_schedule.hpp"
 #include "records.hpp"
 #include "trials.hpp"
+#include "written_out.hpp"
 
 namespace idlewave::loggops {
 namespace {
@@ -23,24 +25,22 @@ using testing::Dice;
 using testing::Recorded;
 
 /// The record of a simulation in one loop; none of a schedule that stands still.
-template <goal::Source S>
-std::optional<Recorded> in_one_loop(const S& source, const machine::Machine& machine, std::uint64_t seed,
+std::optional<Recorded> in_one_loop(const goal::Graph& graph, const machine::Machine& machine, std::uint64_t seed,
                                     const RecordingScope& scope = {}) {
-    Recorder recorder(source.ranks(), scope);
+    Recorder recorder(graph.ranks(), scope);
     try {
-        auto found = simulate(source, machine, {.seed = seed, .threads = 1, .poll = {}}, recorder);
+        auto found = simulate(graph, machine, {.seed = seed, .threads = 1, .poll = {}}, recorder);
         return Recorded{std::move(found.finish), recorder.take()};
     } catch (const Standstill&) {
         return std::nullopt;
     }
 }
 
-template <goal::Source S>
-Recorded partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
+Recorded partitioned(const goal::Graph& graph, const machine::Machine& machine, std::uint64_t seed,
                      const pdes::RunConfiguration& configuration, const RecordingScope& scope = {},
                      pdes::RunStatistics* statistics = nullptr) {
-    Recorder recorder(source.ranks(), scope);
-    auto found = simulate_partitioned(source, machine, seed, configuration, recorder);
+    Recorder recorder(graph.ranks(), scope);
+    auto found = simulate_partitioned(graph, machine, seed, configuration, recorder);
     if (statistics != nullptr) {
         *statistics = std::move(found.statistics);
     }
@@ -48,11 +48,10 @@ Recorded partitioned(const S& source, const machine::Machine& machine, std::uint
 }
 
 /// The record of partitions that take turns as dice decide. Adds the events that were rolled back.
-template <goal::Source S>
-Recorded interleaved(const S& source, const machine::Machine& machine, std::uint64_t seed, std::uint32_t count,
+Recorded interleaved(const goal::Graph& graph, const machine::Machine& machine, std::uint64_t seed, std::uint32_t count,
                      bool lazy, const RecordingScope& scope, std::uint64_t& rolled_back) {
-    Recorder recorder(source.ranks(), scope);
-    auto found = testing::interleaved_ranks(source, machine, seed, count, lazy, recorder);
+    Recorder recorder(graph.ranks(), scope);
+    auto found = testing::interleaved_ranks(graph, machine, seed, count, lazy, recorder);
     rolled_back += found.statistics.rolled_back;
     return {std::move(found.finish), recorder.take()};
 }
@@ -130,11 +129,11 @@ TEST(RecordedPartitions, OfCollectivesUnderNoiseHaveTheRecordOfOneLoopAfterRollb
     for (const auto& [collective, name] : {std::pair(collectives::Collective::barrier, "dissemination"),
                                            std::pair(collectives::Collective::allreduce, "recursive_doubling"),
                                            std::pair(collectives::Collective::alltoall, "pairwise")}) {
-        const auto source = pattern(collectives::algorithm(collective, name), 64, 8, 0);
-        const auto one = in_one_loop(source, noisy_machine(), 3);
+        const goal::Graph graph = testing::written_out(pattern(collectives::algorithm(collective, name), 64, 8, 0));
+        const auto one = in_one_loop(graph, noisy_machine(), 3);
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
-            ASSERT_TRUE(interleaved(source, noisy_machine(), 3, count, seed % 2 == 0, {}, rolled_back) == *one)
+            ASSERT_TRUE(interleaved(graph, noisy_machine(), 3, count, seed % 2 == 0, {}, rolled_back) == *one)
                 << name << ", seed " << seed;
         }
     }
@@ -146,8 +145,9 @@ TEST(RecordedPartitions, TheRecordMigratesWithItsRank) {
          {std::tuple(collectives::Collective::allreduce, "ring", 60U, 100'000U),
           std::tuple(collectives::Collective::alltoall, "linear", 40U, 1000U),
           std::tuple(collectives::Collective::gather, "linear", 300U, 8U)}) {
-        const auto source = pattern(collectives::algorithm(collective, name), ranks, size, 0);
-        const auto one = in_one_loop(source, noisy_machine(), 7);
+        const goal::Graph graph =
+            testing::written_out(pattern(collectives::algorithm(collective, name), ranks, size, 0));
+        const auto one = in_one_loop(graph, noisy_machine(), 7);
         for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
             configuration.scheduler = scheduler;
@@ -163,7 +163,7 @@ TEST(RecordedPartitions, TheRecordMigratesWithItsRank) {
                 return table;
             };
             pdes::RunStatistics statistics;
-            ASSERT_TRUE(partitioned(source, noisy_machine(), 7, configuration, {}, &statistics) == *one) << name;
+            ASSERT_TRUE(partitioned(graph, noisy_machine(), 7, configuration, {}, &statistics) == *one) << name;
             EXPECT_GT(statistics.segments, 1U) << name;
         }
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "interleaved_ranks.hpp"
-#include "loggops/simulate_partitioned.hpp"
+#include "loggops/simulation.hpp"
 #include "loggops/slopes.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"

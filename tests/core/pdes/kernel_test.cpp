@@ -219,37 +219,13 @@ TEST(Kernel, APollMayEndTheRun) {
     }
 }
 
-/// The LogGOPS model on the sequential scheduler, event by event.
-Outcome run_one_by_one(const goal::Graph& graph, const machine::Machine& machine, std::uint64_t seed) {
-    using Model = loggops::LogGops<goal::Graph, loggops::Recorder>;
-    loggops::Recorder recorder(graph.ranks());
-    Model model(graph, machine, seed, recorder);
-    Outcome outcome;
-    standstill::Unfinished unfinished;
-    testing::run_event_list(model, [&](auto& scheduler) {
-        scheduler.each_worker([&](auto& worker) {
-            outcome.messages = worker.messages();
-            worker.collect_unfinished_sends(unfinished);
-        });
-        scheduler.each_lp_of_worker([&](auto& worker, std::uint32_t r, const Model::State& rank) {
-            outcome.finish.push_back(model.finish(r, rank).time);
-            worker.collect_unfinished(r, rank, unfinished);
-        });
-    });
-    if (!unfinished.empty()) {
-        return testing::outcome_of(standstill::standstill(std::move(unfinished), graph));
-    }
-    outcome.records = testing::all_ops(recorder.take());
-    return outcome;
-}
-
 TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules) {
     std::uint64_t ended = 0;
     for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
         Dice dice(seed);
         const machine::Machine machine = testing::random_machine(dice);
         const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
-        const Outcome one = run_one_by_one(graph, machine, seed);
+        const Outcome one = testing::outcome_one_by_one(graph, machine, seed);
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
             ASSERT_EQ(one, testing::outcome_of(graph, machine, seed, threads))
                 << "seed " << seed << ", " << threads << " threads";

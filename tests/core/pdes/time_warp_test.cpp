@@ -359,21 +359,32 @@ Walked walked(const W& walk, std::uint32_t n, std::uint64_t seed, std::uint64_t&
     return walked;
 }
 
-/// A walk that the conservative scheduler runs, with or without a check of each execution.
+/// A walk that the conservative scheduler runs.
 template <class W>
-Walked walked_in_windows(const W& walk, bool check) {
+Walked walked_in_windows(const W& walk) {
     Walked walked;
-    const pdes::PartitionOptions options{.cell = 100, .check = check};
-    walked.first = found_in_windows(walk, pdes::Placement::block(W::count, 1), options, [&](auto& scheduler) {
+    walked.first = found_in_windows(walk, pdes::Placement::block(W::count, 1), {.cell = 100}, [&](auto& scheduler) {
                        on_threads(scheduler);
                        add_records(scheduler, walked);
                    }).outcome;
     return walked;
 }
 
+/// A walk with a check of each execution.
+template <class W>
+Walked checked_walk(const W& walk) {
+    Walked walked;
+    walked.first =
+        found_by<false>(walk, pdes::Placement::block(W::count, 1), {.cell = 100, .check = true}, [&](auto& scheduler) {
+            on_threads(scheduler);
+            add_records(scheduler, walked);
+        }).outcome;
+    return walked;
+}
+
 TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
     std::uint64_t rolled_back = 0;
-    const Walked certain = walked_in_windows(CopiedWalk{}, false);
+    const Walked certain = walked_in_windows(CopiedWalk{});
     ASSERT_GT(certain.second.size(), 500U);
     for (std::uint64_t seed = 0; seed < 25; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
@@ -385,10 +396,10 @@ TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
 }
 
 TEST(TimeWarp, ACheckedRunFindsNoErrorInModelsThatUndoAllAndAreReproducible) {
-    const Walked certain = walked_in_windows(CopiedWalk{}, false);
-    EXPECT_EQ(certain, walked_in_windows(CopiedWalk{}, true));
-    EXPECT_EQ(certain, walked_in_windows(SavingWalk{}, true));
-    EXPECT_EQ(certain, walked_in_windows(ReversibleWalk{}, true));
+    const Walked certain = walked_in_windows(CopiedWalk{});
+    EXPECT_EQ(certain, checked_walk(CopiedWalk{}));
+    EXPECT_EQ(certain, checked_walk(SavingWalk{}));
+    EXPECT_EQ(certain, checked_walk(ReversibleWalk{}));
 }
 
 struct ForgetfulWalk : CopiedWalk {
@@ -409,7 +420,7 @@ struct FickleWalk : CopiedWalk {
 
 TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
     try {
-        walked_in_windows(ForgetfulWalk{}, true);
+        checked_walk(ForgetfulWalk{});
         FAIL() << "the error went unnoticed";
     } catch (const LogicError& error) {
         EXPECT_NE(std::string(error.what()).find("does not lead back to the state before"), std::string::npos)
@@ -418,7 +429,7 @@ TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
 }
 
 TEST(TimeWarp, ACheckedRunRefusesAModelThatIsNotReproducible) {
-    EXPECT_THROW(walked_in_windows(FickleWalk{}, true), LogicError);
+    EXPECT_THROW(checked_walk(FickleWalk{}), LogicError);
 }
 
 TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {

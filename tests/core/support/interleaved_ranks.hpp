@@ -3,15 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "event_runs.hpp"
 #include "goal/source.hpp"
-#include "loggops/model.hpp"
-#include "loggops/observer.hpp"
 #include "machine/machine.hpp"
-#include "pdes/optimistic.hpp"
-#include "pdes/partition_options.hpp"
-#include "pdes/partition_transport.hpp"
-#include "pdes/placement.hpp"
 #include "pdes/statistics.hpp"
 
 namespace idlewave::testing {
@@ -24,23 +17,10 @@ struct InterleavedRanks {
 };
 
 /// Simulates `source` under Time Warp, with the ranks in `count` partitions that take turns as dice decide. `seed` is
-/// that of the noise and of the dice.
+/// that of the noise and of the dice. Its definition is in run_interleaved_ranks.hpp.
 template <goal::Source S, class Observer>
 InterleavedRanks<typename Observer::Moment> interleaved_ranks(const S& source, const machine::Machine& machine,
                                                               std::uint64_t seed, std::uint32_t count, bool lazy,
-                                                              Observer& observer) {
-    using Model = loggops::LogGops<S, Observer>;
-    Model model(source, machine, seed, observer);
-    const pdes::PartitionOptions options{.cell = model.lookahead(), .lazy = lazy};
-    const auto placement = pdes::Placement::cyclic(source.ranks(), count);
-    pdes::TransportOf<Model> transport(count);
-    pdes::OptimisticScheduler<Model> partitions(model, placement, transport, options);
-    partitions.begin();
-    interleaved(seed, count)(partitions);
-    InterleavedRanks<typename Observer::Moment> found{.finish = std::vector<typename Observer::Moment>(source.ranks()),
-                                                      .statistics = partitions.statistics()};
-    partitions.each_lp([&](std::uint32_t r, const auto& rank) { found.finish[r] = model.finish(r, rank); });
-    return found;
-}
+                                                              Observer& observer);
 
 }  // namespace idlewave::testing

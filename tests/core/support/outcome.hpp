@@ -2,12 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "base/time.hpp"
+#include "goal/graph.hpp"
+#include "goal/source.hpp"
+#include "loggops/recorder.hpp"
+#include "machine/machine.hpp"
 #include "simulations.hpp"
+#include "standstill/standstill.hpp"
 
 namespace idlewave::testing {
 
@@ -89,6 +97,9 @@ Outcome outcome_of(const S& source, const machine::Machine& machine, std::uint64
     }
     return outcome;
 }
+
+/// The same on the sequential scheduler, event by event. Its definition is in loggops/simulations_recorded.cpp.
+Outcome outcome_one_by_one(const goal::Graph& graph, const machine::Machine& machine, std::uint64_t seed);
 
 /// The finish times that `simulate` finds without recording.
 template <goal::Source S>
