@@ -20,4 +20,8 @@ void throw_too_many_events(std::uint32_t lp) {
     throw InputError("LP " + std::to_string(lp) + " sends more than 2^32 events");
 }
 
+void throw_needs_lookahead() {
+    throw InputError("the model needs a lookahead, and has none");
+}
+
 }  // namespace idlewave::pdes

@@ -15,4 +15,7 @@ namespace idlewave::pdes {
 /// Reports that an LP sends more events than can be numbered. Throws InputError.
 [[noreturn]] void throw_too_many_events(std::uint32_t lp);
 
+/// Reports a model that declares that it needs a lookahead, where it has none. Throws InputError.
+[[noreturn]] void throw_needs_lookahead();
+
 }  // namespace idlewave::pdes

@@ -5,11 +5,11 @@
 #include <memory>
 #include <type_traits>
 
-#include "base/error.hpp"
 #include "base/time.hpp"
 #include "pdes/conservative.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
+#include "pdes/model_errors.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/partition_transport.hpp"
 #include "pdes/placement.hpp"
@@ -40,7 +40,7 @@ std::unique_ptr<Lps<typename M::State>> run(M& model, std::uint32_t threads, con
             return run_on(std::type_identity<SequentialScheduler<M>>{}, 1);
         }
     } else if (model.lookahead() <= 0) {
-        throw InputError("the model needs a lookahead, and has none");
+        throw_needs_lookahead();
     }
     return run_on(std::type_identity<ConservativeScheduler<M>>{}, threads);
 }

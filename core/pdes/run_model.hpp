@@ -9,6 +9,7 @@
 #include "base/time.hpp"
 #include "pdes/exchange.hpp"
 #include "pdes/handler_model.hpp"
+#include "pdes/model_errors.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/placement.hpp"
 #include "pdes/run_configuration.hpp"
@@ -76,7 +77,7 @@ RunResult run_model(const M& model, const RunConfiguration& configuration, Use u
         const Time cell = configuration.cell > 0 ? std::min(configuration.cell, model.lookahead()) : model.lookahead();
         run.statistics = run_model_detail::run(runnable, configuration, cell, show);
     } else if constexpr (needs_lookahead<M>) {
-        throw InputError("the model needs a lookahead, and has none");
+        throw_needs_lookahead();
     } else {
         HandlerModel<M, true> runnable(model);
         const Time cell = configuration.cell > 0 ? configuration.cell : run_model_detail::cell_without_lookahead(model);

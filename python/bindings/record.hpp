@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel_run.hpp"
+#include "loggops/recorder.hpp"
 #include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
