@@ -47,10 +47,14 @@ jobs() {
     nproc 2>/dev/null || echo 2
 }
 
-# compile_floor NAME SOURCE...: compile bench/NAME.cpp, with the sources of the core that it needs, to build/NAME.
-compile_floor() {
+# compile_floors NAME...: compile bench/NAME.cpp, with the sources of the core that the floors need, to build/NAME.
+compile_floors() {
+    local name
     mkdir -p build
-    "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$1.cpp" "${@:2}" -o "build/$1"
+    for name in "$@"; do
+        "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/{huge_memory,quote}.cpp \
+            core/machine/noise_trace.cpp -o "build/$name"
+    done
 }
 
 # The first clang that has libFuzzer; nothing if there is none.
