@@ -53,7 +53,7 @@ compile_floors() {
     mkdir -p build
     for name in "$@"; do
         "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/{huge_memory,quote}.cpp \
-            core/machine/noise_trace.cpp -o "build/$name"
+            core/machine/noise_trace.cpp -o "build/$name" || return 1
     done
 }
 
