@@ -25,7 +25,6 @@ class LogGops : private RankTables<S, Observer> {
     static constexpr bool writes_undo = true;
     static constexpr std::string_view time_unit = "ps";
     static constexpr bool needs_lookahead = requires { requires Observer::needs_lookahead; };
-    static constexpr bool conservative_only = requires { requires Observer::points_to_tables; };
 
     /// What a thread of the kernel simulates ranks with.
     class Worker : public RankWorker<S, Observer> {

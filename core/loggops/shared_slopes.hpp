@@ -78,8 +78,7 @@ class SharedDifferentiation : public NoRecording {
     };
 
     static constexpr bool observes = true;
-    static constexpr bool points_to_tables = true;  ///< so moments have no serialised form
-    static constexpr bool needs_lookahead = true;   ///< as Differentiation<1> does
+    static constexpr bool needs_lookahead = true;  ///< as Differentiation<1> does
 
     [[gnu::always_inline]] ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                              MessageCount& messages) {

@@ -193,11 +193,6 @@ concept has_conservative_lps = requires(const typename M::Worker& worker, const 
     { worker.is_conservative(payload) } -> std::same_as<bool>;
 };
 
-/// It can neither undo its LPs nor serialise them: it runs under the conservative scheduler, without checkpoints and
-/// checks.
-template <class M>
-concept conservative_only = requires { requires M::conservative_only; };
-
 /// It may run without a lookahead; the conservative scheduler needs one.
 template <class M>
 concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
