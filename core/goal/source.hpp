@@ -46,8 +46,8 @@ struct ExchangeSend<NoCookie> {
 template <class Cookie, class Moment = Time>
 struct ReadyOp {
     Moment at = {};
-    Op op = {};
-    OpIndex op_index = 0;
+    [[no_unique_address]] Op op = {};
+    OpIndex op_index = 0;  ///< in the padding of `op`
     [[no_unique_address]] Cookie cookie = {};
     [[no_unique_address]] ExchangeSend<Cookie> exchange = {};
 };

@@ -60,9 +60,9 @@ template <class Cookie, class Moment = Time>
 struct Request {
     /// The op and its ready time. For a message `op` holds the size on the wire, the other rank, and the CPU and NIC;
     /// and `op_index` and `cookie` are those of the op that it belongs to, for an expected message.
-    goal::ReadyOp<Cookie, Moment> ready;
+    [[no_unique_address]] goal::ReadyOp<Cookie, Moment> ready;
     /// Of a message: its number among the transmissions of its sender; of a protocol send the number of the
-    /// transmission that it answers.
+    /// transmission that it answers. It is in the padding of `ready`: a rank of a gather has thousands of requests.
     std::uint32_t sequence = 0;
     /// The record of a message: an ArrivedMessage, an OpenSend or an OpenReceive, depending on the kind.
     std::uint32_t handle = 0;
@@ -95,6 +95,8 @@ struct Request {
         return static_cast<std::int32_t>(request_id - other.request_id) < 0;
     }
 };
+
+static_assert(sizeof(Request<goal::NoCookie>) == 56);
 
 /// The resources of a rank in one array: its CPUs, then the send sides and the receive sides of its NICs.
 struct ResourceLayout {
