@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "event_runs.hpp"
 #include "models/epidemic_city.hpp"
 #include "models/epidemic_curve.hpp"
+#include "run_events.hpp"
 #include "seir.hpp"
 
 namespace idlewave::models {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "event_runs.hpp"
 #include "models/flood_topology.hpp"
+#include "run_events.hpp"
 
 namespace idlewave::models {
 namespace {

@@ -11,10 +11,10 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "collectives/pattern.hpp"
-#include "event_runs.hpp"
 #include "outcome.hpp"
 #include "pdes/run.hpp"
 #include "random_schedule.hpp"
+#include "run_events.hpp"
 #include "simulations.hpp"
 #include "trials.hpp"
 

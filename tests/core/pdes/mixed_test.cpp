@@ -6,16 +6,20 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
+#include "behaviour.hpp"
 #include "event_runs.hpp"
 #include "models/phold.hpp"
-#include "pdes/run_model.hpp"
+#include "pdes/handler_model.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/run_configuration.hpp"
+#include "pdes/segmented_run.hpp"
 #include "segmented_runs.hpp"
 
 namespace idlewave {
 namespace {
 
+using testing::MixedModel;
 using testing::phold_of;
-using testing::run;
 using testing::Wordy;
 
 models::MixedPhold mixed(models::PholdParameters parameters, double conservative) {
@@ -53,9 +57,8 @@ TEST(Mixed, ConservativeLpsAmongOptimisticOnesGiveTheSameAndAreNeverRolledBack) 
 
 /// Counts the events that conservative LPs handle, with those rolled back.
 struct Strict : Wordy {
-    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp < 59; }
-    template <class Context>
-    void handle(State& state, const Payload& payload, Context& context) const {
+    [[nodiscard]] bool conservative(std::uint32_t lp) const override { return lp < 59; }
+    void handle(State& state, const Payload& payload, Context& context) const override {
         Wordy::handle(state, payload, context);
         handled += context.self() < 59 ? 1U : 0U;
     }
@@ -64,8 +67,8 @@ struct Strict : Wordy {
 
 TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
     const Strict strict;
-    const auto found = testing::partitioned<false>(strict, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
-                                                   testing::interleaved(5, 3));
+    const auto found = testing::partitioned<false>(MixedModel(strict), pdes::Placement::cyclic(Wordy::count, 3),
+                                                   {.cell = 100}, testing::interleaved(5, 3));
     std::uint64_t committed = 0;
     for (std::uint32_t lp = 0; lp < 59; ++lp) {
         committed += found.states[lp].handled;
@@ -77,18 +80,7 @@ TEST(Mixed, ConservativeLpsAreNeverAskedToUndo) {
 /// straggler from a conservative caller arrives: the speaker is rolled back, its event is cancelled, and it sends
 /// another event, or none. The caller also sends so many events to a crowd that a round of GVT begins when only the
 /// listener's events are left.
-struct Corrected {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-
-        bool operator==(const State&) const = default;
-    };
-    struct Payload {
-        std::uint32_t word = 0;
-
-        bool operator==(const Payload&) const = default;
-    };
+struct Corrected : testing::Behaviour {
     static constexpr Time cell = 64;
     static constexpr std::uint32_t caller = 0;
     static constexpr std::uint32_t speaker = 1;
@@ -97,13 +89,14 @@ struct Corrected {
     static constexpr std::uint32_t call = 1;
     static constexpr std::uint32_t enough = 5000;  ///< events after which a round of GVT begins
 
-    [[nodiscard]] static std::uint32_t lps() { return 4; }
-    [[nodiscard]] static Time lookahead() { return cell; }
-    [[nodiscard]] static std::uint64_t seed() { return 0; }
-    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp == caller || lp == listener; }
+    explicit Corrected(bool again) : speaks_again(again) {}
 
-    template <class Context>
-    static void start(State& /*state*/, Context& context) {
+    [[nodiscard]] std::uint32_t lps() const override { return 4; }
+    [[nodiscard]] Time lookahead() const override { return cell; }
+    [[nodiscard]] std::uint64_t seed() const override { return 0; }
+    [[nodiscard]] bool conservative(std::uint32_t lp) const override { return lp == caller || lp == listener; }
+
+    void start(State& /*state*/, Context& context) const override {
         if (context.self() == caller) {
             context.send(caller, cell, Payload{});
         } else if (context.self() == speaker) {
@@ -111,31 +104,31 @@ struct Corrected {
         }
     }
 
-    template <class Context>
-    void handle(State& state, const Payload& payload, Context& context) const {
+    void handle(State& state, const Payload& payload, Context& context) const override {
+        context.save(state);
         ++state.handled;
         state.digest = philox({state.digest, payload.word, static_cast<std::uint64_t>(context.now()), 0}, {1, 2})[0];
         if (context.self() == caller) {
-            context.send(speaker, cell, Payload{call});
+            context.send(speaker, cell, Payload{.word = call});
             for (std::uint32_t i = 0; i < enough; ++i) {
-                context.send(crowd, 2 * cell, Payload{i});
+                context.send(crowd, 2 * cell, Payload{.word = i});
             }
         } else if (context.self() == speaker && payload.word != call && (state.handled == 1 || speaks_again)) {
-            context.send(listener, 2 * cell, Payload{static_cast<std::uint32_t>(state.digest)});
+            context.send(listener, 2 * cell, Payload{.word = static_cast<std::uint32_t>(state.digest)});
         }
     }
 
-    bool speaks_again = true;
+    bool speaks_again;
 };
 
 TEST(Mixed, AHeldEventIsAnnihilatedByAnAntiMessageInItsBucketWhenItIsReleased) {
     for (const bool speaks_again : {true, false}) {
         for (const bool lazy : {true, false}) {
-            const Corrected corrected{speaks_again};
+            const Corrected corrected(speaks_again);
             const auto found =
-                testing::partitioned<false>(corrected, pdes::Placement::block(Corrected::lps(), 1),
+                testing::partitioned<false>(MixedModel(corrected), pdes::Placement::block(corrected.lps(), 1),
                                             {.cell = Corrected::cell, .lazy = lazy}, testing::on_threads);
-            EXPECT_EQ(found.states, testing::one_by_one<false>(corrected));
+            EXPECT_EQ(found.states, testing::one_by_one<false>(testing::CopiedModel(corrected)));
             EXPECT_EQ(found.states[Corrected::listener].handled, speaks_again ? 1U : 0U);
             EXPECT_EQ(found.statistics.cancelled, 1U) << "else the test has no anti-message";
         }
@@ -147,7 +140,10 @@ TEST(Mixed, ConservativeLpsNeedALookahead) {
     parameters.lookahead = 0;
     pdes::RunConfiguration way;
     way.scheduler = "timewarp";
-    EXPECT_THROW(run(mixed(parameters, 0.5), way), InputError);
+    const models::MixedPhold phold = mixed(parameters, 0.5);
+    pdes::HandlerModel<models::MixedPhold, true> model(phold);
+    const auto begin_run = [&] { pdes::SegmentedRun(model, pdes::Placement::block(10, 1), {}, way); };
+    EXPECT_THROW(begin_run(), InputError);
 }
 
 }  // namespace

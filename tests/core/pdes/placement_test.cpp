@@ -1,3 +1,5 @@
+#include "pdes/placement.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,40 +9,34 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/time.hpp"
+#include "behaviour.hpp"
 #include "pdes/load_balancing.hpp"
+#include "pdes/run_configuration.hpp"
 #include "pdes/run_model.hpp"
 #include "segmented_runs.hpp"
 
 namespace idlewave {
 namespace {
 
+using testing::Behaviour;
+using testing::CopiedModel;
 using testing::run;
 using testing::ways;
 
 /// A tenth of the LPs has nearly all events.
-struct Uneven {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        bool operator==(const Payload&) const = default;
-    };
+struct Uneven : Behaviour {
+    [[nodiscard]] std::uint32_t lps() const override { return 1000; }
+    [[nodiscard]] Time lookahead() const override { return 1000; }
+    [[nodiscard]] std::uint64_t seed() const override { return 4; }
 
-    static constexpr bool needs_lookahead = true;
-    [[nodiscard]] static std::uint32_t lps() { return 1000; }
-    [[nodiscard]] static Time lookahead() { return 1000; }
-    [[nodiscard]] static std::uint64_t seed() { return 4; }
-
-    template <class Context>
-    static void start(State& /*state*/, Context& context) {
+    void start(State& /*state*/, Context& context) const override {
         for (int i = 0; i < (context.self() < 100 ? 20 : 1); ++i) {
             context.send(context.self(), 0, {});
         }
     }
 
-    template <class Context>
-    static void handle(State& state, const Payload& /*payload*/, Context& context) {
+    void handle(State& state, const Payload& /*payload*/, Context& context) const override {
         ++state.handled;
         state.digest = (state.digest ^ static_cast<std::uint64_t>(context.now())) * 0x9e3779b97f4a7c15U;
         const Time delay = 1000 + static_cast<Time>(context.random_bits()[0] % 4000);
@@ -51,11 +47,11 @@ struct Uneven {
 };
 
 TEST(Placement, LpsMigrateToPartitionsWithFewerEventsAndTheResultStays) {
-    const pdes::RunResult whole = run(Uneven{}, {});
+    const pdes::RunResult whole = run(CopiedModel(Uneven{}), {});
     for (pdes::RunConfiguration way : ways()) {
         way.migrate_after = 50'000;
         way.pin = true;
-        const pdes::RunResult moved = run(Uneven{}, way);
+        const pdes::RunResult moved = run(CopiedModel(Uneven{}), way);
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.statistics.counts.committed, whole.statistics.counts.committed);
         EXPECT_EQ(moved.statistics.segments, way.threads == 1 ? 1U : 2U)
@@ -64,27 +60,14 @@ TEST(Placement, LpsMigrateToPartitionsWithFewerEventsAndTheResultStays) {
 }
 
 /// Three groups of LPs, by the remainder of their numbers by 3. LPs send events within their group only.
-struct Cliques {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        bool operator==(const Payload&) const = default;
-    };
+struct Cliques : Behaviour {
+    [[nodiscard]] std::uint32_t lps() const override { return 90; }
+    [[nodiscard]] Time lookahead() const override { return 1000; }
+    [[nodiscard]] std::uint64_t seed() const override { return 4; }
 
-    static constexpr bool needs_lookahead = true;
-    [[nodiscard]] static std::uint32_t lps() { return 90; }
-    [[nodiscard]] static Time lookahead() { return 1000; }
-    [[nodiscard]] static std::uint64_t seed() { return 4; }
+    void start(State& /*state*/, Context& context) const override { context.send(context.self(), 0, {}); }
 
-    template <class Context>
-    static void start(State& /*state*/, Context& context) {
-        context.send(context.self(), 0, {});
-    }
-
-    template <class Context>
-    static void handle(State& state, const Payload& /*payload*/, Context& context) {
+    void handle(State& state, const Payload& /*payload*/, Context& context) const override {
         ++state.handled;
         state.digest = (state.digest ^ static_cast<std::uint64_t>(context.now())) * 0x9e3779b97f4a7c15U;
         const Philox bits = context.random_bits();
@@ -96,7 +79,7 @@ struct Cliques {
 };
 
 TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
-    const pdes::RunResult whole = run(Cliques{}, {});
+    const pdes::RunResult whole = run(CopiedModel(Cliques{}), {});
     for (const std::uint32_t threads : {2U, 3U}) {
         pdes::RunConfiguration way;
         way.scheduler = "timewarp";
@@ -114,7 +97,7 @@ TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
             EXPECT_GT(std::accumulate(between.begin(), between.end(), std::uint64_t{0}), 5'000U);
             return table;
         };
-        const pdes::RunResult moved = run(Cliques{}, way);
+        const pdes::RunResult moved = run(CopiedModel(Cliques{}), way);
         EXPECT_EQ(apart, 0U) << "no events between groups";
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.statistics.segments, 2U);

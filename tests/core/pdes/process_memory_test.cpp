@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "pdes/calendar_queue.hpp"
-#include "pdes/handler_model.hpp"
 #include "pdes/placement.hpp"
-#include "segmented_runs.hpp"
+#include "small_model.hpp"
 
 namespace idlewave {
 namespace {
 
-using Memory = pdes::ProcessMemory<pdes::HandlerModel<testing::Wordy, false>>;
+using Memory = pdes::ProcessMemory<testing::SmallWindows>;
 
 TEST(ProcessMemory, EachLpOfTheProcessHasASlotOfItsOwn) {
     for (const auto& placement : {pdes::Placement::block(1000, 4), pdes::Placement::cyclic(1000, 4)}) {

@@ -4,51 +4,40 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "pdes/run_model.hpp"
+#include "base/time.hpp"
+#include "behaviour.hpp"
+#include "pdes/model.hpp"
+#include "pdes/run_configuration.hpp"
+#include "segmented_runs.hpp"
 
 namespace idlewave {
 namespace {
 
 /// LP 3 sends an event at 1000 ticks that it may not send.
-struct Rude {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        bool operator==(const Payload&) const = default;
-    };
+struct Rude : testing::Behaviour {
+    Rude(std::uint32_t to, Time after, Time promise) : whom(to), delay(after), promised(promise) {}
 
-    std::uint32_t whom = 0;
-    Time delay = 0;
-    Time promised = 0;
+    [[nodiscard]] std::uint32_t lps() const override { return 10; }
+    [[nodiscard]] Time lookahead() const override { return promised; }
+    [[nodiscard]] std::uint64_t seed() const override { return 1; }
 
-    [[nodiscard]] static std::uint32_t lps() { return 10; }
-    [[nodiscard]] Time lookahead() const { return promised; }
-    [[nodiscard]] static std::uint64_t seed() { return 1; }
-
-    template <class Context>
-    static void start(State& /*state*/, Context& context) {
-        context.send(context.self(), 1000, {});
-    }
-    template <class Context>
-    void handle(State& state, const Payload& /*payload*/, Context& context) const {
+    void start(State& /*state*/, Context& context) const override { context.send(context.self(), 1000, {}); }
+    void handle(State& state, const Payload& /*payload*/, Context& context) const override {
         if (++state.handled == 1 && context.self() == 3) {
             context.send(whom, delay, {});
         }
     }
-};
 
-/// One that is refused without a lookahead.
-struct Careful : Rude {
-    static constexpr bool needs_lookahead = true;
+    std::uint32_t whom;
+    Time delay;
+    Time promised;
 };
 
 std::string refusal(const Rude& rude, const std::string& scheduler) {
     pdes::RunConfiguration options;
     options.scheduler = scheduler;
     try {
-        pdes::run_model(rude, options, [](std::uint32_t /*lp*/, const Rude::State& /*state*/) {});
+        testing::run(testing::CopiedModel(rude), options);
     } catch (const LogicError& error) {
         return error.what();
     }
@@ -76,8 +65,8 @@ TEST(Refusals, NameLpAndTimeOfAnInvalidEventOnEveryScheduler) {
 }
 
 TEST(Refusals, AModelThatNeedsALookaheadDoesNotRunWithoutOne) {
-    EXPECT_THROW(pdes::run_model(Careful{{3, 0, 0}}, {}, [](std::uint32_t /*lp*/, const Rude::State& /*state*/) {}),
-                 InputError);
+    static_assert(pdes::needs_lookahead<testing::SavingModel> && !pdes::needs_lookahead<testing::CopiedModel>);
+    EXPECT_THROW(testing::run(testing::SavingModel(Rude(3, 0, 0)), {}), InputError);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "behaviour.hpp"
 #include "pdes/conservative.hpp"
 #include "pdes/handler_model.hpp"
 #include "pdes/optimistic.hpp"
@@ -19,8 +20,8 @@
 namespace idlewave {
 namespace {
 
-using Windows = pdes::HandlerModel<testing::Wordy, false>;
-using WithoutLookahead = pdes::HandlerModel<testing::Wordy, true>;
+using Windows = pdes::HandlerModel<testing::CopiedModel, false>;
+using WithoutLookahead = pdes::HandlerModel<testing::CopiedModel, true>;
 
 static_assert(pdes::SegmentedScheduler<pdes::ConservativeScheduler<Windows>, Windows>);
 static_assert(pdes::SegmentedScheduler<pdes::OptimisticScheduler<Windows>, Windows>);
@@ -70,9 +71,10 @@ TEST(Schedulers, ARunThatASchedulerCannotMakeIsRefusedWithWhatCan) {
 }
 
 TEST(Schedulers, ARunByEachGivesTheSameDigest) {
-    const std::uint64_t digest = testing::run(testing::Wordy{}, {}).digest;
+    const std::uint64_t digest = testing::run(testing::SavingModel(testing::Wordy{}), {}).digest;
     pdes::each_scheduler([&](const auto& line) {
-        EXPECT_EQ(testing::run(testing::Wordy{}, {.scheduler = std::string(line.name)}).digest, digest) << line.name;
+        const pdes::RunConfiguration way{.scheduler = std::string(line.name)};
+        EXPECT_EQ(testing::run(testing::SavingModel(testing::Wordy{}), way).digest, digest) << line.name;
     });
 }
 

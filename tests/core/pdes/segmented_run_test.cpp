@@ -12,8 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.hpp"
+#include "behaviour.hpp"
 #include "event_runs.hpp"
 #include "models/phold.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/run_configuration.hpp"
 #include "pdes/run_model.hpp"
 #include "segmented_runs.hpp"
 #include "trials.hpp"
@@ -21,6 +25,7 @@
 namespace idlewave {
 namespace {
 
+using testing::CommittingModel;
 using testing::fresh_directory;
 using testing::phold_of;
 using testing::run;
@@ -76,22 +81,18 @@ TEST(SegmentedRun, AnInterruptedRunContinuesFromItsLastCheckpointWithAnyConfigur
 TEST(SegmentedRun, RecordsAndDataOutsideOfTheStateAreInTheSnapshot) {
     using Output = std::vector<std::tuple<std::uint32_t, Time, std::uint64_t>>;
     const auto output_of = [](std::uint32_t threads, const pdes::CheckpointOptions& checkpoint) {
-        const Wordy written;
-        pdes::HandlerModel<Wordy, false> model(written);
         pdes::RunConfiguration configuration;
         configuration.scheduler = "timewarp";
         configuration.threads = threads;
         configuration.checkpoint = checkpoint;
+        const auto found = testing::run_with_records(testing::SavingModel(Wordy{}), configuration);
         Output output;
-        pdes::SegmentedRun<pdes::HandlerModel<Wordy, false>> run(model, pdes::Placement::cyclic(Wordy::count, threads),
-                                                                 {.cell = 100}, configuration);
-        const pdes::RunStatistics statistics = run.run([&](auto& partitions) {
-            partitions.each_emitted(
-                [&](const auto& emitted) { output.emplace_back(emitted.lp, emitted.time, emitted.record.word); });
-        });
+        for (const auto& emitted : found.emitted) {
+            output.emplace_back(emitted.lp, emitted.time, emitted.record.word);
+        }
         std::stable_sort(output.begin(), output.end(),
                          [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
-        return std::pair(output, statistics.segments);
+        return std::pair(output, found.statistics.segments);
     };
     const Output whole = output_of(1, {}).first;
     ASSERT_GT(whole.size(), 1000U);
@@ -105,7 +106,9 @@ TEST(SegmentedRun, RecordsAndDataOutsideOfTheStateAreInTheSnapshot) {
 
 /// Receives the records of its LPs.
 struct Listening : Wordy {
-    void commit(std::uint32_t lp, Time time, const Record& record) const { heard[lp].emplace_back(time, record.word); }
+    void commit(std::uint32_t lp, Time time, const Record& record) const override {
+        heard[lp].emplace_back(time, record.word);
+    }
 
     mutable std::vector<std::vector<std::pair<Time, std::uint64_t>>> heard =
         std::vector<std::vector<std::pair<Time, std::uint64_t>>>(count);
@@ -113,7 +116,7 @@ struct Listening : Wordy {
 
 TEST(SegmentedRun, AModelReceivesEachCommittedRecordOnceAndInTheOrderOfItsLp) {
     const Listening alone;
-    run(alone, {});
+    run(CommittingModel(alone), {});
     std::size_t words = 0;
     for (const auto& own : alone.heard) {
         words += own.size();
@@ -122,14 +125,14 @@ TEST(SegmentedRun, AModelReceivesEachCommittedRecordOnceAndInTheOrderOfItsLp) {
     ASSERT_GT(words, 1000U);
     for (const pdes::RunConfiguration& way : ways()) {
         const Listening listening;
-        run(listening, way);
+        run(CommittingModel(listening), way);
         EXPECT_EQ(listening.heard, alone.heard);
     }
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Listening listening;
-        rolled_back += testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 3), {.cell = 100},
-                                                   testing::interleaved(seed, 3))
+        rolled_back += testing::partitioned<false>(CommittingModel(listening), pdes::Placement::cyclic(Wordy::count, 3),
+                                                   {.cell = 100}, testing::interleaved(seed, 3))
                            .statistics.rolled_back;
         ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
     }
@@ -138,10 +141,10 @@ TEST(SegmentedRun, AModelReceivesEachCommittedRecordOnceAndInTheOrderOfItsLp) {
 
 TEST(SegmentedRun, RecordsOfUnloggedExecutionsAreCommittedAfterEarlierOnesInTheLog) {
     const Listening alone;
-    run(alone, {});
+    run(CommittingModel(alone), {});
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const Listening listening;
-        testing::partitioned<false>(listening, pdes::Placement::cyclic(Wordy::count, 2), {.cell = 100},
+        testing::partitioned<false>(CommittingModel(listening), pdes::Placement::cyclic(Wordy::count, 2), {.cell = 100},
                                     testing::in_long_turns(seed, 2));
         ASSERT_EQ(listening.heard, alone.heard) << "seed " << seed;
     }

@@ -10,7 +10,10 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "base/time.hpp"
+#include "behaviour.hpp"
 #include "pdes/schedulers.hpp"
+#include "run_segments.hpp"
 #include "segmented_runs.hpp"
 
 namespace idlewave {
@@ -49,12 +52,30 @@ struct Bare {
     }
 };
 
-/// The same with a digest of its own.
-struct Counted : Bare {
-    [[nodiscard]] static std::uint64_t digest(std::uint32_t /*lp*/, const State& state) { return state.events; }
+/// LPs pass events on. Each adds the number of its events to the digest.
+struct Counted : testing::Behaviour {
+    [[nodiscard]] std::uint32_t lps() const override { return 50; }
+    [[nodiscard]] Time lookahead() const override { return 10; }
+    [[nodiscard]] std::uint64_t seed() const override { return 2; }
+
+    void start(State& /*state*/, Context& context) const override {
+        context.send(context.self(), 0, Payload{.hops = 40});
+    }
+    void handle(State& state, const Payload& payload, Context& context) const override {
+        context.save(state);
+        ++state.handled;
+        const Philox bits = context.random_bits();
+        if (payload.hops > 0) {
+            context.send(static_cast<std::uint32_t>(below(lps(), bits[0])), 10 + static_cast<Time>(bits[1] % 30),
+                         Payload{.hops = payload.hops - 1});
+        }
+    }
+    [[nodiscard]] std::uint64_t digest(std::uint32_t /*lp*/, const State& state) const override {
+        return state.handled;
+    }
 };
 
-static_assert(pdes::Model<Bare> && !pdes::has_digest<Bare> && pdes::has_digest<Counted>);
+static_assert(pdes::Model<Bare> && !pdes::has_digest<Bare> && pdes::has_digest<testing::CommittingModel>);
 
 std::uint64_t digest_of(std::uint32_t lp, std::span<const std::uint8_t> bytes) {
     return pdes::digest_of_bytes(lp, std::as_bytes(bytes));
@@ -75,7 +96,7 @@ TEST(StateDigest, OfAModelWithoutAHookIsEqualByEachScheduler) {
 }
 
 TEST(StateDigest, OfAModelWithAHookIsTheSumOfWhatItComputes) {
-    const pdes::RunResult run = testing::run(Counted{}, {});
+    const pdes::RunResult run = testing::run(testing::CommittingModel(Counted{}), {});
     EXPECT_EQ(run.digest, run.statistics.counts.committed);
     EXPECT_EQ(run.digest, 50U * 41);
 }

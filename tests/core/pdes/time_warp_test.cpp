@@ -7,15 +7,23 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
+#include "base/time.hpp"
+#include "behaviour.hpp"
 #include "event_runs.hpp"
 #include "models/phold.hpp"
 
 namespace idlewave {
 namespace {
 
+using testing::Behaviour;
+using testing::CopiedModel;
 using testing::interleaved;
+using testing::MixedModel;
 using testing::on_threads;
+using testing::ReversibleModel;
+using testing::SavingModel;
 
 /// The digests of all LPs, and the number of events handled.
 struct Outcome {
@@ -28,33 +36,19 @@ struct Outcome {
 /// LPs that send events for few different times, so that most events are ties. Delays are whole steps of the lookahead
 /// (of 10 ps without a lookahead): at least one step, or none without a lookahead or to the LP itself, and at most
 /// `longest` more.
-class Ties {
+class Ties : public Behaviour {
   public:
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        std::uint32_t hops = 0;
-        std::uint32_t word = 0;
-
-        bool operator==(const Payload&) const = default;
-    };
-
     Ties(std::uint32_t lps, Time lookahead, std::uint64_t seed, std::uint32_t longest)
         : lps_(lps), lookahead_(lookahead), seed_(seed), longest_(longest) {}
 
-    [[nodiscard]] std::uint32_t lps() const { return lps_; }
-    [[nodiscard]] Time lookahead() const { return lookahead_; }
-    [[nodiscard]] std::uint64_t seed() const { return seed_; }
+    [[nodiscard]] std::uint32_t lps() const override { return lps_; }
+    [[nodiscard]] Time lookahead() const override { return lookahead_; }
+    [[nodiscard]] std::uint64_t seed() const override { return seed_; }
 
-    template <class Context>
-    void start(State& /*state*/, Context& context) const {
-        tell(context, 12);
-    }
+    void start(State& /*state*/, Context& context) const override { tell(context, 12); }
 
-    template <class Context>
-    void handle(State& state, const Payload& payload, Context& context) const {
+    void handle(State& state, const Payload& payload, Context& context) const override {
+        context.save(state);
         ++state.handled;
         state.digest =
             philox({state.digest, static_cast<std::uint64_t>(context.now()), payload.word, payload.hops}, {1, 2})[0];
@@ -67,7 +61,6 @@ class Ties {
     }
 
   private:
-    template <class Context>
     void tell(Context& context, std::uint32_t hops) const {
         const Philox bits = context.random_bits();
         const auto destination = static_cast<std::uint32_t>(below(lps_, bits[0]));
@@ -94,12 +87,12 @@ Outcome outcome_of(const std::vector<State>& states) {
 }
 
 template <bool deep, class M>
-Outcome one_by_one(const M& written) {
+Outcome outcome_one_by_one(const M& written) {
     return outcome_of(testing::one_by_one<deep>(written));
 }
 
 template <class M>
-Outcome windowed(const M& written, std::uint32_t threads) {
+Outcome outcome_in_windows(const M& written, std::uint32_t threads) {
     return outcome_of(testing::windowed(written, threads));
 }
 
@@ -109,15 +102,16 @@ struct Found {
     pdes::Statistics statistics;
 };
 
-template <class M, class Run>
+template <class M>
 Found found_in_windows(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
-                       Run run) {
+                       const testing::RunAll& run) {
     const auto found = testing::conservative(written, placement, options, run);
     return {outcome_of(found.states), found.statistics};
 }
 
-template <bool deep, class M, class Run>
-Found found_by(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options, Run run) {
+template <bool deep, class M>
+Found found_by(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
+               const testing::RunAll& run) {
     const auto found = testing::partitioned<deep>(written, placement, options, run);
     return {outcome_of(found.states), found.statistics};
 }
@@ -135,12 +129,12 @@ TEST(TimeWarp, GivesTheSameAsAllSchedulersOnAnyNumberOfThreads) {
     for (const std::uint32_t lps : {1U, 2U, 17U, 300U, 1500U}) {
         for (const double remote : {0.0, 0.1, 1.0}) {
             const models::Phold phold(small_phold(lps, lps, remote));
-            const Outcome one = one_by_one<false>(phold);
+            const Outcome one = outcome_one_by_one<false>(phold);
             ASSERT_GT(one.handled, 20U * lps);
             for (const std::uint32_t threads : {1U, 2U, 3U}) {
                 const pdes::PartitionOptions options{.cell = phold.lookahead()};
                 const auto placement = pdes::Placement::block(lps, threads);
-                ASSERT_EQ(one, windowed(phold, threads));
+                ASSERT_EQ(one, outcome_in_windows(phold, threads));
                 for (const Found& found : {found_in_windows(phold, placement, options, on_threads),
                                            found_by<false>(phold, placement, options, on_threads)}) {
                     ASSERT_EQ(one, found.outcome) << lps << " LPs, " << remote << ", " << threads << " threads";
@@ -159,7 +153,7 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
         const Found found =
             found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
                             {.cell = phold.lookahead(), .lazy = seed % 2 == 0}, interleaved(seed, partitions));
-        ASSERT_EQ(one_by_one<false>(phold), found.outcome) << "seed " << seed;
+        ASSERT_EQ(outcome_one_by_one<false>(phold), found.outcome) << "seed " << seed;
         ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
     }
@@ -170,11 +164,11 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverArrivedFirst) {
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         const Ties ties(static_cast<std::uint32_t>(2 + seed % 23), 1 + static_cast<Time>(seed % 3) * 50, seed, 2);
-        const Outcome one = one_by_one<false>(ties);
-        ASSERT_EQ(one, windowed(ties, 1)) << "seed " << seed;
+        const Outcome one = outcome_one_by_one<false>(CopiedModel(ties));
+        ASSERT_EQ(one, outcome_in_windows(CopiedModel(ties), 1)) << "seed " << seed;
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 5);
         const Found found =
-            found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions),
+            found_by<false>(CopiedModel(ties), pdes::Placement::cyclic(ties.lps(), partitions),
                             {.cell = ties.lookahead(), .lazy = seed % 2 == 0}, interleaved(seed, partitions));
         ASSERT_EQ(one, found.outcome) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
@@ -186,7 +180,7 @@ TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverArrivedFirst) {
 class MixedTies : public Ties {
   public:
     using Ties::Ties;
-    [[nodiscard]] static bool conservative(std::uint32_t lp) { return lp % 3 == 0; }
+    [[nodiscard]] bool conservative(std::uint32_t lp) const override { return lp % 3 == 0; }
 };
 
 TEST(TimeWarp, HeldEventsAreCancelledWheneverGvtIsFound) {
@@ -196,9 +190,9 @@ TEST(TimeWarp, HeldEventsAreCancelledWheneverGvtIsFound) {
                              static_cast<std::uint32_t>(2 + seed % 5));
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         const pdes::PartitionOptions options{.cell = ties.lookahead(), .lazy = seed % 2 == 0, .log_bytes = 1};
-        const Found found = found_by<false>(ties, pdes::Placement::cyclic(ties.lps(), partitions), options,
+        const Found found = found_by<false>(MixedModel(ties), pdes::Placement::cyclic(ties.lps(), partitions), options,
                                             interleaved(seed, partitions));
-        ASSERT_EQ(one_by_one<false>(ties), found.outcome) << "seed " << seed;
+        ASSERT_EQ(outcome_one_by_one<false>(CopiedModel(ties)), found.outcome) << "seed " << seed;
         cancelled += found.statistics.cancelled;
     }
     EXPECT_GT(cancelled, 200U);
@@ -208,11 +202,11 @@ TEST(TimeWarp, NeedsNoLookahead) {
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         const Ties ties(static_cast<std::uint32_t>(2 + seed % 23), 0, seed, static_cast<std::uint32_t>(seed % 3));
-        const Outcome one = one_by_one<true>(ties);
+        const Outcome one = outcome_one_by_one<true>(CopiedModel(ties));
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
         for (const Time cell : {1, 8, 64}) {
-            const Found found = found_by<true>(ties, pdes::Placement::block(ties.lps(), partitions), {.cell = cell},
-                                               interleaved(seed, partitions));
+            const Found found = found_by<true>(CopiedModel(ties), pdes::Placement::block(ties.lps(), partitions),
+                                               {.cell = cell}, interleaved(seed, partitions));
             ASSERT_EQ(one, found.outcome) << "seed " << seed << ", cells of " << cell << " ps";
             rolled_back += found.statistics.rolled_back;
         }
@@ -223,9 +217,11 @@ TEST(TimeWarp, NeedsNoLookahead) {
 TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Ties ties(400, 0, seed, 2);
-        const Outcome one = one_by_one<true>(ties);
+        const Outcome one = outcome_one_by_one<true>(CopiedModel(ties));
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            ASSERT_EQ(one, found_by<true>(ties, pdes::Placement::block(400, threads), {.cell = 4}, on_threads).outcome)
+            ASSERT_EQ(one,
+                      found_by<true>(CopiedModel(ties), pdes::Placement::block(400, threads), {.cell = 4}, on_threads)
+                          .outcome)
                 << "seed " << seed << ", " << threads << " threads";
         }
     }
@@ -233,7 +229,7 @@ TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
 
 TEST(TimeWarp, APlacementChangesNothing) {
     const models::Phold phold(small_phold(101, 5, 0.5));
-    const Outcome one = one_by_one<false>(phold);
+    const Outcome one = outcome_one_by_one<false>(phold);
     std::vector<std::uint32_t> table;
     for (std::uint32_t lp = 0; lp < 101; ++lp) {
         table.push_back(lp * lp % 3);
@@ -257,34 +253,26 @@ TEST(TimeWarp, APlacementChangesNothing) {
 
 /// Events that walk from LP to LP, in a model that can be undone in each of the three ways. An LP sums up its random
 /// bits; a SavingWalk keeps the sum outside of the state.
-struct Walk {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        std::uint32_t hops = 0;
-
-        bool operator==(const Payload&) const = default;
-    };
-    struct Record {
-        std::uint64_t word = 0;
-
-        bool operator==(const Record&) const = default;
-    };
+struct Walk : Behaviour {
     static constexpr std::uint32_t count = 40;
 
-    [[nodiscard]] static std::uint32_t lps() { return count; }
-    [[nodiscard]] static Time lookahead() { return 100; }
-    [[nodiscard]] static std::uint64_t seed() { return 9; }
+    [[nodiscard]] std::uint32_t lps() const override { return count; }
+    [[nodiscard]] Time lookahead() const override { return 100; }
+    [[nodiscard]] std::uint64_t seed() const override { return 9; }
 
-    template <class Context>
-    void start(State& /*state*/, Context& context) const {
+    void start(State& /*state*/, Context& context) const override {
         const Philox bits = context.random_bits();
-        context.send(context.self(), static_cast<Time>(below(300, bits[0])), Payload{300});
+        context.send(context.self(), static_cast<Time>(below(300, bits[0])), Payload{.hops = 300});
     }
 
-    template <class Context>
+    void handle(State& state, const Payload& payload, Context& context) const override {
+        const Philox bits = context.random_bits();
+        ++state.handled;
+        state.digest += bits[0] ^ static_cast<std::uint64_t>(context.now());
+        pass_on(payload.hops, bits, context);
+    }
+
+  protected:
     static void pass_on(std::uint32_t hops, const Philox& bits, Context& context) {
         if (bits[3] % 16 == 0) {
             context.emit(Record{bits[3]});
@@ -292,26 +280,13 @@ struct Walk {
         if (hops > 0) {
             const bool itself = bits[2] % 2 == 0;
             context.send(itself ? context.self() : static_cast<std::uint32_t>(below(count, bits[0])),
-                         static_cast<Time>(below(200, bits[1])) + (itself ? 0 : 100), Payload{hops - 1});
+                         static_cast<Time>(below(200, bits[1])) + (itself ? 0 : 100), Payload{.hops = hops - 1});
         }
     }
 };
 
-struct CopiedWalk : Walk {
-    template <class Context>
-    void handle(State& state, const Payload& payload, Context& context) const {
-        const Philox bits = context.random_bits();
-        ++state.handled;
-        state.digest += bits[0] ^ static_cast<std::uint64_t>(context.now());
-        pass_on(payload.hops, bits, context);
-    }
-};
-
 struct SavingWalk : Walk {
-    static constexpr bool saves_fields = true;
-
-    template <class Context>
-    void handle(State& state, const Payload& payload, Context& context) const {
+    void handle(State& state, const Payload& payload, Context& context) const override {
         const Philox bits = context.random_bits();
         context.save(state.handled);
         context.save(sums[context.self()]);
@@ -321,13 +296,13 @@ struct SavingWalk : Walk {
         state.digest = sums[context.self()];
         pass_on(payload.hops, bits, context);
     }
+    [[nodiscard]] std::uint64_t* kept_outside(std::uint32_t lp) const override { return &sums[lp]; }
 
     mutable std::vector<std::uint64_t> sums = std::vector<std::uint64_t>(count);
 };
 
-struct ReversibleWalk : CopiedWalk {
-    template <class Context>
-    void reverse(State& state, const Payload& /*payload*/, Context& context) const {
+struct ReversibleWalk : Walk {
+    void reverse(State& state, const Payload& /*payload*/, ReverseContext& context) const override {
         const Philox bits = context.random_bits();
         --state.handled;
         state.digest -= bits[0] ^ static_cast<std::uint64_t>(context.now());
@@ -337,81 +312,66 @@ struct ReversibleWalk : CopiedWalk {
 /// The outcome of a walk, and its records in the order of time and LPs.
 using Walked = std::pair<Outcome, std::vector<std::tuple<Time, std::uint32_t, std::uint64_t>>>;
 
-/// Adds the records to `walked` that a scheduler has at its end.
-template <class Scheduler>
-void add_records(const Scheduler& scheduler, Walked& walked) {
-    scheduler.each_emitted(
-        [&](const auto& emitted) { walked.second.emplace_back(emitted.time, emitted.lp, emitted.record.word); });
+template <class M>
+Walked walked_of(const testing::Partitioned<M>& found) {
+    Walked walked{outcome_of(found.states), {}};
+    for (const auto& emitted : found.emitted) {
+        walked.second.emplace_back(emitted.time, emitted.lp, emitted.record.word);
+    }
     std::sort(walked.second.begin(), walked.second.end());
+    return walked;
 }
 
 /// A walk in `n` partitions that run ahead of each other.
-template <class W>
-Walked walked(const W& walk, std::uint32_t n, std::uint64_t seed, std::uint64_t& rolled_back) {
-    Walked walked;
-    const Found found =
-        found_by<false>(walk, pdes::Placement::block(W::count, n), {.cell = 100}, [&](auto& partitions) {
-            interleaved(seed, n)(partitions);
-            add_records(partitions, walked);
-        });
-    walked.first = found.outcome;
+template <class M>
+Walked walked(const M& walk, std::uint32_t n, std::uint64_t seed, std::uint64_t& rolled_back) {
+    const auto found =
+        testing::partitioned<false>(walk, pdes::Placement::block(Walk::count, n), {.cell = 100}, interleaved(seed, n));
     rolled_back += found.statistics.rolled_back;
-    return walked;
+    return walked_of(found);
 }
 
 /// A walk that the conservative scheduler runs.
-template <class W>
-Walked walked_in_windows(const W& walk) {
-    Walked walked;
-    walked.first = found_in_windows(walk, pdes::Placement::block(W::count, 1), {.cell = 100}, [&](auto& scheduler) {
-                       on_threads(scheduler);
-                       add_records(scheduler, walked);
-                   }).outcome;
-    return walked;
+Walked walked_in_windows() {
+    return walked_of(
+        testing::conservative(CopiedModel(Walk{}), pdes::Placement::block(Walk::count, 1), {.cell = 100}, on_threads));
 }
 
 /// A walk with a check of each execution.
-template <class W>
-Walked checked_walk(const W& walk) {
-    Walked walked;
-    walked.first =
-        found_by<false>(walk, pdes::Placement::block(W::count, 1), {.cell = 100, .check = true}, [&](auto& scheduler) {
-            on_threads(scheduler);
-            add_records(scheduler, walked);
-        }).outcome;
-    return walked;
+template <class M>
+Walked checked_walk(const M& walk) {
+    return walked_of(testing::partitioned<false>(walk, pdes::Placement::block(Walk::count, 1),
+                                                 {.cell = 100, .check = true}, on_threads));
 }
 
 TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
     std::uint64_t rolled_back = 0;
-    const Walked certain = walked_in_windows(CopiedWalk{});
+    const Walked certain = walked_in_windows();
     ASSERT_GT(certain.second.size(), 500U);
     for (std::uint64_t seed = 0; seed < 25; ++seed) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
-        ASSERT_EQ(certain, walked(CopiedWalk{}, partitions, seed, rolled_back)) << "seed " << seed;
-        ASSERT_EQ(certain, walked(SavingWalk{}, partitions, seed, rolled_back)) << "seed " << seed;
-        ASSERT_EQ(certain, walked(ReversibleWalk{}, partitions, seed, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(CopiedModel(Walk{}), partitions, seed, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(SavingModel(SavingWalk{}), partitions, seed, rolled_back)) << "seed " << seed;
+        ASSERT_EQ(certain, walked(ReversibleModel(ReversibleWalk{}), partitions, seed, rolled_back)) << "seed " << seed;
     }
     EXPECT_GT(rolled_back, 3000U);
 }
 
 TEST(TimeWarp, ACheckedRunFindsNoErrorInModelsThatUndoAllAndAreReproducible) {
-    const Walked certain = walked_in_windows(CopiedWalk{});
-    EXPECT_EQ(certain, checked_walk(CopiedWalk{}));
-    EXPECT_EQ(certain, checked_walk(SavingWalk{}));
-    EXPECT_EQ(certain, checked_walk(ReversibleWalk{}));
+    const Walked certain = walked_in_windows();
+    EXPECT_EQ(certain, checked_walk(CopiedModel(Walk{})));
+    EXPECT_EQ(certain, checked_walk(SavingModel(SavingWalk{})));
+    EXPECT_EQ(certain, checked_walk(ReversibleModel(ReversibleWalk{})));
 }
 
-struct ForgetfulWalk : CopiedWalk {
-    template <class Context>
-    void reverse(State& state, const Payload& /*payload*/, Context& /*context*/) const {
+struct ForgetfulWalk : Walk {
+    void reverse(State& state, const Payload& /*payload*/, ReverseContext& /*context*/) const override {
         --state.handled;
     }
 };
 
-struct FickleWalk : CopiedWalk {
-    template <class Context>
-    void handle(State& state, const Payload& /*payload*/, Context& /*context*/) const {
+struct FickleWalk : Walk {
+    void handle(State& state, const Payload& /*payload*/, Context& /*context*/) const override {
         state.digest += ++calls;
     }
 
@@ -420,7 +380,7 @@ struct FickleWalk : CopiedWalk {
 
 TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
     try {
-        checked_walk(ForgetfulWalk{});
+        checked_walk(ReversibleModel(ForgetfulWalk{}));
         FAIL() << "the error went unnoticed";
     } catch (const LogicError& error) {
         EXPECT_NE(std::string(error.what()).find("does not lead back to the state before"), std::string::npos)
@@ -429,7 +389,7 @@ TEST(TimeWarp, ACheckedRunRefusesAReverseHandlerThatForgetsAField) {
 }
 
 TEST(TimeWarp, ACheckedRunRefusesAModelThatIsNotReproducible) {
-    EXPECT_THROW(checked_walk(FickleWalk{}), LogicError);
+    EXPECT_THROW(checked_walk(CopiedModel(FickleWalk{})), LogicError);
 }
 
 TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
@@ -437,14 +397,14 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
     class Liar : public Ties {
       public:
         explicit Liar(Time lookahead) : Ties(50, lookahead / 10, 1, 2), promised_(lookahead) {}
-        [[nodiscard]] Time lookahead() const { return promised_; }
+        [[nodiscard]] Time lookahead() const override { return promised_; }
 
       private:
         Time promised_;
     };
     const auto expect_report = [](auto run) {
         try {
-            run(Liar(1000), pdes::Placement::block(50, 2), pdes::PartitionOptions{.cell = 1000});
+            run(CopiedModel(Liar(1000)), pdes::Placement::block(50, 2), pdes::PartitionOptions{.cell = 1000});
             FAIL() << "the violation went unnoticed";
         } catch (const LogicError& error) {
             EXPECT_NE(std::string(error.what()).find("violates the lookahead"), std::string::npos) << error.what();
@@ -457,7 +417,7 @@ TEST(TimeWarp, ReportsAModelThatViolatesItsLookahead) {
 TEST(TimeWarp, WithAFullUndoLogItWaitsForGvtAndTheLogGrowsOnlyIfItMust) {
     models::PholdParameters parameters = small_phold(3000, 1, 0.5);
     const models::Phold phold(parameters);
-    const Outcome one = one_by_one<false>(phold);
+    const Outcome one = outcome_one_by_one<false>(phold);
     const auto placement = pdes::Placement::block(phold.lps(), 3);
     const auto found = [&](std::size_t log_bytes) {
         return found_by<false>(phold, placement, {.cell = phold.lookahead(), .log_bytes = log_bytes},

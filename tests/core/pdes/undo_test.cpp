@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/time.hpp"
+#include "behaviour.hpp"
 #include "event_runs.hpp"
 #include "models/phold.hpp"
 #include "pdes/run_model.hpp"
@@ -17,47 +19,38 @@ using testing::phold_of;
 using testing::run;
 
 /// LP 0 sends an event to all other LPs at the beginning, after these have run far ahead.
-struct LateWord {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        std::uint32_t word = 0;
-
-        bool operator==(const Payload&) const = default;
-    };
+struct LateWord : testing::Behaviour {
     static constexpr Time step = 100;
 
-    [[nodiscard]] static std::uint32_t lps() { return 20; }
-    [[nodiscard]] static Time lookahead() { return step; }
-    [[nodiscard]] static std::uint64_t seed() { return 4; }
+    [[nodiscard]] std::uint32_t lps() const override { return 20; }
+    [[nodiscard]] Time lookahead() const override { return step; }
+    [[nodiscard]] std::uint64_t seed() const override { return 4; }
 
-    template <class Context>
-    static void start(State& /*state*/, Context& context) {
-        context.send(context.self(), context.self() == 0 ? step : 2 * step, Payload{0});
+    void start(State& /*state*/, Context& context) const override {
+        context.send(context.self(), context.self() == 0 ? step : 2 * step, Payload{.word = 0});
     }
 
-    template <class Context>
-    static void handle(State& state, const Payload& payload, Context& context) {
+    void handle(State& state, const Payload& payload, Context& context) const override {
         ++state.handled;
         state.digest = philox({state.digest, payload.word, static_cast<std::uint64_t>(context.now()), 0}, {1, 2})[0];
         if (context.self() == 0) {
             for (std::uint32_t lp = 1; lp < lps(); ++lp) {
-                context.send(lp, step, Payload{lp});
+                context.send(lp, step, Payload{.word = lp});
             }
         } else if (payload.word == 0 && context.now() < 30 * step) {
-            context.send(context.self(), step, Payload{0});
+            context.send(context.self(), step, Payload{.word = 0});
         }
     }
 };
 
 TEST(Undo, AStragglerForTheBeginningRollsAnLpBackToItsStart) {
-    const auto one = testing::one_by_one<false>(LateWord{});
+    const LateWord late_word;
+    const testing::CopiedModel model(late_word);
+    const auto one = testing::one_by_one<false>(model);
     std::vector<std::uint32_t> table(20, 1);
     table[0] = 0;
     const auto found = testing::partitioned<false>(
-        LateWord{}, pdes::Placement::table(table, 2), {.cell = LateWord::step}, [](auto& partitions) {
+        model, pdes::Placement::table(table, 2), {.cell = LateWord::step}, [](auto& partitions) {
             // The second partition runs as far ahead as it may before the first one makes its first step.
             std::uint32_t steps = 0;
             partitions.run_interleaved([&] { return ++steps < 200 ? 1U : steps % 2; });

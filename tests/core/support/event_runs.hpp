@@ -1,97 +1,62 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <utility>
 #include <vector>
 
+#include "base/time.hpp"
 #include "dice.hpp"
-#include "pdes/conservative.hpp"
 #include "pdes/handler_model.hpp"
-#include "pdes/optimistic.hpp"
 #include "pdes/partition_options.hpp"
-#include "pdes/partition_transport.hpp"
-#include "pdes/run.hpp"
-#include "pdes/sequential.hpp"
+#include "pdes/placement.hpp"
+#include "pdes/statistics.hpp"
 
+/// Runs of a model that is written event by event, by each of the schedulers. They are instantiated in few files, since
+/// each takes a compiler seconds: for the models of behaviour.hpp and for Phold in pdes/….cpp; for other models a test
+/// includes run_events.hpp. The linker names one that is missing.
 namespace idlewave::testing {
 
 inline const std::function<void(Time)> no_poll;
 
-/// The states of all LPs at the end of a run of a model that is written event by event, by each of the schedulers.
+/// The states of all LPs at the end of a run.
 template <class M>
 using States = std::vector<typename M::State>;
 
-template <class Model, class M>
-States<M> states_of(const pdes::Lps<typename Model::State>& lps) {
-    States<M> states;
-    for (std::uint32_t i = 0; i < lps.size(); ++i) {
-        states.push_back(lps[i].state.model);
-    }
-    return states;
-}
-
-/// Runs a model by the event list and then calls `use` with the scheduler; returns the LPs.
-template <class Model, class Use>
-auto run_event_list(Model& model, Use use) {
-    pdes::TransportOf<Model> transport(1);
-    const auto placement = pdes::Placement::block(model.lps(), 1);
-    pdes::SequentialScheduler<Model> scheduler(model, placement, transport, {});
-    scheduler.begin();
-    scheduler.run(no_poll);
-    use(scheduler);
-    return scheduler.take_lps();
-}
-
+/// `deep`: the model may have no lookahead.
 template <bool deep = false, class M>
-States<M> one_by_one(const M& written) {
-    using Model = pdes::HandlerModel<M, deep>;
-    Model model(written);
-    return states_of<Model, M>(*run_event_list(model, [](auto& /*scheduler*/) {}));
-}
+States<M> one_by_one(const M& written);
 
 template <class M>
-States<M> windowed(const M& written, std::uint32_t threads) {
-    using Model = pdes::HandlerModel<M, false>;
-    Model model(written);
-    return states_of<Model, M>(*pdes::run(model, threads, no_poll, [](auto& /*scheduler*/) {}));
-}
+States<M> windowed(const M& written, std::uint32_t threads);
+
+/// The partitions of a run, which have begun.
+struct Partitions {
+    std::function<void(const std::function<void(Time)>& poll)> run;
+    /// Of the optimistic scheduler: step by step on one thread, as `choose` says.
+    std::function<void(const std::function<std::size_t()>& choose)> run_interleaved;
+};
+
+/// Runs partitions to their end.
+using RunAll = std::function<void(Partitions&)>;
 
 /// What a run of partitions leads to, and counted.
 template <class M>
 struct Partitioned {
     States<M> states;
     pdes::Statistics statistics;
+    std::vector<typename pdes::EmittedOf<pdes::HandlerModelEmits<M>>::Type> emitted;
 };
 
-/// `run_all` is given the scheduler of the partitions, which have begun.
-template <class M, class Model, template <class> class Scheduler, class Run>
-Partitioned<M> run_partitions(Model model, const pdes::Placement& placement, const pdes::PartitionOptions& options,
-                              Run run_all) {
-    pdes::TransportOf<Model> transport(placement.partitions());
-    Scheduler<Model> scheduler(model, placement, transport, options);
-    scheduler.begin();
-    run_all(scheduler);
-    Partitioned<M> found{.states = States<M>(model.lps()), .statistics = scheduler.statistics()};
-    scheduler.each_lp([&](std::uint32_t lp, const auto& state) { found.states[lp] = state.model; });
-    return found;
-}
-
 /// By the conservative scheduler, on a thread for each partition.
-template <class M, class Run>
+template <class M>
 Partitioned<M> conservative(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
-                            Run run_all) {
-    using Model = pdes::HandlerModel<M, false>;
-    return run_partitions<M, Model, pdes::ConservativeScheduler>(Model(written), placement, options, run_all);
-}
+                            const RunAll& run_all);
 
 /// By the optimistic scheduler.
-template <bool deep = false, class M, class Run>
+template <bool deep = false, class M>
 Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
-                           Run run_all) {
-    using Model = pdes::HandlerModel<M, deep>;
-    return run_partitions<M, Model, pdes::OptimisticScheduler>(Model(written), placement, options, run_all);
-}
+                           const RunAll& run_all);
 
 inline const auto on_threads = [](auto& scheduler) { scheduler.run(no_poll); };
 

@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/time.hpp"
+#include "behaviour.hpp"
 #include "models/phold.hpp"
+#include "pdes/handler_model.hpp"
+#include "pdes/run_configuration.hpp"
 #include "pdes/run_model.hpp"
+#include "pdes/run_statistics.hpp"
 
 namespace idlewave::testing {
 
@@ -21,13 +26,19 @@ inline std::string fresh_directory() {
     return name;
 }
 
+/// To its end, as the configuration says.
 template <class M>
-pdes::RunResult run(const M& written, const pdes::RunConfiguration& options) {
-    return pdes::run_model(written, options, [](std::uint32_t /*lp*/, const typename M::State& /*state*/) {});
-}
+pdes::RunResult run(const M& written, const pdes::RunConfiguration& options);
 
-/// Compiled once (phold_runs.cpp): many tests use it, and each compilation takes half a minute.
-extern template pdes::RunResult run(const models::Phold&, const pdes::RunConfiguration&);
+/// What a run leads to whose records are kept.
+struct RunWithRecords {
+    pdes::RunStatistics statistics;
+    std::vector<pdes::EmittedRecord<Behaviour::Record>> emitted;
+};
+
+/// With every n-th LP on a partition.
+template <class M>
+RunWithRecords run_with_records(const M& written, const pdes::RunConfiguration& configuration);
 
 inline models::PholdParameters phold_of(std::uint32_t lps, Time end) {
     models::PholdParameters parameters;
@@ -55,34 +66,18 @@ inline std::vector<pdes::RunConfiguration> ways() {
 }
 
 /// Events that walk from LP to LP. An LP draws random bits, emits words, and keeps a sum outside of its state.
-struct Wordy {
-    struct State {
-        std::uint64_t handled = 0;
-        std::uint64_t digest = 0;
-    };
-    struct Payload {
-        std::uint32_t hops = 0;
-
-        bool operator==(const Payload&) const = default;
-    };
-    struct Record {
-        std::uint64_t word = 0;
-    };
+struct Wordy : Behaviour {
     static constexpr std::uint32_t count = 60;
-    static constexpr bool saves_fields = true;
 
-    static constexpr bool needs_lookahead = true;
-    [[nodiscard]] static std::uint32_t lps() { return count; }
-    [[nodiscard]] static Time lookahead() { return 100; }
-    [[nodiscard]] static std::uint64_t seed() { return 4; }
+    [[nodiscard]] std::uint32_t lps() const override { return count; }
+    [[nodiscard]] Time lookahead() const override { return 100; }
+    [[nodiscard]] std::uint64_t seed() const override { return 4; }
 
-    template <class Context>
-    void start(State& /*state*/, Context& context) const {
-        context.send(context.self(), 0, Payload{600});
+    void start(State& /*state*/, Context& context) const override {
+        context.send(context.self(), 0, Payload{.hops = 600});
     }
 
-    template <class Context>
-    void handle(State& state, const Payload& payload, Context& context) const {
+    void handle(State& state, const Payload& payload, Context& context) const override {
         const Philox bits = context.random_bits();
         context.save(state);
         context.save(sums[context.self()]);
@@ -93,14 +88,11 @@ struct Wordy {
         }
         if (payload.hops > 0) {
             context.send(static_cast<std::uint32_t>(below(count, bits[1])), 100 + static_cast<Time>(bits[2] % 100),
-                         Payload{payload.hops - 1});
+                         Payload{.hops = payload.hops - 1});
         }
     }
 
-    template <class Archive>
-    void serialise(std::uint32_t lp, Archive& archive) const {
-        archive(sums[lp]);
-    }
+    [[nodiscard]] std::uint64_t* kept_outside(std::uint32_t lp) const override { return &sums[lp]; }
 
     mutable std::vector<std::uint64_t> sums = std::vector<std::uint64_t>(count);
 };
