@@ -34,10 +34,11 @@ class InlineVector {
     const T& operator[](std::size_t i) const { return data_[i]; }
     T& back() { return data_[size_ - 1]; }
 
-    void push_back(const T& value) {
-        if (size_ == capacity_) {
-            const std::unique_ptr<T[]> before = grow();  // `value` may lie in it
-            data_[size_++] = value;
+    /// (Always inline: a value that was just written member by member is then copied so. A copy of the whole in a
+    /// function would stall on store forwarding; it made an alltoall 5 % slower.)
+    [[gnu::always_inline]] void push_back(const T& value) {
+        if (size_ == capacity_) [[unlikely]] {
+            grow_and_push_back(value);
             return;
         }
         data_[size_++] = value;
@@ -68,6 +69,11 @@ class InlineVector {
     }
 
   private:
+    [[gnu::noinline]] void grow_and_push_back(const T& value) {
+        const std::unique_ptr<T[]> before = grow();  // `value` may lie in it
+        data_[size_++] = value;
+    }
+
     /// Doubles the capacity. Returns the memory that held the values, if it was outside the object.
     [[gnu::noinline]] std::unique_ptr<T[]> grow() {
         const std::uint32_t larger = 2 * capacity_;

@@ -111,20 +111,13 @@ class Agenda {
         }
         const auto first = static_cast<std::uint32_t>(std::countr_zero(used_));
         Next best{start(slots_[first]->request, free_times), first};
-        Time best_ready = time_of(slots_[first]->request.ready.at);
         for (std::uint32_t others = used_ & (used_ - 1); others != 0; others &= others - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(others));
             const Entry& other = slots_[i]->request;
             const Time at = start(other, free_times);
-            const Time ready = time_of(other.ready.at);
-            // Which of two is first is as good as random: selections instead of branches.
-            bool goes_first = (at < best.at) | ((at == best.at) & (ready < best_ready));
-            if ((at == best.at) & (ready == best_ready)) [[unlikely]] {
-                goes_first = other.before(slots_[best.index]->request);
+            if (at < best.at || (at == best.at && other.before(slots_[best.index]->request))) {
+                best = {at, i};
             }
-            best.at = goes_first ? at : best.at;
-            best.index = goes_first ? i : best.index;
-            best_ready = goes_first ? ready : best_ready;
         }
         return best;
     }
