@@ -12,8 +12,9 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "behaviour.hpp"
+#include "pdes/run_configuration.hpp"
+#include "pdes/run_model.hpp"
 #include "pdes/schedulers.hpp"
-#include "run_segments.hpp"
 #include "segmented_runs.hpp"
 
 namespace idlewave {
@@ -77,22 +78,25 @@ struct Counted : testing::Behaviour {
 
 static_assert(pdes::Model<Bare> && !pdes::has_digest<Bare> && pdes::has_digest<testing::CommittingModel>);
 
+std::uint64_t digest_of(const Bare& bare, const pdes::RunConfiguration& way) {
+    return pdes::run_model(bare, way, [](std::uint32_t /*lp*/, const Bare::State& /*state*/) {}).digest;
+}
+
 std::uint64_t digest_of(std::uint32_t lp, std::span<const std::uint8_t> bytes) {
     return pdes::digest_of_bytes(lp, std::as_bytes(bytes));
 }
 
 TEST(StateDigest, OfAModelWithoutAHookIsEqualByEachScheduler) {
-    const std::uint64_t digest = testing::run(Bare{}, {}).digest;
+    const std::uint64_t digest = digest_of(Bare{}, {});
     pdes::each_scheduler([&](const auto& line) {
         for (const std::uint32_t threads : {1U, 2U}) {
             if (threads == 1 || !line.traits.one_thread) {
-                EXPECT_EQ(testing::run(Bare{}, {.scheduler = std::string(line.name), .threads = threads}).digest,
-                          digest)
+                EXPECT_EQ(digest_of(Bare{}, {.scheduler = std::string(line.name), .threads = threads}), digest)
                     << line.name << " on " << threads;
             }
         }
     });
-    EXPECT_NE(testing::run(Bare{.first_hops = 41}, {}).digest, digest);
+    EXPECT_NE(digest_of(Bare{.first_hops = 41}, {}), digest);
 }
 
 TEST(StateDigest, OfAModelWithAHookIsTheSumOfWhatItComputes) {
