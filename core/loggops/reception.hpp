@@ -51,18 +51,20 @@ class Reception {
             return false;
         }
         const auto& message = *event.payload;
-        const Moment arrived = tables_.observer.arrival(message, event.time);
-        const Moment now = occupation_.start_of_reception(current, arrived, receive.cpu, receive.nic);
-        if (time_of(now) >= until) {
-            request_reception(*this, event, receive, RequestKind::receive_expected, 0);
-            return false;
+        if (event.time < until) {
+            const Moment arrived = tables_.observer.arrival(message, event.time);
+            const Moment now = occupation_.start_of_reception(current, arrived, receive.cpu, receive.nic);
+            if (time_of(now) < until) [[likely]] {
+                ended.at = transmission_.receive(current, receive, message.kind, event.source, message.size,
+                                                 message.message_class, now);
+                ended.op_index = receive.op_index;
+                ended.cookie = receive.cookie;
+                tables_.observer.received(current.number(), receive.op_index, arrived, arrived, ended.at);
+                return true;
+            }
         }
-        ended.at = transmission_.receive(current, receive, message.kind, event.source, message.size,
-                                         message.message_class, now);
-        ended.op_index = receive.op_index;
-        ended.cookie = receive.cookie;
-        tables_.observer.received(current.number(), receive.op_index, arrived, arrived, ended.at);
-        return true;
+        request_reception(*this, event, receive, RequestKind::receive_expected, 0);
+        return false;
     }
 
     /// A requested reception begins. `op_index` is the op that it belongs to, as far as it is known. Returns the time

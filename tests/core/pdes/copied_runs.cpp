@@ -1,6 +1,5 @@
 #include "behaviour.hpp"
 #include "run_events.hpp"
-#include "run_segments.hpp"
 
 namespace idlewave::testing {
 
@@ -13,6 +12,5 @@ template Partitioned<CopiedModel> partitioned<false>(const CopiedModel&, const p
                                                      const pdes::PartitionOptions&, const RunAll&);
 template Partitioned<CopiedModel> partitioned<true>(const CopiedModel&, const pdes::Placement&,
                                                     const pdes::PartitionOptions&, const RunAll&);
-template pdes::RunResult run(const CopiedModel&, const pdes::RunConfiguration&);
 
 }  // namespace idlewave::testing

@@ -19,8 +19,8 @@
 namespace idlewave {
 namespace {
 
+using testing::BareEventsModel;
 using testing::Behaviour;
-using testing::CopiedModel;
 using testing::run;
 using testing::ways;
 
@@ -47,11 +47,11 @@ struct Uneven : Behaviour {
 };
 
 TEST(Placement, LpsMigrateToPartitionsWithFewerEventsAndTheResultStays) {
-    const pdes::RunResult whole = run(CopiedModel(Uneven{}), {});
+    const pdes::RunResult whole = run(BareEventsModel(Uneven{}), {});
     for (pdes::RunConfiguration way : ways()) {
         way.migrate_after = 50'000;
         way.pin = true;
-        const pdes::RunResult moved = run(CopiedModel(Uneven{}), way);
+        const pdes::RunResult moved = run(BareEventsModel(Uneven{}), way);
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.statistics.counts.committed, whole.statistics.counts.committed);
         EXPECT_EQ(moved.statistics.segments, way.threads == 1 ? 1U : 2U)
@@ -79,7 +79,7 @@ struct Cliques : Behaviour {
 };
 
 TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
-    const pdes::RunResult whole = run(CopiedModel(Cliques{}), {});
+    const pdes::RunResult whole = run(BareEventsModel(Cliques{}), {});
     for (const std::uint32_t threads : {2U, 3U}) {
         pdes::RunConfiguration way;
         way.scheduler = "timewarp";
@@ -97,7 +97,7 @@ TEST(Placement, LpsMigrateAsTheCommunicationMatrixSaysAndTheResultStays) {
             EXPECT_GT(std::accumulate(between.begin(), between.end(), std::uint64_t{0}), 5'000U);
             return table;
         };
-        const pdes::RunResult moved = run(CopiedModel(Cliques{}), way);
+        const pdes::RunResult moved = run(BareEventsModel(Cliques{}), way);
         EXPECT_EQ(apart, 0U) << "no events between groups";
         EXPECT_EQ(moved.digest, whole.digest);
         EXPECT_EQ(moved.statistics.segments, 2U);

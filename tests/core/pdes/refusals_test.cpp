@@ -37,7 +37,7 @@ std::string refusal(const Rude& rude, const std::string& scheduler) {
     pdes::RunConfiguration options;
     options.scheduler = scheduler;
     try {
-        testing::run(testing::CopiedModel(rude), options);
+        testing::run(testing::BareEventsModel(rude), options);
     } catch (const LogicError& error) {
         return error.what();
     }
@@ -65,7 +65,7 @@ TEST(Refusals, NameLpAndTimeOfAnInvalidEventOnEveryScheduler) {
 }
 
 TEST(Refusals, AModelThatNeedsALookaheadDoesNotRunWithoutOne) {
-    static_assert(pdes::needs_lookahead<testing::SavingModel> && !pdes::needs_lookahead<testing::CopiedModel>);
+    static_assert(pdes::needs_lookahead<testing::SavingModel> && !pdes::needs_lookahead<testing::BareEventsModel>);
     EXPECT_THROW(testing::run(testing::SavingModel(Rude(3, 0, 0)), {}), InputError);
 }
 

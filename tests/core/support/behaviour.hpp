@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/random.hpp"
 #include "base/time.hpp"
@@ -73,12 +74,17 @@ class ReverseContextOf : public Interface {
     C& context_;
 };
 
-template <class C>
+/// `Sent`: the payload of the kernel's events, or an empty type, as which any payload is sent.
+template <class C, class Sent = Behaviour::Payload>
 class ContextOf : public ReverseContextOf<Behaviour::Context, C> {
   public:
     using ReverseContextOf<Behaviour::Context, C>::ReverseContextOf;
     void send(std::uint32_t destination, Time delay, const Behaviour::Payload& payload) override {
-        this->context_.send(destination, delay, payload);
+        if constexpr (std::is_empty_v<Sent>) {
+            this->context_.send(destination, delay, Sent{});
+        } else {
+            this->context_.send(destination, delay, payload);
+        }
     }
     void emit(const Behaviour::Record& record) override { this->context_.emit(record); }
     void save(std::uint64_t& /*field*/) override {}
@@ -119,6 +125,26 @@ class CopiedModel {
 
   protected:
     const Behaviour& behaviour_;
+};
+
+/// The same with events without a payload: the kernel codes them more tightly than others.
+class BareEventsModel : public CopiedModel {
+  public:
+    using CopiedModel::CopiedModel;
+    struct Payload {
+        bool operator==(const Payload&) const = default;
+    };
+
+    template <class C>
+    void start(State& state, C& context) const {
+        ContextOf<C, Payload> adapted(context);
+        behaviour_.start(state, adapted);
+    }
+    template <class C>
+    void handle(State& state, const Payload& /*payload*/, C& context) const {
+        ContextOf<C, Payload> adapted(context);
+        behaviour_.handle(state, {}, adapted);
+    }
 };
 
 /// A rollback calls the reverse handler.
