@@ -51,7 +51,7 @@ class Reception {
             return false;
         }
         const auto& message = *event.payload;
-        if (event.time < until) {
+        if (event.time < until) {  // no reception begins before its message arrives
             const Moment arrived = tables_.observer.arrival(message, event.time);
             const Moment now = occupation_.start_of_reception(current, arrived, receive.cpu, receive.nic);
             if (time_of(now) < until) [[likely]] {

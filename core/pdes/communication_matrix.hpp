@@ -42,7 +42,7 @@ class CommunicationMatrix {
     [[nodiscard]] bool counts() const { return !received_.empty(); }
 
     /// Counts events that the LP `lp`, with index `local`, received.
-    [[gnu::noinline]] void count(std::uint32_t local, std::uint32_t lp, std::span<const QueuedEvent> events) {
+    void count(std::uint32_t local, std::uint32_t lp, std::span<const QueuedEvent> events) {
         received_[local] += static_cast<std::uint32_t>(events.size());
         if (between_.empty()) {
             return;

@@ -36,7 +36,7 @@ struct Behaviour {
         [[nodiscard]] virtual Time now() const = 0;
         virtual Philox random_bits() = 0;
     };
-    /// What pdes::ContextInterface describes. A model that does not save fields ignores `save`.
+    /// What pdes::ContextInterface describes. What a model does not have is ignored: payloads, records, saved fields.
     struct Context : ReverseContext {
         virtual void send(std::uint32_t destination, Time delay, const Payload& payload) = 0;
         virtual void emit(const Record& record) = 0;
@@ -74,39 +74,41 @@ class ReverseContextOf : public Interface {
     C& context_;
 };
 
-/// `Sent`: the payload of the kernel's events, or an empty type, as which any payload is sent.
-template <class C, class Sent = Behaviour::Payload>
-class ContextOf : public ReverseContextOf<Behaviour::Context, C> {
+template <class M, class C>
+class ContextOf final : public ReverseContextOf<Behaviour::Context, C> {
   public:
     using ReverseContextOf<Behaviour::Context, C>::ReverseContextOf;
     void send(std::uint32_t destination, Time delay, const Behaviour::Payload& payload) override {
-        if constexpr (std::is_empty_v<Sent>) {
-            this->context_.send(destination, delay, Sent{});
+        if constexpr (std::is_empty_v<typename M::Payload>) {
+            this->context_.send(destination, delay, {});
         } else {
             this->context_.send(destination, delay, payload);
         }
     }
-    void emit(const Behaviour::Record& record) override { this->context_.emit(record); }
-    void save(std::uint64_t& /*field*/) override {}
-    void save(Behaviour::State& /*field*/) override {}
+    void emit(const Behaviour::Record& record) override {
+        if constexpr (requires { typename M::Record; }) {
+            this->context_.emit(record);
+        }
+    }
+    void save(std::uint64_t& field) override { save_field(field); }
+    void save(Behaviour::State& field) override { save_field(field); }
+
+  private:
+    template <class Field>
+    void save_field(Field& field) {
+        if constexpr (requires { M::saves_fields; }) {
+            this->context_.save(field);
+        }
+    }
 };
 
-template <class C>
-class SavingContextOf final : public ContextOf<C> {
-  public:
-    using ContextOf<C>::ContextOf;
-    void save(std::uint64_t& field) override { this->context_.save(field); }
-    void save(Behaviour::State& field) override { this->context_.save(field); }
-};
-
-/// A rollback copies the state back.
-class CopiedModel {
+/// What all models below share; M is the model.
+template <class M>
+class BehaviourModel {
   public:
     using State = Behaviour::State;
-    using Payload = Behaviour::Payload;
-    using Record = Behaviour::Record;
 
-    explicit CopiedModel(const Behaviour& behaviour) : behaviour_(behaviour) {}
+    explicit BehaviourModel(const Behaviour& behaviour) : behaviour_(behaviour) {}
 
     [[nodiscard]] std::uint32_t lps() const { return behaviour_.lps(); }
     [[nodiscard]] Time lookahead() const { return behaviour_.lookahead(); }
@@ -114,43 +116,55 @@ class CopiedModel {
 
     template <class C>
     void start(State& state, C& context) const {
-        ContextOf<C> adapted(context);
+        ContextOf<M, C> adapted(context);
         behaviour_.start(state, adapted);
     }
-    template <class C>
+    template <class Payload, class C>
     void handle(State& state, const Payload& payload, C& context) const {
-        ContextOf<C> adapted(context);
-        behaviour_.handle(state, payload, adapted);
+        ContextOf<M, C> adapted(context);
+        if constexpr (std::is_empty_v<Payload>) {
+            behaviour_.handle(state, {}, adapted);
+        } else {
+            behaviour_.handle(state, payload, adapted);
+        }
     }
 
   protected:
     const Behaviour& behaviour_;
 };
 
-/// The same with events without a payload: the kernel codes them more tightly than others.
-class BareEventsModel : public CopiedModel {
+/// A rollback copies the state back.
+class CopiedModel : public BehaviourModel<CopiedModel> {
   public:
-    using CopiedModel::CopiedModel;
+    using BehaviourModel::BehaviourModel;
+    using Payload = Behaviour::Payload;
+    using Record = Behaviour::Record;
+};
+
+/// The same without records, and with events without a payload: the kernel codes them more tightly than others.
+class BareEventsModel : public BehaviourModel<BareEventsModel> {
+  public:
+    using BehaviourModel::BehaviourModel;
     struct Payload {
         bool operator==(const Payload&) const = default;
     };
+};
 
-    template <class C>
-    void start(State& state, C& context) const {
-        ContextOf<C, Payload> adapted(context);
-        behaviour_.start(state, adapted);
-    }
-    template <class C>
-    void handle(State& state, const Payload& /*payload*/, C& context) const {
-        ContextOf<C, Payload> adapted(context);
-        behaviour_.handle(state, {}, adapted);
-    }
+/// A rollback copies the state back. Some LPs are conservative. There are no records.
+class MixedModel : public BehaviourModel<MixedModel> {
+  public:
+    using BehaviourModel::BehaviourModel;
+    using Payload = Behaviour::Payload;
+
+    [[nodiscard]] bool conservative(std::uint32_t lp) const { return behaviour_.conservative(lp); }
 };
 
 /// A rollback calls the reverse handler.
-class ReversibleModel : public CopiedModel {
+class ReversibleModel : public BehaviourModel<ReversibleModel> {
   public:
-    using CopiedModel::CopiedModel;
+    using BehaviourModel::BehaviourModel;
+    using Payload = Behaviour::Payload;
+    using Record = Behaviour::Record;
     static constexpr bool needs_lookahead = true;
 
     template <class C>
@@ -161,41 +175,39 @@ class ReversibleModel : public CopiedModel {
 };
 
 /// A rollback restores saved fields. LPs may keep something outside of their state.
-class SavingModel : public CopiedModel {
+template <class M>
+class SavingBehaviourModel : public BehaviourModel<M> {
   public:
-    using CopiedModel::CopiedModel;
+    using BehaviourModel<M>::BehaviourModel;
+    using Payload = Behaviour::Payload;
+    using Record = Behaviour::Record;
     static constexpr bool needs_lookahead = true;
     static constexpr bool saves_fields = true;
 
-    template <class C>
-    void start(State& state, C& context) const {
-        SavingContextOf<C> adapted(context);
-        behaviour_.start(state, adapted);
-    }
-    template <class C>
-    void handle(State& state, const Payload& payload, C& context) const {
-        SavingContextOf<C> adapted(context);
-        behaviour_.handle(state, payload, adapted);
-    }
     template <class Archive>
     void serialise(std::uint32_t lp, Archive& archive) const {
-        if (std::uint64_t* kept = behaviour_.kept_outside(lp)) {
+        if (std::uint64_t* kept = this->behaviour_.kept_outside(lp)) {
             archive(*kept);
         }
     }
 };
 
-/// Some LPs are conservative.
-class MixedModel : public SavingModel {
+class SavingModel : public SavingBehaviourModel<SavingModel> {
   public:
-    using SavingModel::SavingModel;
+    using SavingBehaviourModel::SavingBehaviourModel;
+};
+
+/// Some LPs are conservative.
+class MixedSavingModel : public SavingBehaviourModel<MixedSavingModel> {
+  public:
+    using SavingBehaviourModel::SavingBehaviourModel;
     [[nodiscard]] bool conservative(std::uint32_t lp) const { return behaviour_.conservative(lp); }
 };
 
 /// The model receives the committed records, and computes its digest.
-class CommittingModel : public SavingModel {
+class CommittingModel : public SavingBehaviourModel<CommittingModel> {
   public:
-    using SavingModel::SavingModel;
+    using SavingBehaviourModel::SavingBehaviourModel;
     void commit(std::uint32_t lp, Time time, const Record& record) const { behaviour_.commit(lp, time, record); }
     [[nodiscard]] std::uint64_t digest(std::uint32_t lp, const State& state) const {
         return behaviour_.digest(lp, state);

@@ -54,6 +54,8 @@ def test_without_a_lookahead_sequential_and_time_warp_give_one_answer() -> None:
     assert outcome(pdes.phold(**SMALL, lookahead=0, scheduler="check")) == alone
     with pytest.raises(InputError, match="yawns needs a lookahead"):
         pdes.phold(**SMALL, lookahead=0, scheduler="yawns")
+    with pytest.raises(InputError, match="conservative LPs need a lookahead"):
+        pdes.phold(**SMALL, lookahead=0, scheduler="timewarp", conservative=0.5)
 
 
 def test_another_seed_is_another_run() -> None:
