@@ -61,6 +61,9 @@ struct Program {
 ///
 /// With several copies the program is extrapolated as by LogGOPSim: rank r of copy c is rank r + c·n. Messages, and
 /// collectives of a part of the ranks, stay inside a copy; collectives of all n ranks span all copies.
+///
+/// How a rank goes on when ops start and end is defined in program_run.hpp: a file that simulates a program includes
+/// it.
 class ProgramSource {
   public:
     /// Identifies the owner of an op: a slot of the rank, its computation, or a collective.
@@ -171,12 +174,6 @@ class ProgramSource {
     std::uint32_t base_;
     std::uint32_t copies_;
 };
-
-}  // namespace idlewave::collectives
-
-#include "collectives/program_run.hpp"
-
-namespace idlewave::collectives {
 
 static_assert(goal::Source<ProgramSource>);
 

@@ -21,7 +21,8 @@ namespace idlewave::goal {
 
 /// A schedule in memory: the ops of every rank in order, with their requirements. A rank is a RankBlock of some ten
 /// bytes an op, or of four bytes an op if it differs from the rank before it in its peers only. A GraphBuilder builds
-/// it; then it is immutable.
+/// it; then it is immutable. How a rank goes on when ops start and end is defined in graph_run.hpp: a file that
+/// simulates a graph includes it.
 class Graph {
   public:
     using Cookie = NoCookie;
@@ -137,12 +138,6 @@ class GraphBuilder {
     std::uint32_t highest_peer_ = 0;
     bool in_rank_ = false;
 };
-
-}  // namespace idlewave::goal
-
-#include "goal/graph_run.hpp"
-
-namespace idlewave::goal {
 
 static_assert(Source<Graph>);
 

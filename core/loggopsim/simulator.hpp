@@ -6,6 +6,7 @@
 
 #include "base/time.hpp"
 #include "goal/graph.hpp"
+#include "goal/graph_run.hpp"
 #include "loggopsim/agenda.hpp"
 #include "loggopsim/costs.hpp"
 #include "loggopsim/state.hpp"

@@ -4,6 +4,7 @@
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
 #include "goal/graph.hpp"
+#include "goal/graph_run.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

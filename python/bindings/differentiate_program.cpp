@@ -1,4 +1,5 @@
 #include "collectives/program.hpp"
+#include "collectives/program_run.hpp"
 #include "differentiate.hpp"
 
 namespace idlewave {

@@ -11,6 +11,7 @@
 #include "collectives/program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
+#include "goal/graph_run.hpp"
 #include "timeline/critical_path.hpp"
 #include "timeline/op_rows.hpp"
 

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/pattern.hpp"
+#include "collectives/program_run.hpp"
 #include "outcome.hpp"
 #include "random_schedule.hpp"
 #include "trials.hpp"

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "dice.hpp"
+#include "goal/graph_run.hpp"
 #include "random_rank_schedule.hpp"
 #include "standstill/blocked_ops.hpp"
 

@@ -1,3 +1,4 @@
+#include "collectives/program_run.hpp"
 #include "loggops/simulate.hpp"
 #include "simulations.hpp"
 

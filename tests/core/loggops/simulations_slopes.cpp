@@ -1,3 +1,4 @@
+#include "goal/graph_run.hpp"
 #include "loggops/simulate.hpp"
 #include "loggops/simulate_partitioned.hpp"
 #include "run_interleaved_ranks.hpp"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "goal/graph.hpp"
+#include "goal/graph_run.hpp"
 #include "loggops/observer.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/tables.hpp"

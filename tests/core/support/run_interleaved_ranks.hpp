@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "event_runs.hpp"
+#include "goal/graph_run.hpp"
 #include "goal/source.hpp"
 #include "interleaved_ranks.hpp"
 #include "loggops/model.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "goal/graph.hpp"
+#include "goal/graph_run.hpp"
 #include "loggops/observer.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/rank_parts.hpp"

@@ -58,6 +58,12 @@ def test_a_folder_reaches_the_headers_that_its_readme_names_and_no_others(folder
     assert set(re.findall(r"reaches (\w+)", done.stderr)) == {folder} | included_by(folder)
 
 
+def test_no_header_is_included_at_the_end_of_another() -> None:
+    for header in (ROOT / "core").rglob("*.hpp"):
+        _, _, after = header.read_text().partition("\n}  // namespace")
+        assert not re.search(r"^#include", after, re.MULTILINE), header
+
+
 def test_an_include_upwards_does_not_compile() -> None:
     assert compiled("goal", '#include "base/time.hpp"\n').returncode == 0
     done = compiled("goal", '#include "machine/machine.hpp"\n')
