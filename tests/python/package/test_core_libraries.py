@@ -58,6 +58,27 @@ def test_a_folder_reaches_the_headers_that_its_readme_names_and_no_others(folder
     assert set(re.findall(r"reaches (\w+)", done.stderr)) == {folder} | included_by(folder)
 
 
+def test_a_model_that_lacks_a_handler_gets_one_error_with_the_concept_and_what_is_missing() -> None:
+    done = compiled(
+        "pdes",
+        """
+        #include "pdes/run_model.hpp"
+        struct NoHandler {
+            struct State {};
+            struct Payload { bool operator==(const Payload&) const = default; };
+            static std::uint32_t lps() { return 1; }
+            static idlewave::Time lookahead() { return 1; }
+            static std::uint64_t seed() { return 1; }
+            template <class Context> void start(State&, Context&) const {}
+        };
+        void run() { idlewave::pdes::run_model(NoHandler{}, {}, [](std::uint32_t, const auto&) {}); }
+        """,
+    )
+    assert done.stderr.count("error:") == 1, done.stderr
+    assert "Model<M>" in done.stderr
+    assert "model.handle(state, payload, context)" in done.stderr
+
+
 def test_no_header_is_included_at_the_end_of_another() -> None:
     for header in (ROOT / "core").rglob("*.hpp"):
         _, _, after = header.read_text().partition("\n}  // namespace")
