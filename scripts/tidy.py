@@ -28,12 +28,15 @@ SETTINGS = ROOT / ".clang-tidy"
 SEEN = ROOT / "scripts/tidy-seen.txt"
 BUILD = ROOT / "build/wheel"
 """The build that compiles every file of the project except STANDALONE."""
+COMMANDS = ROOT / "build/tidy"
+"""The commands of that build, a file each, for clang-tidy."""
 INCLUDED = ("core", "probes", "tracer", "python/bindings", "python/programs")
 """The include paths of the project's headers, besides the folder of the including file."""
 STANDALONE = [ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "clocks")]
 """Files that are compiled for the MPI of a user's machine, and by no build of the project."""
 STANDALONE_FLAGS = ["-std=c++20", "-Iprobes", "-Itracer", "-I.venv/include"]
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_TOGETHER = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _OPTION = re.compile(r"-(std=|D|f|W(?!error$))\S*")
 
 
@@ -62,10 +65,27 @@ def all_of(file: Path) -> set[Path]:
     return found
 
 
+def write_commands() -> dict[Path, str]:
+    """Write the command of each file into COMMANDS; returns them.
+
+    The build compiles small files together, by a file that includes them.
+    """
+    rows = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+    built: dict[Path, str] = {}
+    for row in rows:
+        file = Path(row["file"])
+        together = file.parent.name == "Unity"
+        for one in map(Path, _TOGETHER.findall(file.read_text(encoding="utf-8"))) if together else [file]:
+            built[one] = row["command"].replace(str(file), str(one))
+    COMMANDS.mkdir(exist_ok=True)
+    rows = [{"directory": str(BUILD), "file": str(file), "command": command} for file, command in built.items()]
+    (COMMANDS / "compile_commands.json").write_text(json.dumps(rows), encoding="utf-8")
+    return built
+
+
 def flags_by_file() -> dict[Path, list[str]]:
     """Every source file to check, with those of its compiler flags that affect the meaning of its code."""
-    rows = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
-    built = {Path(row["file"]): row["command"].split() for row in rows}
+    built = {file: command.split() for file, command in write_commands().items()}
     ours = {
         file: sorted({word for word in words if _OPTION.fullmatch(word)})
         for file, words in built.items()
@@ -106,7 +126,7 @@ def tidy(file: Path) -> subprocess.CompletedProcess[str]:
         command += ["--", *STANDALONE_FLAGS]
     else:
         # Options of GCC alone mean nothing to it.
-        command[2:2] = ["-p", BUILD, "--extra-arg=-Wno-unused-command-line-argument"]
+        command[2:2] = ["-p", COMMANDS, "--extra-arg=-Wno-unused-command-line-argument"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 

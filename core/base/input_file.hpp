@@ -49,6 +49,9 @@ class InputFile {
 /// A window that moves over a regular file. A file that is read from front to back is in memory one window at a time.
 class FileWindow {
   public:
+    static constexpr std::size_t ahead_in_table = std::size_t{1} << 16;  ///< enough for a table
+    static constexpr std::size_t ahead_in_body = std::size_t{1} << 19;   ///< enough for what a table leads to
+
     /// The file must outlive the window. While the file is read from front to back, a window holds at least `ahead`
     /// bytes.
     FileWindow(const InputFile& file, std::size_t ahead) : file_(file), ahead_(ahead) {}

@@ -13,9 +13,6 @@ using namespace binary;
 
 namespace {
 
-constexpr std::size_t table_ahead = std::size_t{1} << 16;
-constexpr std::size_t body_ahead = std::size_t{1} << 19;
-
 /// The kind of an op whose type is valid.
 OpKind kind_of(const std::byte* op) {
     return static_cast<OpKind>(load<std::uint8_t>(op + node::type) - 1);
@@ -40,7 +37,7 @@ const std::byte* GoalBinaryReader::RankRecord::node(OpIndex op_index) const {
 }
 
 GoalBinaryReader::GoalBinaryReader(const InputFile& file)
-    : file_(file), table_(file, table_ahead), body_(file, body_ahead) {
+    : file_(file), table_(file, FileWindow::ahead_in_table), body_(file, FileWindow::ahead_in_body) {
     if (!file.regular()) {
         throw InputError(file.name() + ": expected a file that can be read anywhere, found a pipe or device");
     }

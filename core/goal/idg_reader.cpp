@@ -11,16 +11,13 @@
 namespace idlewave::goal {
 namespace {
 
-constexpr std::size_t table_ahead = std::size_t{1} << 16;
-constexpr std::size_t body_ahead = std::size_t{1} << 19;
-
 std::string versus(std::uint64_t expected, std::uint64_t found) {
     return std::to_string(expected) + ", found " + std::to_string(found);
 }
 
 }  // namespace
 
-IdgReader::IdgReader(const InputFile& file) : file_(file), table_(file, table_ahead), body_(file, body_ahead) {
+IdgReader::IdgReader(const InputFile& file) : file_(file), table_(file, FileWindow::ahead_in_table), body_(file, FileWindow::ahead_in_body) {
     if (!file.regular()) {
         throw InputError(file.name() + ": expected a file that can be read anywhere, found a pipe or device");
     }
@@ -73,7 +70,7 @@ void IdgReader::check_table() {
     const std::uint64_t end = file_.size() - idg::footer_size;
     std::uint32_t crc = 0;
     for (std::uint64_t at = footer_.table; at < end;) {
-        const auto part = table_.view(at, std::min<std::uint64_t>(table_ahead, end - at));
+        const auto part = table_.view(at, std::min<std::uint64_t>(FileWindow::ahead_in_table, end - at));
         crc = crc32c(part, crc);
         at += part.size();
     }

@@ -30,7 +30,7 @@ void check_rate(const char* name, double rate) {
     }
 }
 
-void check_time(const char* name, Time time, Time least) {
+void check_seconds(const char* name, Time time, Time least) {
     if (time < least || time > longest_mean) {
         throw InputError(std::string("epidemic: ") + name + ": expected from " + std::to_string(least) +
                          " s to 2^50 s, found " + std::to_string(time));
@@ -40,7 +40,7 @@ void check_time(const char* name, Time time, Time least) {
 void check(const Interventions& against) {
     check_share("vaccinated", against.vaccinated);
     check_share("isolated", against.isolated);
-    check_time("isolated_after", against.isolated_after, 0);
+    check_seconds("isolated_after", against.isolated_after, 0);
     if (against.workplaces_close < 0 || against.workplaces_reopen < against.workplaces_close) {
         throw InputError(
             "epidemic: workplaces_close, workplaces_reopen: expected times from 0 on, the first not after the second");
@@ -53,10 +53,10 @@ void check(const EpidemicParameters& epidemic) {
     check_rate("work_contacts", epidemic.work_contacts);
     check_rate("travel_contacts", epidemic.travel_contacts);
     check_share("transmission", epidemic.transmission);
-    check_time("latent", epidemic.latent, 0);
-    check_time("infectious", epidemic.infectious, 1);
-    check_time("contact", epidemic.contact, 1);
-    check_time("end", epidemic.end, 0);
+    check_seconds("latent", epidemic.latent, 0);
+    check_seconds("infectious", epidemic.infectious, 1);
+    check_seconds("contact", epidemic.contact, 1);
+    check_seconds("end", epidemic.end, 0);
 }
 
 EpidemicParameters checked(const EpidemicParameters& parameters) {

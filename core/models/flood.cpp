@@ -11,7 +11,7 @@ namespace {
 /// no time exceeds an int64.
 constexpr Time longest = Time{1} << 56;
 
-void check_time(const char* name, Time time, Time least) {
+void check_picoseconds(const char* name, Time time, Time least) {
     if (time < least || time > longest) {
         throw InputError(std::string("flood: ") + name + ": expected from " + std::to_string(least) +
                          " ps to 2^56 ps, found " + std::to_string(time));
@@ -43,11 +43,11 @@ void check_counts(const FloodParameters& flood) {
 
 FloodParameters checked(const FloodParameters& flood) {
     check_counts(flood);
-    check_time("link_delay", flood.link_delay, 1);
-    check_time("legitimate_gap", flood.legitimate_gap, 1);
-    check_time("attack_gap", flood.attack_gap, 1);
-    check_time("attack_from", flood.attack_from, 0);
-    check_time("end", flood.end, 0);
+    check_picoseconds("link_delay", flood.link_delay, 1);
+    check_picoseconds("legitimate_gap", flood.legitimate_gap, 1);
+    check_picoseconds("attack_gap", flood.attack_gap, 1);
+    check_picoseconds("attack_from", flood.attack_from, 0);
+    check_picoseconds("end", flood.end, 0);
     check_positive("attack_size", flood.attack_size);
     check_positive("access_utilization", flood.access_utilization);
     check_positive("utilization", flood.utilization);

@@ -11,7 +11,7 @@ namespace idlewave::standstill {
 namespace {
 
 constexpr std::size_t most_arcs = std::size_t{1} << 24;
-constexpr std::size_t most_members = std::size_t{1} << 26;
+constexpr std::size_t most_graph_members = std::size_t{1} << 26;
 
 }  // namespace
 
@@ -105,7 +105,7 @@ void WaitForGraph::add_rank(std::uint32_t rank, const goal::RankSchedule& rank_s
         each_node(sends ? goal::OpKind::recv : goal::OpKind::send, key, [&](NodeNumber number) {
             Node& node = nodes_[number];
             node.has_match = true;
-            if (arcs_.size() >= most_arcs || members_.size() >= most_members) {
+            if (arcs_.size() >= most_arcs || members_.size() >= most_graph_members) {
                 truncated_ = true;
                 return;
             }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-constexpr std::uint64_t sizes[] = {0, 1, 5, 64, 1000};
+constexpr std::uint64_t tree_sizes[] = {0, 1, 5, 64, 1000};
 
 std::vector<Item> whole_vector(std::uint32_t root, std::uint64_t bytes) {
     return {{root, bytes, by_all}};
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, UnsegmentedBroadcast, ::testing::Values("b
 TEST_P(UnsegmentedBroadcast, BringsTheVectorToEveryRankInOneMessageEach) {
     for (const std::uint32_t P : rank_counts) {
         for (const std::uint32_t root : roots_of(P)) {
-            for (const std::uint64_t bytes : sizes) {
+            for (const std::uint64_t bytes : tree_sizes) {
                 const CollectiveRun run(algorithm(Collective::bcast, GetParam()).step, P, calls(P, root, bytes));
                 ASSERT_EQ(run.messages().size(), P - 1);
                 ASSERT_EQ(spread(run.messages(), P, whole_vector(root, bytes), true), "") << P << " ranks, " << root;
@@ -104,7 +104,7 @@ TEST(Broadcast, TheChainOverlapsItsSegmentsWhichALastRankSeesInOrder) {
 TEST(Broadcast, VanDeGeijnsScattersPartsAndThenPassesThemAroundTheRing) {
     for (const std::uint32_t P : rank_counts) {
         for (const std::uint32_t root : roots_of(P)) {
-            for (const std::uint64_t bytes : sizes) {
+            for (const std::uint64_t bytes : tree_sizes) {
                 const CollectiveRun run(algorithm(Collective::bcast, "scatter_allgather").step, P,
                                         calls(P, root, bytes));
                 std::vector<Item> scattered;
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, UnsegmentedReduction, ::testing::Values("b
 TEST_P(UnsegmentedReduction, TakesEveryContributionOnce) {
     for (const std::uint32_t P : rank_counts) {
         for (const std::uint32_t root : roots_of(P)) {
-            for (const std::uint64_t bytes : sizes) {
+            for (const std::uint64_t bytes : tree_sizes) {
                 const CollectiveRun run(algorithm(Collective::reduce, GetParam()).step, P, calls(P, root, bytes));
                 ASSERT_EQ(run.messages().size(), P - 1);
                 ASSERT_EQ(add_up(run.messages(), P, whole_vector(root, bytes), true), "") << P << " ranks, " << root;
@@ -173,7 +173,7 @@ TEST(Reduction, ThePipelinedOnePassesASegmentOnWhenItHasCome) {
 TEST(Reduction, RabenseifnersAddsEveryContributionOnceToAPieceAtEachRankAndGathersThePieces) {
     for (const std::uint32_t P : rank_counts) {
         for (const std::uint32_t root : roots_of(P)) {
-            for (const std::uint64_t bytes : sizes) {
+            for (const std::uint64_t bytes : tree_sizes) {
                 const std::uint32_t rounds = log2_down(P);
                 const std::uint32_t surplus = P - (1U << rounds);
                 const auto rank_of = [&](std::uint32_t n) { return ((n < surplus ? 2 * n : n + surplus) + root) % P; };

@@ -17,7 +17,7 @@ namespace {
 
 using testing::Dice;
 
-bool same(const Op& a, const Op& b) {
+bool same_op(const Op& a, const Op& b) {
     return a.kind == b.kind && a.size == b.size && a.peer == b.peer && a.tag == b.tag && a.cpu == b.cpu &&
            a.nic == b.nic;
 }
@@ -45,7 +45,7 @@ std::vector<OpIndex> successors(const RankBlock& block, OpIndex op_index, Edge e
 void expect_same(const RankSchedule& rank, const RankBlock& block) {
     ASSERT_EQ(block.size(), rank.ops.size());
     for (OpIndex op_index = 0; op_index < block.size(); ++op_index) {
-        ASSERT_TRUE(same(block.op(op_index), rank.ops[op_index])) << op_index;
+        ASSERT_TRUE(same_op(block.op(op_index), rank.ops[op_index])) << op_index;
         ASSERT_EQ(block.label(op_index), rank.labels.at(op_index));
         const auto waits = std::count_if(rank.requirements.begin(), rank.requirements.end(),
                                          [&](const Requirement& r) { return r.successor == op_index; });
@@ -145,7 +145,7 @@ TEST(RankBlock, HoldsManyDifferentMessages) {
     const auto words = encoder.encode(rank);
     EXPECT_EQ(RankBlock::sizes(words.data()).shapes, 5000U);
     for (OpIndex i = 0; i < 5000; ++i) {
-        ASSERT_TRUE(same(RankBlock(words.data()).op(i), rank.ops[i]));
+        ASSERT_TRUE(same_op(RankBlock(words.data()).op(i), rank.ops[i]));
     }
 }
 

@@ -12,7 +12,7 @@ namespace {
 using testing::Dice;
 
 /// MPI's rule in its plainest form: a list, and the oldest that agrees.
-class Plain {
+class PlainQueue {
   public:
     void add(std::uint32_t source, std::uint32_t tag, std::uint32_t value) { entries_.push_back({source, tag, value}); }
 
@@ -49,7 +49,7 @@ template <class List>
 void expect_like_plain(std::uint64_t seed, std::uint32_t keys, std::size_t most, const Wild& wild) {
     Dice dice(seed);
     List list;
-    Plain plain;
+    PlainQueue plain;
     for (std::uint32_t i = 0; i < 6000; ++i) {
         const bool growing = i / 500 % 2 == 0;
         if (plain.entries().size() < most && !dice.one_in(growing ? 4 : 2)) {

@@ -17,7 +17,7 @@ using TestedMatching = Matching<goal::NoCookie, Time>;
 using State = MatchState<goal::NoCookie>;
 
 /// MPI's rule (R9) in its plainest form: two lists, of which the oldest entry that agrees is taken.
-struct Plain {
+struct PlainMatching {
     struct Entry {
         std::uint32_t source, tag, number;
     };
@@ -38,13 +38,13 @@ struct Plain {
 };
 
 /// One rank whose matching is compared with the plain rule.
-class OneRank {
+class MatchedRank {
   public:
-    explicit OneRank(TestedMatching& matching) : matching_(matching) {}
+    explicit MatchedRank(TestedMatching& matching) : matching_(matching) {}
 
     void message_arrives(std::uint32_t source, std::uint32_t tag) {
         StartedOp<goal::NoCookie> receive;
-        const std::uint32_t expected = Plain::take(plain_.posted, source, tag);
+        const std::uint32_t expected = PlainMatching::take(plain_.posted, source, tag);
         ASSERT_EQ(matching_.take_posted(state_, source, tag, receive), expected != 0);
         if (expected != 0) {
             ASSERT_EQ(receive.op_index, expected);
@@ -56,7 +56,7 @@ class OneRank {
 
     void receive_is_posted(std::uint32_t source, std::uint32_t tag) {
         std::uint32_t handle = 0;
-        const std::uint32_t expected = Plain::take(plain_.unexpected, source, tag);
+        const std::uint32_t expected = PlainMatching::take(plain_.unexpected, source, tag);
         ASSERT_EQ(matching_.post(state_, {.op_index = ++number_}, source, tag, handle), expected != 0);
         if (expected == 0) {
             plain_.posted.push_back({source, tag, number_});
@@ -88,17 +88,17 @@ class OneRank {
   private:
     TestedMatching& matching_;
     State state_;
-    Plain plain_;
+    PlainMatching plain_;
     std::uint32_t number_ = 0;
 };
 
 TEST(Matching, FollowsMpisRuleHoweverManyReceivesAndMessagesWait) {
     for (const std::uint32_t wait : {1U, 2U, 4U, 60U}) {
         TestedMatching matching;
-        std::vector<OneRank> ranks(5, OneRank(matching));
+        std::vector<MatchedRank> ranks(5, MatchedRank(matching));
         Dice dice(wait);
         for (int i = 0; i < 8000; ++i) {
-            OneRank& rank = ranks[dice.roll(ranks.size())];
+            MatchedRank& rank = ranks[dice.roll(ranks.size())];
             const bool receives = (i / (20 * wait)) % 2 == 0 ? dice.one_in(3) : !dice.one_in(3);
             const std::uint32_t source = dice.small(3);
             const std::uint32_t tag = dice.small(3);
@@ -117,7 +117,7 @@ TEST(Matching, FollowsMpisRuleHoweverManyReceivesAndMessagesWait) {
 
 TEST(Matching, ARankWithOneReceiveAndTwoMessagesNeedsNoOverflow) {
     TestedMatching matching;
-    OneRank rank(matching);
+    MatchedRank rank(matching);
     rank.receive_is_posted(1, 7);
     rank.message_arrives(2, 7);
     rank.message_arrives(3, 7);

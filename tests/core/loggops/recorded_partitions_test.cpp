@@ -116,7 +116,7 @@ TEST(RecordedPartitions, HaveTheRecordOfOneLoopOnAnyNumberOfThreads) {
 }
 
 /// A machine whose messages above 64 bytes go by rendezvous, with noise.
-machine::Machine noisy_machine() {
+machine::Machine machine_with_noise() {
     machine::Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
     machine.network.S = 64;
     machine.noise = machine::NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000,
@@ -130,10 +130,10 @@ TEST(RecordedPartitions, OfCollectivesUnderNoiseHaveTheRecordOfOneLoopAfterRollb
                                            std::pair(collectives::Collective::allreduce, "recursive_doubling"),
                                            std::pair(collectives::Collective::alltoall, "pairwise")}) {
         const goal::Graph graph = testing::written_out(pattern(collectives::algorithm(collective, name), 64, 8, 0));
-        const auto one = in_one_loop(graph, noisy_machine(), 3);
+        const auto one = in_one_loop(graph, machine_with_noise(), 3);
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             const auto count = static_cast<std::uint32_t>(2 + seed % 4);
-            ASSERT_TRUE(interleaved(graph, noisy_machine(), 3, count, seed % 2 == 0, {}, rolled_back) == *one)
+            ASSERT_TRUE(interleaved(graph, machine_with_noise(), 3, count, seed % 2 == 0, {}, rolled_back) == *one)
                 << name << ", seed " << seed;
         }
     }
@@ -147,7 +147,7 @@ TEST(RecordedPartitions, TheRecordMigratesWithItsRank) {
           std::tuple(collectives::Collective::gather, "linear", 300U, 8U)}) {
         const goal::Graph graph =
             testing::written_out(pattern(collectives::algorithm(collective, name), ranks, size, 0));
-        const auto one = in_one_loop(graph, noisy_machine(), 7);
+        const auto one = in_one_loop(graph, machine_with_noise(), 7);
         for (const auto scheduler : {"yawns", "timewarp"}) {
             pdes::RunConfiguration configuration;
             configuration.scheduler = scheduler;
@@ -163,7 +163,7 @@ TEST(RecordedPartitions, TheRecordMigratesWithItsRank) {
                 return table;
             };
             pdes::RunStatistics statistics;
-            ASSERT_TRUE(partitioned(graph, noisy_machine(), 7, configuration, {}, &statistics) == *one) << name;
+            ASSERT_TRUE(partitioned(graph, machine_with_noise(), 7, configuration, {}, &statistics) == *one) << name;
             EXPECT_GT(statistics.segments, 1U) << name;
         }
     }

@@ -11,8 +11,8 @@ using testing::RankFixture;
 using testing::SentMessages;
 using testing::small_machine;
 
-struct Parts {
-    explicit Parts(const machine::Machine& machine)
+struct TransmissionParts {
+    explicit TransmissionParts(const machine::Machine& machine)
         : ranks(machine, 4), occupation(ranks.tables), transmission(ranks.tables, occupation) {}
 
     RankFixture ranks;
@@ -27,7 +27,7 @@ goal::ReadyOp<goal::Graph::Cookie> send_of(std::uint64_t size, std::uint32_t pee
 }
 
 TEST(Transmission, AnEagerMessageTravelsWithItsTagAndSizeAndArrivesAfterOverheadAndLatency) {
-    Parts parts(small_machine());
+    TransmissionParts parts(small_machine());
     SentMessages context = parts.ranks.context();
     const Time end = parts.transmission.send_eagerly(parts.ranks.current(0), send_of(11, 3), {}, 100, context);
     EXPECT_EQ(end, 130);
@@ -40,7 +40,7 @@ TEST(Transmission, AnEagerMessageTravelsWithItsTagAndSizeAndArrivesAfterOverhead
 }
 
 TEST(Transmission, AControlMessageCostsAsMuchAsOneByteAndDataAsMuchAsTheirSize) {
-    Parts parts(small_machine());
+    TransmissionParts parts(small_machine());
     SentMessages context = parts.ranks.context();
     const auto rank = parts.ranks.current(0);
     const Message request{.size = 1, .tag = 5, .kind = MessageKind::request_to_send};
@@ -56,7 +56,7 @@ TEST(Transmission, DataCostAsMuchAsTheirOwnSizeAndNetworkWhateverCameBefore) {
     machine.node = machine.network;
     machine.node->segments[0].parameters.O = 3;
     machine.node_ranks = 2;
-    Parts parts(machine);
+    TransmissionParts parts(machine);
     SentMessages context = parts.ranks.context();
     const auto rank = parts.ranks.current(0);
     Time begin = 0;
@@ -77,7 +77,7 @@ TEST(Transmission, RanksOfOneNodeHaveTheirOwnNetworkAndThreshold) {
     machine.node->segments[0].parameters.L = 7;
     machine.node->S = 10;
     machine.node_ranks = 2;
-    Parts parts(machine);
+    TransmissionParts parts(machine);
     SentMessages context = parts.ranks.context();
     const auto rank = parts.ranks.current(0);
     parts.transmission.send_eagerly(rank, send_of(1, 1), {}, 0, context);

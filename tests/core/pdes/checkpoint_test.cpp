@@ -20,7 +20,7 @@ using testing::phold_of;
 using testing::run;
 
 /// The error of a restart that is refused.
-std::string refusal(const std::string& directory, const std::string& name) {
+std::string refusal_of_folder(const std::string& directory, const std::string& name) {
     pdes::RunConfiguration way;
     way.checkpoint = {.directory = directory, .description = name, .restart = true};
     try {
@@ -33,13 +33,13 @@ std::string refusal(const std::string& directory, const std::string& name) {
 
 TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     const std::string directory = fresh_directory();
-    EXPECT_NE(refusal(directory, "phold").find("there is no checkpoint"), std::string::npos);
+    EXPECT_NE(refusal_of_folder(directory, "phold").find("there is no checkpoint"), std::string::npos);
     pdes::RunConfiguration way;
     way.checkpoint = {.directory = directory, .description = "phold", .interval = 0};
     run(models::Phold(phold_of(100, 20'000'000)), way);
     EXPECT_THROW(run(models::Phold(phold_of(100, 20'000'000)), way), InputError) << "a checkpoint is never overwritten";
-    EXPECT_EQ(refusal(directory, "phold"), "no error");
-    EXPECT_NE(refusal(directory, "phold of 3 LPs").find("it is of another run:\n  phold, by Idlewave"),
+    EXPECT_EQ(refusal_of_folder(directory, "phold"), "no error");
+    EXPECT_NE(refusal_of_folder(directory, "phold of 3 LPs").find("it is of another run:\n  phold, by Idlewave"),
               std::string::npos);
     std::filesystem::path file;
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -53,18 +53,18 @@ TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
         bytes.seekp(static_cast<std::streamoff>(at));
         bytes.put(static_cast<char>(byte ^ 1));
         bytes.close();
-        EXPECT_NE(refusal(directory, "phold").find(file.string()), std::string::npos) << "byte " << at;
+        EXPECT_NE(refusal_of_folder(directory, "phold").find(file.string()), std::string::npos) << "byte " << at;
         bytes.open(file, std::ios::in | std::ios::out | std::ios::binary);
         bytes.seekp(static_cast<std::streamoff>(at));
         bytes.put(static_cast<char>(byte));
     }
-    EXPECT_EQ(refusal(directory, "phold"), "no error");
+    EXPECT_EQ(refusal_of_folder(directory, "phold"), "no error");
     for (std::uint64_t shorter = size; shorter > 0; shorter -= std::min<std::uint64_t>(shorter, 1 + size / 200)) {
         std::filesystem::resize_file(file, shorter - 1);
-        EXPECT_NE(refusal(directory, "phold").find(file.string()), std::string::npos) << shorter - 1 << " bytes";
+        EXPECT_NE(refusal_of_folder(directory, "phold").find(file.string()), std::string::npos) << shorter - 1 << " bytes";
     }
     std::filesystem::remove(file);
-    EXPECT_NE(refusal(directory, "phold").find("cannot be read as a checkpoint"), std::string::npos);
+    EXPECT_NE(refusal_of_folder(directory, "phold").find("cannot be read as a checkpoint"), std::string::npos);
 }
 
 /// The end of each part of a checkpoint file.
@@ -98,7 +98,7 @@ TEST(Checkpoint, ACheckpointThatEndsBetweenTwoPartsIsRefused) {
     ASSERT_GT(ends.size(), 3U);
     for (ends.pop_back(); !ends.empty(); ends.pop_back()) {
         std::filesystem::resize_file(file, ends.back());
-        EXPECT_NE(refusal(directory, "phold").find("damaged at byte"), std::string::npos);
+        EXPECT_NE(refusal_of_folder(directory, "phold").find("damaged at byte"), std::string::npos);
     }
 }
 

@@ -10,14 +10,14 @@
 namespace idlewave {
 namespace {
 
-struct Nothing {};
-using Transport = pdes::PartitionTransport<Nothing>;
+struct NoPayload {};
+using GvtTransport = pdes::PartitionTransport<NoPayload>;
 using pdes::Gvt;
 
 /// Two partitions, of which each has its part in finding GVT.
 struct TwoPartitions {
-    Transport transport{2};
-    std::array<Transport::Endpoint, 2> endpoints{Transport::Endpoint{transport, 0}, Transport::Endpoint{transport, 1}};
+    GvtTransport transport{2};
+    std::array<GvtTransport::Endpoint, 2> endpoints{GvtTransport::Endpoint{transport, 0}, GvtTransport::Endpoint{transport, 1}};
     std::array<Gvt, 2> gvts;
     std::array<Gvt::Contribution, 2> own;
 

@@ -13,8 +13,8 @@
 namespace idlewave {
 namespace {
 
-struct Nothing {};
-using Transport = pdes::PartitionTransport<Nothing>;
+struct NoContent {};
+using HorizonTransport = pdes::PartitionTransport<NoContent>;
 using pdes::Gvt;
 using pdes::Horizon;
 
@@ -38,8 +38,8 @@ struct Alone {
         return cell;
     }
 
-    Transport transport{1};
-    Transport::Endpoint endpoint{transport, 0};
+    HorizonTransport transport{1};
+    HorizonTransport::Endpoint endpoint{transport, 0};
     Horizon horizon;
 };
 

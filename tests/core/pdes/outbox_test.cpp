@@ -18,13 +18,13 @@ namespace {
 using pdes::PendingEvent;
 using pdes::QueuedEvent;
 using testing::Small;
-using Transport = pdes::PartitionTransport<Small::Payload>;
+using OutboxTransport = pdes::PartitionTransport<Small::Payload>;
 
 /// Two partitions: the first one sends, the second one receives.
 struct Partitions {
-    Transport transport{2};
-    Transport::Endpoint sender{transport, 0};
-    Transport::Endpoint receiver{transport, 1};
+    OutboxTransport transport{2};
+    OutboxTransport::Endpoint sender{transport, 0};
+    OutboxTransport::Endpoint receiver{transport, 1};
     pdes::Gvt senders_gvt;
     pdes::Gvt receivers_gvt;
     pdes::Outbox<Small::Payload> outbox{2, sender, senders_gvt};

@@ -22,8 +22,8 @@ namespace idlewave {
 namespace {
 
 using testing::Small;
-using Windows = testing::SmallWindows;
-using Partition = pdes::PartitionSnapshot<Windows>;
+using testing::SmallWindows;
+using SavedPartition = pdes::PartitionSnapshot<SmallWindows>;
 using pdes::Placement;
 using pdes::QueuedEvent;
 using pdes::Snapshot;
@@ -33,14 +33,14 @@ struct Parts {
     explicit Parts(std::uint32_t count) : lps(count) {}
 
     template <class Own>
-    pdes::PartitionContents<Windows, Own> contents(Own own) {
+    pdes::PartitionContents<SmallWindows, Own> contents(Own own) {
         return {own, worker, lps, payloads, output, restored};
     }
 
     Small model;
-    Windows windows{model};
-    Windows::Worker worker{windows};
-    pdes::Lps<Windows::State> lps;
+    SmallWindows windows{model};
+    SmallWindows::Worker worker{windows};
+    pdes::Lps<SmallWindows::State> lps;
     pdes::PayloadStore<Small::Payload> store;
     pdes::PayloadPool<Small::Payload> payloads{store};
     std::vector<pdes::NothingEmitted> output;
@@ -56,12 +56,12 @@ Snapshot snapshot_of(const Placement& next) {
         parts.lps[i].state.model.value = 100 + i;
     }
     Snapshot snapshot(next.partitions());
-    Partition::save_lps(next, snapshot, parts.contents(pdes::PlacedLps{whole, 0}));
-    const pdes::Delivery<Windows> delivery(parts.windows, parts.payloads);
+    SavedPartition::save_lps(next, snapshot, parts.contents(pdes::PlacedLps{whole, 0}));
+    const pdes::Delivery<SmallWindows> delivery(parts.windows, parts.payloads);
     const QueuedEvent event{3, 8, parts.payloads.put(2, Small::Payload{55}), 4, QueuedEvent::pooled};
     const QueuedEvent timer{.offset = 6, .source = QueuedEvent::timer, .lp = 4};
-    Partition::save_queued(event, 4, 1000, delivery, snapshot.open(next.of(4).partition));
-    Partition::save_queued(timer, 4, 1000, delivery, snapshot.open(next.of(4).partition));
+    SavedPartition::save_queued(event, 4, 1000, delivery, snapshot.open(next.of(4).partition));
+    SavedPartition::save_queued(timer, 4, 1000, delivery, snapshot.open(next.of(4).partition));
     return snapshot;
 }
 
@@ -70,7 +70,7 @@ using Pending = std::vector<std::tuple<std::uint32_t, Time, std::uint32_t>>;  //
 template <class Own>
 Pending restore(const Snapshot& snapshot, std::uint32_t partition, Parts& parts, Own own) {
     Pending pending;
-    Partition::restore(
+    SavedPartition::restore(
         snapshot.of(partition), parts.contents(own),
         [&](const pdes::PendingEvent& event) {
             EXPECT_EQ(event.source, 8U);
@@ -87,7 +87,7 @@ TEST(PartitionSnapshot, EachPartitionOfTheNextSegmentGetsItsLpsWithTheirEvents) 
     for (std::uint32_t partition = 0; partition < 3; ++partition) {
         Parts parts(next.size(partition));
         const Pending pending = restore(snapshot, partition, parts, pdes::PlacedLps{next, partition});
-        EXPECT_NO_THROW(Partition::check(next.size(partition), parts.restored));
+        EXPECT_NO_THROW(SavedPartition::check(next.size(partition), parts.restored));
         EXPECT_EQ(pending, partition == 1 ? (Pending{{1, 1003, 55}, {1, 1006, 0}}) : Pending{});
         for (std::uint32_t i = 0; i < next.size(partition); ++i) {
             EXPECT_EQ(parts.lps[i].sequence, next.lp_of(partition, i));
@@ -99,10 +99,10 @@ TEST(PartitionSnapshot, EachPartitionOfTheNextSegmentGetsItsLpsWithTheirEvents) 
 TEST(PartitionSnapshot, AThreadOfTheConservativeSchedulerFindsItsLpsInTheirSlots) {
     const auto whole = Placement::block(10, 2);
     const Snapshot snapshot = snapshot_of(Placement::block(10, 1));
-    const pdes::ProcessMemory<Windows> memory(whole, 10, 0, 2, false);
+    const pdes::ProcessMemory<SmallWindows> memory(whole, 10, 0, 2, false);
     for (std::uint32_t thread : {0U, 1U}) {
         Parts parts(memory.layout().slots());
-        restore(snapshot, 0, parts, pdes::LpsOfThread<Windows>{memory, thread});
+        restore(snapshot, 0, parts, pdes::LpsOfThread<SmallWindows>{memory, thread});
         EXPECT_EQ(parts.restored, 5U);
         memory.each_slot(thread, [&](std::uint32_t slot) {
             EXPECT_EQ(parts.lps[slot].state.model.value, 100 + memory.layout().lp_of(slot));
@@ -115,7 +115,7 @@ TEST(PartitionSnapshot, ASnapshotOfAnotherNumberOfLpsIsRefused) {
     const auto fewer = Placement::block(9, 1);
     Parts parts(9);
     EXPECT_THROW(restore(snapshot, 0, parts, pdes::PlacedLps{fewer, 0}), InputError);
-    EXPECT_THROW(Partition::check(11, 10), InputError);
+    EXPECT_THROW(SavedPartition::check(11, 10), InputError);
 }
 
 TEST(PartitionSnapshot, ADamagedSectionIsRefused) {

@@ -21,13 +21,13 @@ namespace {
 
 using testing::Small;
 using testing::SmallWindows;
-using Transport = pdes::PartitionTransport<Small::Payload>;
+using LinkTransport = pdes::PartitionTransport<Small::Payload>;
 using Link = pdes::ProcessLink<SmallWindows>;
 using pdes::WindowCandidate;
 
 /// A thread with its link.
 struct Linked {
-    Linked(Transport& transport, std::uint32_t number) : endpoint(transport, number), link(2, endpoint, 0) {}
+    Linked(LinkTransport& transport, std::uint32_t number) : endpoint(transport, number), link(2, endpoint, 0) {}
 
     /// Agrees with the other thread; events that arrive in the meantime lie in the cell of their time.
     WindowCandidate agree(const WindowCandidate& own) {
@@ -42,7 +42,7 @@ struct Linked {
         });
     }
 
-    Transport::Endpoint endpoint;
+    LinkTransport::Endpoint endpoint;
     Link link;
     Small model;
     SmallWindows windows{model};
@@ -52,8 +52,8 @@ struct Linked {
     std::vector<pdes::PendingEvent> received;
 };
 
-struct TwoProcesses {
-    Transport transport{2};
+struct LinkedProcesses {
+    LinkTransport transport{2};
     std::array<Linked, 2> linked{Linked{transport, 0}, Linked{transport, 1}};
 
     /// Both agree, each on a thread.
@@ -67,7 +67,7 @@ struct TwoProcesses {
 };
 
 TEST(ProcessLink, BothAgreeOnTheEarliestCellAndTheSumOfEvents) {
-    TwoProcesses processes;
+    LinkedProcesses processes;
     for (const WindowCandidate& agreed : processes.agree({.cell = 9, .executed = 10}, {.cell = 7, .executed = 4})) {
         EXPECT_EQ(agreed.cell, 7);
         EXPECT_EQ(agreed.executed, 14U);
@@ -80,7 +80,7 @@ TEST(ProcessLink, BothAgreeOnTheEarliestCellAndTheSumOfEvents) {
 }
 
 TEST(ProcessLink, AllEventsHaveArrivedWhenTheyAgree) {
-    TwoProcesses processes;
+    LinkedProcesses processes;
     for (std::uint32_t i = 0; i < 10'000; ++i) {
         processes.linked[0].link.send({.partition = 1, .local = i},
                                       {.time = 5 + i, .sequence = i, .code = pdes::QueuedEvent::pooled}, 5 + i, {i});
@@ -99,7 +99,7 @@ TEST(ProcessLink, AllEventsHaveArrivedWhenTheyAgree) {
 }
 
 TEST(ProcessLink, AFailureEndsTheAgreementOfAll) {
-    TwoProcesses processes;
+    LinkedProcesses processes;
     const auto agreed = processes.agree({.cell = WindowCandidate::failed}, {.cell = 3});
     EXPECT_EQ(agreed[0].cell, WindowCandidate::failed);
     EXPECT_EQ(agreed[1].cell, WindowCandidate::failed);

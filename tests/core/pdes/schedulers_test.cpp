@@ -20,18 +20,18 @@
 namespace idlewave {
 namespace {
 
-using Windows = pdes::HandlerModel<testing::CopiedModel, false>;
+using CopiedWindows = pdes::HandlerModel<testing::CopiedModel, false>;
 using WithoutLookahead = pdes::HandlerModel<testing::CopiedModel, true>;
 
-static_assert(pdes::SegmentedScheduler<pdes::ConservativeScheduler<Windows>, Windows>);
-static_assert(pdes::SegmentedScheduler<pdes::OptimisticScheduler<Windows>, Windows>);
-static_assert(pdes::Scheduler<pdes::SequentialScheduler<Windows>, Windows>);
-static_assert(!pdes::SegmentedScheduler<pdes::SequentialScheduler<Windows>, Windows>);
+static_assert(pdes::SegmentedScheduler<pdes::ConservativeScheduler<CopiedWindows>, CopiedWindows>);
+static_assert(pdes::SegmentedScheduler<pdes::OptimisticScheduler<CopiedWindows>, CopiedWindows>);
+static_assert(pdes::Scheduler<pdes::SequentialScheduler<CopiedWindows>, CopiedWindows>);
+static_assert(!pdes::SegmentedScheduler<pdes::SequentialScheduler<CopiedWindows>, CopiedWindows>);
 static_assert(std::is_same_v<pdes::Sequential::Of<WithoutLookahead>, pdes::SequentialScheduler<WithoutLookahead>>);
 
 /// What a configuration is refused with, for a model with and without a lookahead.
 template <class M>
-std::string refusal(const std::string& scheduler, std::uint32_t threads = 1, const std::string& directory = {}) {
+std::string refusal_of_run(const std::string& scheduler, std::uint32_t threads = 1, const std::string& directory = {}) {
     pdes::RunConfiguration configuration;
     configuration.scheduler = scheduler;
     configuration.threads = threads;
@@ -52,22 +52,22 @@ TEST(Schedulers, EachIsInTheTableOnceWithADescription) {
             EXPECT_NE(line.name, name);
         }
         names.emplace_back(line.name);
-        EXPECT_EQ(refusal<Windows>(names.back()), "none");
+        EXPECT_EQ(refusal_of_run<CopiedWindows>(names.back()), "none");
     });
     EXPECT_GE(names.size(), 4U);
     EXPECT_EQ(pdes::scheduler_names([](const auto& line) { return line.traits.rolls_back; }), "timewarp");
 }
 
 TEST(Schedulers, ARunThatASchedulerCannotMakeIsRefusedWithWhatCan) {
-    EXPECT_EQ(refusal<Windows>("eager"), "there is no scheduler 'eager'; there are " +
+    EXPECT_EQ(refusal_of_run<CopiedWindows>("eager"), "there is no scheduler 'eager'; there are " +
                                              pdes::scheduler_names([](const auto& /*line*/) { return true; }));
-    EXPECT_EQ(refusal<Windows>("check", 2), "check runs on one thread of one process");
-    EXPECT_EQ(refusal<Windows>("yawns", 2, "directory"), "none");
-    const std::string yawns = refusal<WithoutLookahead>("yawns");
+    EXPECT_EQ(refusal_of_run<CopiedWindows>("check", 2), "check runs on one thread of one process");
+    EXPECT_EQ(refusal_of_run<CopiedWindows>("yawns", 2, "directory"), "none");
+    const std::string yawns = refusal_of_run<WithoutLookahead>("yawns");
     EXPECT_TRUE(yawns.starts_with("yawns needs a lookahead, and the model has none: sequential, timewarp")) << yawns;
-    const std::string sequential = refusal<WithoutLookahead>("sequential", 1, "directory");
+    const std::string sequential = refusal_of_run<WithoutLookahead>("sequential", 1, "directory");
     EXPECT_TRUE(sequential.starts_with("without a lookahead sequential writes no checkpoints: timewarp")) << sequential;
-    EXPECT_EQ(refusal<WithoutLookahead>("timewarp", 2, "directory"), "none");
+    EXPECT_EQ(refusal_of_run<WithoutLookahead>("timewarp", 2, "directory"), "none");
 }
 
 TEST(Schedulers, ARunByEachGivesTheSameDigest) {

@@ -13,8 +13,8 @@ namespace idlewave {
 namespace {
 
 using testing::Small;
-using Windows = testing::SmallWindows;
-using Log = pdes::UndoLog<Windows>;
+using testing::SmallWindows;
+using Log = pdes::UndoLog<SmallWindows>;
 using pdes::Lp;
 using pdes::QueuedEvent;
 using pdes::UndoRecord;
@@ -23,9 +23,9 @@ using pdes::UndoRecord;
 struct Executed {
     Log log{2};
     Small model;
-    Windows windows{model};
-    Windows::Worker worker{windows};
-    std::vector<Lp<Windows::State>> lps = std::vector<Lp<Windows::State>>(2);
+    SmallWindows windows{model};
+    SmallWindows::Worker worker{windows};
+    std::vector<Lp<SmallWindows::State>> lps = std::vector<Lp<SmallWindows::State>>(2);
 
     /// An execution of so many events in a cell, each of which sends one.
     void execute(std::uint32_t lp, std::int64_t cell, std::uint32_t events = 1) {
