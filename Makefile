@@ -26,7 +26,7 @@ format: ## rewrite the sources as the formatters want them
 stubs: ## rewrite python/idlewave/_core.pyi from the compiled core
 	@scripts/stubs
 
-bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DIRECTORY": more of them)
+bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DIRECTORY": more of them; "--before PYTHON": beside an earlier Idlewave)
 	@scripts/bench $(BENCH)
 
 bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --density --ross DIRECTORY": more plots, and beside ROSS)

@@ -2,6 +2,7 @@
 
     python bench/kernel.py --floors DIRECTORY [--ross DIRECTORY] [--lps 40,1000,...] [--sweeps] [--density]
                            [--no-table] [--no-pending] [--output DIRECTORY]
+                           [--before PYTHON]
 
 PHOLD with a tenth of the events remote, delays of 0.1 + an exponential time of mean 0.9, and 16 events an LP. Rates are
 millions of committed events per second and core, the best of three runs. Each run is a process of its own (or two, with
@@ -11,16 +12,19 @@ runs, and the ratio of both rates. Where ROSS has no rate, the table gives the r
 
 A plot shows the time of a sequential event against the number of pending events, beside bench/kernel_floor.cpp: a loop
 that only draws, appends and reads. ``--sweeps`` plots speed, efficiency and rollbacks on two threads against the remote
-share, the lookahead, and the number of LPs; ``--density`` plots speed against LPs a core and events an LP.
+share, the lookahead, and the number of LPs; ``--density`` plots speed against LPs a core and events an LP. With
+``--before`` each row of the table is run in turns with an earlier Idlewave, and nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from itertools import groupby, product
 from pathlib import Path
 
+import before
 import kernel_plots as plots
 from kernel_ross import Beside, Ross
 from kernel_runs import (
@@ -37,6 +41,7 @@ from kernel_runs import (
     all_alike,
     floor,
     repeated,
+    simulated,
 )
 from matplotlib.figure import Figure
 from rich.console import Console
@@ -147,6 +152,16 @@ def save(console: Console, figure: Figure, output: Path, name: str) -> None:
     console.print(f"a plot: {output}/{name}.svg")
 
 
+def rows_before(lps_per_core: Sequence[int]) -> list[before.Row]:
+    """What is compared with an earlier Idlewave: each row of the table."""
+
+    def row(way: Way, work: Work) -> before.Row:
+        name = f"{way.name}, {work.lps // way.cores:,} LPs a core"
+        return before.Row(name, lambda python: simulated(way, work, python.parent / "idlewave").seconds)
+
+    return [row(way, Work(lps * way.cores)) for way, lps in product(TARGETS, lps_per_core)]
+
+
 def numbers(text: str) -> tuple[int, ...]:
     """Parses numbers such as 40,1000."""
     return tuple(int(number) for number in text.split(","))
@@ -160,12 +175,16 @@ def main() -> None:
     parser.add_argument("--ross", type=Path, help="directory of a ROSS build")
     for name, (default, text) in PARTS.items():
         parser.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=default, help=text)
+    parser.add_argument("--before", type=Path, metavar="PYTHON", help=before.HELP)
     parser.add_argument("--output", type=Path, default=Path("out/bench"), help="directory for plots")
     arguments = parser.parse_args()
     if arguments.ross and not Ross(arguments.ross).program.is_file():
         parser.error(f"{Ross(arguments.ross).program} does not exist: see bench/README.md")
     arguments.output.mkdir(parents=True, exist_ok=True)
     console = Console(width=WIDTH)
+    if arguments.before is not None:
+        before.show(console, rows_before(arguments.lps), arguments.before, Path(sys.executable))
+        return
     alike = []
     if arguments.table:
         ross = Ross(arguments.ross) if arguments.ross else None

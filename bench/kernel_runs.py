@@ -103,9 +103,9 @@ def said_by(command: list[str]) -> dict[str, Any]:
     return said
 
 
-def simulated(way: Way, work: Work) -> Answer:
+def simulated(way: Way, work: Work, idlewave: Path = IDLEWAVE) -> Answer:
     """One run."""
-    said = said_by([str(IDLEWAVE), "pdes", "phold", "--json", *work.options(), *way.options])
+    said = said_by([str(idlewave), "pdes", "phold", "--json", *work.options(), *way.options])
     names = ("committed", "seconds", "init_seconds", "efficiency", "primary_rollbacks", "secondary_rollbacks", "digest")
     return Answer(memory=said["peak_rss_bytes"], **{name: said[name] for name in names})
 

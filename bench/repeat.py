@@ -1,8 +1,10 @@
 """One simulation several times in one process, whose memory is then its own; prints JSON.
 
-    python bench/repeat.py MACHINE LEAST THREADS (FILE | PATTERN RANKS [ALGORITHM])
+    python bench/repeat.py MACHINE LEAST[-MOST] THREADS|slopes|seeds (FILE | PATTERN RANKS [ALGORITHM])
 
-It is run LEAST times, and more often if that takes less than fifteen seconds, thirty times at most.
+It is run LEAST times, and more often if that takes less than fifteen seconds, MOST times at most, which is thirty
+unless it is given. ``slopes``: with derivatives; ``seeds``: with 64 seeds, one after the other; both of a schedule
+that is in memory already.
 ``seconds``: of every time, simulation with generation of the schedule; of a file, with reading it. ``memory``: bytes,
 of the whole process at its most.
 """
@@ -16,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from idlewave import Machine, Schedule, simulate
+from idlewave import Machine, Schedule, sensitivities, simulate
 from idlewave.cli.simulate_command import peak_memory
 
 Given = ParamSpec("Given")
@@ -24,34 +26,61 @@ Outcome = TypeVar("Outcome")
 MOST_RUNS = 30
 LONG_ENOUGH = 15.0
 """Seconds."""
+SEEDS = 64
 
 
 def several(least: int, run: Callable[Given, Outcome], *arguments: Given.args, **named: Given.kwargs) -> list[Outcome]:
     """What some runs give: on a machine that others use too, the fastest of many says most."""
+    return between(least, MOST_RUNS, lambda: run(*arguments, **named))
+
+
+def between(least: int, most: int, run: Callable[[], Outcome]) -> list[Outcome]:
+    """What so many runs give, more than the least in fifteen seconds only."""
     begin = time.perf_counter()
     outcomes: list[Outcome] = []
-    while len(outcomes) < least or (len(outcomes) < MOST_RUNS and time.perf_counter() - begin < LONG_ENOUGH):
-        outcomes.append(run(*arguments, **named))
+    while len(outcomes) < least or (len(outcomes) < most and time.perf_counter() - begin < LONG_ENOUGH):
+        outcomes.append(run())
     return outcomes
+
+
+def schedule_of(work: list[str]) -> Schedule:
+    """The schedule of a file, or a pattern."""
+    if len(work) == 1:
+        return Schedule.load(Path(work[0]))
+    return Schedule.pattern(work[0], ranks=int(work[1]), algorithm=(work[2:] or [""])[0])
 
 
 def simulated(machine: Machine, threads: int, work: list[str]) -> dict[str, float]:
     """What a simulation said, and the seconds that it took."""
     begin = time.perf_counter()
-    if len(work) == 1:
-        schedule = Schedule.load(Path(work[0]))
-    else:
-        schedule = Schedule.pattern(work[0], ranks=int(work[1]), algorithm=(work[2:] or [""])[0])
+    schedule = schedule_of(work)
     timeline = simulate(schedule, machine, scheduler="yawns" if threads > 1 else "sequential", threads=threads)
     seconds = time.perf_counter() - begin
     return {"seconds": seconds, "messages": timeline.messages, "max_finish_ps": timeline.max_finish}
 
 
+def seconds_of(what: str, machine: Machine, schedule: Schedule) -> float:
+    """How long derivatives or all seeds of a schedule take."""
+    begin = time.perf_counter()
+    if what == "slopes":
+        sensitivities(schedule, machine)
+    else:
+        for seed in range(SEEDS):
+            simulate(schedule, machine, seed=seed)
+    return time.perf_counter() - begin
+
+
 def main() -> None:
     """Simulate, and print."""
-    machine_file, least, threads, *work = sys.argv[1:]
+    machine_file, times, what, *work = sys.argv[1:]
     machine = Machine.load(machine_file)
-    answers = several(int(least), simulated, machine, int(threads), work)
+    least, _, most = times.partition("-")
+    runs = int(least), int(most or MOST_RUNS)
+    if what in ("slopes", "seeds"):
+        schedule = schedule_of(work)
+        print(json.dumps({"seconds": between(*runs, lambda: seconds_of(what, machine, schedule))}))
+        return
+    answers = between(*runs, lambda: simulated(machine, int(what), work))
     seconds = [answer.pop("seconds") for answer in answers]
     if any(answer != answers[0] for answer in answers):
         raise SystemExit(f"one simulation, several answers: {answers}")

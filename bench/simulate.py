@@ -1,6 +1,7 @@
 """How long the simulator takes per message, and how much memory: tables and a plot. ``make bench``.
 
     python bench/simulate.py --floors DIRECTORY [--large] [--largest] [--loggopsim DIRECTORY] [--output DIRECTORY]
+                             [--before PYTHON]
 
 Each row of the first table is a process of its own, so that memory is its own, which runs it at least five times and up
 to thirty within fifteen seconds (large ones at least three times, the largest once); so does the floor. "seconds" is
@@ -10,7 +11,8 @@ take. "over floor" is how many times as long a message takes as in bench/floor.c
 bench/noise_floor.cpp, on as many ranks: one pattern by the rules of CPU and NIC and nothing else, with the same answer.
 What is compared with itself (on two threads, with derivatives) is run in turns: such a machine changes its speed.
 With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728. With the directory of a LogGOPSim build (the
-program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files.
+program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files. With ``--before`` each row is
+run in turns with an earlier Idlewave, and nothing else.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import before
 import idlewave
 import matplotlib.pyplot as plt
 from repeat import several
@@ -53,9 +56,11 @@ PERIODS = {"7.5%": 1, "0.3%": 25}
 a timer and a few daemons take."""
 COMPARED_RANKS = 2**20
 SLOPES_RANKS = 2**10
+SLOPED_PATTERNS = {"dissemination": COMPARED_RANKS, "alltoall": SLOPES_RANKS}
 UNEVEN_STEPS = 40
 SEEDS = 64
 WIDTH = 120
+PAIRED_REPETITIONS = "3-3"
 SEED_RANKS = 2**14
 STARTER = """
 import json, os, subprocess, sys, time
@@ -365,11 +370,12 @@ def seconds_of(run: Callable[[], object]) -> float:
 
 def sloped_schedules() -> dict[str, idlewave.Schedule]:
     """What is differentiated: much of one kind, long chains, and ranks that all differ, as in a traced program."""
-    return {
-        f"dissemination, {COMPARED_RANKS:,} ranks": idlewave.Schedule.pattern("dissemination", ranks=COMPARED_RANKS),
-        f"alltoall, {SLOPES_RANKS:,} ranks": idlewave.Schedule.pattern("alltoall", ranks=SLOPES_RANKS),
-        f"uneven computation, {SLOPES_RANKS:,} ranks": idlewave.Schedule.from_goal(uneven_goal(SLOPES_RANKS)),
+    patterns = {
+        f"{pattern}, {ranks:,} ranks": idlewave.Schedule.pattern(pattern, ranks=ranks)
+        for pattern, ranks in SLOPED_PATTERNS.items()
     }
+    uneven = idlewave.Schedule.from_goal(uneven_goal(SLOPES_RANKS))
+    return patterns | {f"uneven computation, {SLOPES_RANKS:,} ranks": uneven}
 
 
 def uneven_goal(ranks: int) -> str:
@@ -393,6 +399,26 @@ def uneven_goal(ranks: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def rows_before(machines: Path, folder: Path) -> list[before.Row]:
+    """What is compared with an earlier Idlewave: each row of the tables, on one thread and on two, in less time."""
+
+    def row(name: str, noise: str, what: str, *work: str | Path) -> before.Row:
+        arguments = [machines / machine_file(noise), PAIRED_REPETITIONS, what, *work]
+        return before.Row(name, lambda python: min(said_by([python, REPEAT, *arguments])["seconds"]))
+
+    rows = []
+    for work in WORKS:
+        name = f"{work.pattern}, {work.ranks:,} ranks{', 2 threads' * (work.threads > 1)}"
+        what = [work.pattern, str(work.ranks), *([work.algorithm] if work.algorithm else [])]
+        rows.append(row(f"{name}, {work.noise} noise" if work.noise else name, work.noise, str(work.threads), *what))
+    rows.append(row(f"{SEEDS} seeds, {SEED_RANKS:,} ranks", "7.5%", "seeds", "dissemination", str(SEED_RANKS)))
+    for pattern, ranks in SLOPED_PATTERNS.items():
+        rows.append(row(f"{pattern}, {ranks:,} ranks, derivatives", "", "slopes", pattern, str(ranks)))
+    file = folder / "uneven.goal"
+    file.write_text(uneven_goal(SLOPES_RANKS), encoding="utf-8")
+    return [*rows, row(f"uneven computation, {SLOPES_RANKS:,} ranks, derivatives", "", "slopes", file)]
+
+
 def main() -> None:
     """Run all rows, and show them."""
     parser = argparse.ArgumentParser(description="How long the simulator takes.")
@@ -402,6 +428,7 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="also 16,777,216 ranks")
     parser.add_argument("--largest", action="store_true", help="also 134,217,728 ranks: needs 14 GB, takes minutes")
     parser.add_argument("--loggopsim", type=Path, help="directory of a LogGOPSim build")
+    parser.add_argument("--before", type=Path, metavar="PYTHON", help=before.HELP)
     parser.add_argument("--output", type=Path, default=Path("out/bench"), help="where the plot goes")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
@@ -409,6 +436,9 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_machines(folder)
+        if arguments.before is not None:
+            before.show(console, rows_before(folder, folder), arguments.before, Path(sys.executable))
+            return
         works = WORKS + (LARGE if arguments.large else []) + (LARGEST if arguments.largest else [])
         progress = track(works, description="simulating", transient=True)
         answers = {work: simulated(work, folder) for work in progress}

@@ -76,7 +76,7 @@ struct Request {
     RequestKind kind = RequestKind::calc;
 
     /// Whether this request has precedence over another (docs/model.md, R15).
-    [[nodiscard]] bool before(const Request& other) const {
+    [[nodiscard, gnu::always_inline]] bool before(const Request& other) const {
         if (time_of(ready.at) != time_of(other.ready.at)) {
             return time_of(ready.at) < time_of(other.ready.at);
         }

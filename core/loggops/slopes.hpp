@@ -24,25 +24,25 @@ struct LevelSlopes {
     bool operator==(const LevelSlopes&) const = default;
 };
 
-/// Two words that are added as one. They are aligned as one word is, so that what holds them has no padding.
+/// Two words that are read, added and written as one: each read then is of the piece that was written (store
+/// forwarding). They are aligned as one word is, so that what holds them has no padding.
 struct SlopeWordPair {
-    std::array<std::uint64_t, 2> words = {};
+    using Words [[gnu::vector_size(16), gnu::aligned(8)]] = std::uint64_t;
+
+    Words words = {};
 
     std::uint64_t operator[](std::size_t i) const { return words[i]; }
     SlopeWordPair& operator+=(const SlopeWordPair& more) {
-        words[0] += more.words[0];
-        words[1] += more.words[1];
+        words += more.words;
         return *this;
     }
     SlopeWordPair& operator|=(const SlopeWordPair& more) {
-        words[0] |= more.words[0];
-        words[1] |= more.words[1];
+        words |= more.words;
         return *this;
     }
-    friend SlopeWordPair operator^(const SlopeWordPair& a, const SlopeWordPair& b) {
-        return {{a.words[0] ^ b.words[0], a.words[1] ^ b.words[1]}};
-    }
+    friend SlopeWordPair operator^(const SlopeWordPair& a, const SlopeWordPair& b) { return {a.words ^ b.words}; }
 };
+static_assert(alignof(SlopeWordPair) == alignof(std::uint64_t));
 
 /// A time and its derivatives to the right by each parameter. Of two moments at one time, the one that a growing
 /// parameter delays more decides about everything that waits for both: so `latest` takes the larger derivative.
@@ -72,9 +72,9 @@ struct Slopes {
     /// Adds the counts of one level.
     [[gnu::always_inline]] void add(unsigned level, const LevelSlopes& more) {
         SlopeWordPair* w = &words[std::size_t{3} * level];
-        w[0] += SlopeWordPair{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32};
-        w[1] += SlopeWordPair{more.g, more.G};
-        w[2] += SlopeWordPair{more.O, 0};
+        w[0] += SlopeWordPair{{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32}};
+        w[1] += SlopeWordPair{{more.g, more.G}};
+        w[2] += SlopeWordPair{{more.O, 0}};
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
@@ -114,7 +114,7 @@ struct Slopes {
     [[gnu::noinline]] static Slopes steepest(const Slopes& a, const Slopes& b) {
         Slopes both;
         both.time = a.time;
-        both.words[2] = SlopeWordPair{0, std::max(a.words[2][1], b.words[2][1])};
+        both.words[2] = SlopeWordPair{{0, std::max(a.words[2][1], b.words[2][1])}};
         for (unsigned i = 0; i < Levels; ++i) {
             const LevelSlopes x = a.level(i);
             const LevelSlopes y = b.level(i);

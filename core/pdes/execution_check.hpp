@@ -11,36 +11,14 @@
 #include "base/archive.hpp"
 #include "base/error.hpp"
 #include "base/time.hpp"
-#include "pdes/calendar_queue.hpp"
-#include "pdes/delivery.hpp"
 #include "pdes/event.hpp"
+#include "pdes/event_queue.hpp"
 #include "pdes/lps.hpp"
 #include "pdes/model.hpp"
+#include "pdes/optimistic_context.hpp"
 
 /// The `check` scheduler's test of a model: whether it undoes what it did, and does the same twice.
 namespace idlewave::pdes {
-
-/// The context of a trial execution: it keeps what the LP sends, and sends nothing.
-template <WindowModel M>
-struct TrialContext {
-    std::uint32_t lp = 0;
-    Lp<typename M::State>& record;
-    std::vector<std::byte>* undo_data = nullptr;
-    std::vector<SentEvent> events = {};
-
-    [[nodiscard]] std::uint32_t self() const { return lp; }
-    [[nodiscard]] std::uint32_t sent() const { return record.sequence; }
-    void send(std::uint32_t destination, Time time, std::uint16_t code) {
-        events.push_back({time, destination, code});
-        ++record.sequence;
-    }
-    template <class... Arguments>
-    void send(std::uint32_t destination, Time time, const Arguments&... arguments) {
-        static_cast<void>(typename M::Payload(arguments...));
-        send(destination, time, QueuedEvent::pooled);
-    }
-    void emit(const typename EmittedOf<M>::Type& /*emitted*/) {}
-};
 
 /// Everything of an LP that an execution changes and a rollback restores, as bytes.
 template <WindowModel M>
@@ -59,54 +37,58 @@ std::vector<std::byte> bytes_of(typename M::Worker& worker, const typename M::St
     return bytes;
 }
 
-/// Executes `events` of the LP `number`, undoes them and compares, and does so a second time; the LP is then as before.
-/// `begins`: beginning of the events' cell; `until`: its end. Throws LogicError if the model does not undo what it did,
-/// or does not do the same twice.
+/// Executes `events` of the LP of `context`, undoes them and compares, and does so a second time; the LP is then as
+/// before. `begins`: beginning of the events' cell. Throws LogicError if the model does not undo what it did, or does
+/// not do the same twice.
 template <WindowModel M>
-[[gnu::noinline]] void check_execution(typename M::Worker& worker, Lp<typename M::State>& lp, std::uint32_t number,
-                                       std::span<const Event<typename M::Payload>> events, Time begins, Time until) {
+[[gnu::noinline]] void check_execution(OptimisticContext<M> context, std::span<const Event<typename M::Payload>> events,
+                                       Time begins) {
+    typename M::Worker& worker = context.lps.worker();
+    Lp<typename M::State>& lp = *context.record;
     const auto fail = [&](const std::string& what) {
-        throw LogicError("LP " + std::to_string(number) + ", from " + std::to_string(begins) + " " +
+        throw LogicError("LP " + std::to_string(context.lp) + ", from " + std::to_string(begins) + " " +
                          std::string(time_unit<M>) + " on: " + what);
     };
-    const std::vector<std::byte> before = bytes_of<M>(worker, lp.state, number);
+    const std::vector<std::byte> before = bytes_of<M>(worker, lp.state, context.lp);
     const std::uint32_t sequence = lp.sequence;
     std::vector<std::byte> after;
     std::vector<SentEvent> sent;
+    context.logged = false;
     for (int trial = 0; trial < 2; ++trial) {
         std::vector<std::byte> undo_data;
-        TrialContext<M> context{.lp = number, .record = lp, .undo_data = &undo_data};
+        std::vector<SentEvent> sent_now;
+        context.undo_data = &undo_data;
+        context.trial = &sent_now;
         const std::uint64_t executed = worker.executed();
-        worker.run(lp.state, events, until, context);
+        worker.run(lp.state, events, context.until, context);
         worker.executed() = executed;
         if (trial == 0) {
-            sent = context.events;
-            after = bytes_of<M>(worker, lp.state, number);
-        } else if (sent != context.events || after != bytes_of<M>(worker, lp.state, number)) {
+            sent = sent_now;
+            after = bytes_of<M>(worker, lp.state, context.lp);
+        } else if (sent != sent_now || after != bytes_of<M>(worker, lp.state, context.lp)) {
             fail("handling the same events a second time leads to something else");
         }
         if constexpr (writes_undo<M>) {
-            worker.undo(lp.state, undo_data, number);
+            worker.undo(lp.state, undo_data, context.lp);
         } else if constexpr (std::is_trivially_copyable_v<typename M::State>) {
             std::memcpy(&lp.state, before.data(), sizeof lp.state);
         } else {
             fail("its state cannot be copied byte by byte, and the model does not undo it");
         }
         lp.sequence = sequence;
-        if (before != bytes_of<M>(worker, lp.state, number)) {
+        if (before != bytes_of<M>(worker, lp.state, context.lp)) {
             fail("undoing its events does not lead back to the state before them");
         }
     }
 }
 
-/// The same with queued events, as a scheduler has them: `begins` and `until` of their cell or window. The LP's timer
-/// stays as it is.
+/// The same with the queued events of a cell, as a scheduler has them. The LP's timer stays as it is.
 template <WindowModel M>
-[[gnu::noinline]] void check_lp(typename M::Worker& worker, Delivery<M>& delivery, Lp<typename M::State>& lp,
-                                std::uint32_t number, std::span<const QueuedEvent> events, Time begins, Time until,
-                                const Grid& grid) {
+[[gnu::noinline]] void check_lp(const OptimisticContext<M>& context, std::span<const QueuedEvent> events, Time begins) {
+    EventQueue<M>& queue = context.lps.queue();
+    Lp<typename M::State>& lp = *context.record;
     const std::uint32_t timer = lp.timer;
-    check_execution<M>(worker, lp, number, delivery.deliver_all(lp, events, begins, until, grid), begins, until);
+    check_execution<M>(context, queue.delivery().deliver_all(lp, events, begins, context.until, queue.grid()), begins);
     lp.timer = timer;
 }
 

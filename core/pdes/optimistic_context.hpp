@@ -19,7 +19,7 @@
 namespace idlewave::pdes {
 
 /// The context of a model while an optimistic partition executes an LP. The events that it sends, and the records that
-/// it emits, are in the undo log until the execution is committed.
+/// it emits, are in the undo log until the execution is committed. A trial execution sends and emits nothing.
 template <WindowModel M>
 struct OptimisticContext {
     using State = typename M::State;
@@ -38,6 +38,7 @@ struct OptimisticContext {
     bool logged = false;                          ///< the execution may be rolled back
     LazyQueue<Payload>* lazy_queue = nullptr;     ///< events that it may send again
     std::vector<std::byte>* undo_data = nullptr;  ///< for a model that undoes itself, if it may be rolled back
+    std::vector<SentEvent>* trial = nullptr;      ///< of a trial execution, what it would send
 
     void enter(std::uint32_t index, Lp<State>& entered) {
         local = index;
@@ -51,7 +52,7 @@ struct OptimisticContext {
     [[gnu::always_inline]] void send(std::uint32_t destination, Time time, std::uint16_t code) {
         const Placement::Position position = check(destination, time);
         const SentEvent sent{time, destination, code};
-        if (lazy_queue == nullptr || !is_sent_already(sent, nullptr)) [[likely]] {
+        if (sends_all() || !is_held_back(sent, nullptr)) [[likely]] {
             const PendingEvent event{time, position.local, lp, record->sequence, code};
             if (position.partition == lps.self()) [[likely]] {
                 lps.deliver(event);
@@ -67,7 +68,7 @@ struct OptimisticContext {
         const Placement::Position position = check(destination, time);
         const Payload payload(arguments...);
         const SentEvent sent{time, destination, QueuedEvent::pooled};
-        if (lazy_queue == nullptr || !is_sent_already(sent, &payload)) [[likely]] {
+        if (sends_all() || !is_held_back(sent, &payload)) [[likely]] {
             PendingEvent event{time, position.local, lp, record->sequence, QueuedEvent::pooled};
             if (position.partition == lps.self()) [[likely]] {
                 event.sequence = lps.queue().payloads().put(record->sequence, payload);
@@ -85,13 +86,20 @@ struct OptimisticContext {
     void emit(const Emitted& emitted) {
         if (logged) {
             lps.undo().execution().emitted.push_back(emitted);
-        } else {
+        } else if (trial == nullptr) {
             records.commit(lps.worker(), emitted);
         }
     }
 
   private:
-    [[gnu::noinline]] bool is_sent_already(const SentEvent& sent, const Payload* payload) const {
+    [[nodiscard]] bool sends_all() const { return lazy_queue == nullptr && trial == nullptr; }
+
+    /// Whether an event is not to be sent, by a trial execution, or because it is sent already.
+    [[gnu::noinline]] bool is_held_back(const SentEvent& sent, const Payload* payload) const {
+        if (trial != nullptr) {
+            trial->push_back(sent);
+            return true;
+        }
         const bool again = lazy_queue->matches(sent, record->sequence, payload,
                                                [this](const CancelledEvent& old) { lps.cancel_now(old); });
         counts.resent += again ? 1 : 0;

@@ -155,8 +155,7 @@ class OptimisticExecution {
         if (!events.empty()) [[likely]] {
             const Time begins = queue().grid().begin_of(context.cell);
             if (check_) [[unlikely]] {
-                check_lp<M>(lps_.worker(), queue().delivery(), *context.record, context.lp, events, begins,
-                            context.until, queue().grid());
+                check_lp<M>(context, events, begins);
             }
             if (!context.logged) {
                 statistics_.counts.committed += run(context, events, begins);

@@ -61,7 +61,8 @@ TEST(Checkpoint, ACheckpointThatIsDamagedMissingOrOfAnotherRunIsRefused) {
     EXPECT_EQ(refusal_of_folder(directory, "phold"), "no error");
     for (std::uint64_t shorter = size; shorter > 0; shorter -= std::min<std::uint64_t>(shorter, 1 + size / 200)) {
         std::filesystem::resize_file(file, shorter - 1);
-        EXPECT_NE(refusal_of_folder(directory, "phold").find(file.string()), std::string::npos) << shorter - 1 << " bytes";
+        EXPECT_NE(refusal_of_folder(directory, "phold").find(file.string()), std::string::npos)
+            << shorter - 1 << " bytes";
     }
     std::filesystem::remove(file);
     EXPECT_NE(refusal_of_folder(directory, "phold").find("cannot be read as a checkpoint"), std::string::npos);

@@ -17,7 +17,8 @@ using pdes::Gvt;
 /// Two partitions, of which each has its part in finding GVT.
 struct TwoPartitions {
     GvtTransport transport{2};
-    std::array<GvtTransport::Endpoint, 2> endpoints{GvtTransport::Endpoint{transport, 0}, GvtTransport::Endpoint{transport, 1}};
+    std::array<GvtTransport::Endpoint, 2> endpoints{GvtTransport::Endpoint{transport, 0},
+                                                    GvtTransport::Endpoint{transport, 1}};
     std::array<Gvt, 2> gvts;
     std::array<Gvt::Contribution, 2> own;
 

@@ -59,8 +59,9 @@ TEST(Schedulers, EachIsInTheTableOnceWithADescription) {
 }
 
 TEST(Schedulers, ARunThatASchedulerCannotMakeIsRefusedWithWhatCan) {
-    EXPECT_EQ(refusal_of_run<CopiedWindows>("eager"), "there is no scheduler 'eager'; there are " +
-                                             pdes::scheduler_names([](const auto& /*line*/) { return true; }));
+    EXPECT_EQ(
+        refusal_of_run<CopiedWindows>("eager"),
+        "there is no scheduler 'eager'; there are " + pdes::scheduler_names([](const auto& /*line*/) { return true; }));
     EXPECT_EQ(refusal_of_run<CopiedWindows>("check", 2), "check runs on one thread of one process");
     EXPECT_EQ(refusal_of_run<CopiedWindows>("yawns", 2, "directory"), "none");
     const std::string yawns = refusal_of_run<WithoutLookahead>("yawns");
