@@ -1,7 +1,7 @@
 """Print which tests a change touches, for `make check`: ``touched_tests.py python|core [COMMIT]``.
 
 The change is what differs from COMMIT (default: HEAD), files that git does not track included. ``python``: files and
-folders for pytest, one a line; ``core``: suites for --gtest_filter, joined by colons. It is a choice, no proof: a test
+folders for pytest, one a line; ``core``: the folders whose C++ tests to run, one a line. It is a choice, no proof: a test
 is touched if it was changed, lies in the folder of tests like that of a changed file, or imports a changed module,
 directly or by one module between.
 """
@@ -9,7 +9,6 @@ directly or by one module between.
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,12 @@ from pathlib import Path
 
 TESTS = Path("tests/python")
 PACKAGE = Path("python")
+PARTITIONED = [
+    "simulation/test_partitioned_simulation.py",
+    "simulation/test_recorded_partitions.py",
+    "simulation/test_scenarios.py",
+]
+"""What simulates ranks by each scheduler of the kernel."""
 FOLDERS = {
     "python/idlewave/studies": ["study"],
     "python/idlewave/machine_file": ["machine"],
@@ -27,7 +32,7 @@ FOLDERS = {
     "core/goal": ["schedule", "simulation"],
     "core/collectives": ["schedule", "simulation"],
     "core/trace": ["schedule", "tracer"],
-    "core/pdes": ["pdes", "simulation"],
+    "core/pdes": ["pdes", *PARTITIONED],
     "core/models": ["pdes"],
     "core": ["simulation"],
     "probes/noise": ["measure/noise"],
@@ -124,17 +129,17 @@ def python_tests(files: list[Path]) -> list[str]:
     return sorted(str(test) for test in there if not there & set(test.parents))
 
 
-def core_suites(files: list[Path]) -> list[str]:
-    """Patterns of the suites in the folders of tests like those of the core that were changed."""
+def core_folders(files: list[Path]) -> list[str]:
+    """The folders of the core that were changed, or whose tests were; all, if what these share was."""
+    there = {folder.name for folder in Path("tests/core").iterdir() if any(folder.glob("*_test.cpp"))}
     folders = {file.parts[1] for file in files if file.parts[0] == "core" and len(file.parts) > 2}
-    tests = {test for folder in folders for test in Path("tests/core", folder).glob("*.cpp")}
-    tests |= {file for file in files if file.is_relative_to("tests/core") and file.suffix == ".cpp" and file.exists()}
-    suites = {
-        suite for test in tests for suite in re.findall(r"^TEST(?:_[FP])?\((\w+),", test.read_text(), re.MULTILINE)
-    }
-    return sorted(f"*{suite}.*" for suite in suites)
+    folders |= {file.parts[2] for file in files if file.is_relative_to("tests/core") and len(file.parts) > 3}
+    if any(file.is_relative_to(place) for file in files for place in ("probes/noise", "tests/probes")):
+        return sorted({"probes"} | (folders & there))
+    return sorted(there if "support" in folders else folders & there)
 
 
 if __name__ == "__main__":
     differing = changed(*(sys.argv[2:3] or ["HEAD"]))
-    print(":".join(core_suites(differing)) if sys.argv[1] == "core" else "\n".join(python_tests(differing)))
+    for line in core_folders(differing) if sys.argv[1] == "core" else python_tests(differing):
+        print(line)

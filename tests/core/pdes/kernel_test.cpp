@@ -10,19 +10,12 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "collectives/pattern.hpp"
-#include "outcome.hpp"
 #include "pdes/run.hpp"
-#include "random_schedule.hpp"
 #include "run_events.hpp"
-#include "simulations.hpp"
 #include "trials.hpp"
 
 namespace idlewave {
 namespace {
-
-using testing::Dice;
-using testing::Outcome;
 
 using testing::no_poll;
 
@@ -215,53 +208,6 @@ TEST(Kernel, APollMayEndTheRun) {
             Toy toy(2000, lookahead, 50);
             const std::function<void(Time)> poll = [](Time) { throw Enough{}; };
             EXPECT_THROW(pdes::run(toy, threads, poll, no_use), Enough);
-        }
-    }
-}
-
-TEST(Kernel, AllSchedulersOnAnyNumberOfThreadsGiveTheSameTimesForRandomSchedules) {
-    std::uint64_t ended = 0;
-    for (std::uint64_t seed = 0; seed < testing::trials(1500); ++seed) {
-        Dice dice(seed);
-        const machine::Machine machine = testing::random_machine(dice);
-        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
-        const Outcome one = testing::outcome_one_by_one(graph, machine, seed);
-        for (const std::uint32_t threads : {1U, 2U, 3U}) {
-            ASSERT_EQ(one, testing::outcome_of(graph, machine, seed, threads))
-                << "seed " << seed << ", " << threads << " threads";
-        }
-        ended += one.standstill.empty() ? 1 : 0;
-    }
-    EXPECT_GT(ended, testing::trials(700)) << "most schedules end without a standstill";
-}
-
-TEST(Kernel, MoreThreadsChangeNothingForManyRanks) {
-    machine::Machine machine = testing::simple_machine(2'500'000, 1'500'000, 1'000'000, 6000, 0);
-    machine.noise = machine::NoiseTrace({{0, 40'000'000}, {700'000'000, 3'000'000}}, 1'000'000'000,
-                                        idlewave::machine::Phase::random);
-    for (const auto& [collective, name, ranks] : {std::tuple(collectives::Collective::barrier, "dissemination", 3000U),
-                                                  std::tuple(collectives::Collective::bcast, "binomial", 5000U),
-                                                  std::tuple(collectives::Collective::alltoall, "linear", 60U),
-                                                  std::tuple(collectives::Collective::gather, "linear", 700U)}) {
-        const auto source = pattern(collectives::algorithm(collective, name), ranks, 3, 0);
-        const Outcome one = testing::outcome_of(source, machine, 7, 1);
-        for (const std::uint32_t threads : {2U, 3U, 5U}) {
-            ASSERT_EQ(one, testing::outcome_of(source, machine, 7, threads)) << name << ", " << threads << " threads";
-            ASSERT_EQ(one.finish, testing::finish_of(source, machine, 7, threads)) << name << ", without a recorder";
-        }
-    }
-}
-
-TEST(Simulate, RecordingChangesNothing) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        Dice dice(seed);
-        const machine::Machine machine = testing::random_machine(dice);
-        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(6), 1 + dice.small(40));
-        const Outcome recorded = testing::outcome_of(graph, machine);
-        if (recorded.standstill.empty()) {
-            ASSERT_EQ(testing::finish_of(graph, machine), recorded.finish) << "seed " << seed;
-        } else {
-            ASSERT_THROW(testing::finish_of(graph, machine), Standstill) << "seed " << seed;
         }
     }
 }
