@@ -1,8 +1,8 @@
 """Print which tests a change touches, for `make check`: ``touched_tests.py python|core [COMMIT]``.
 
 The change is what differs from COMMIT (default: HEAD), files that git does not track included. ``python``: files and
-folders for pytest, one a line; ``core``: the folders whose C++ tests to run, one a line. It is a choice, no proof: a test
-is touched if it was changed, lies in the folder of tests like that of a changed file, or imports a changed module,
+folders for pytest, one a line; ``core``: the folders whose C++ tests to run, one a line. It is a choice, no proof: a
+test is touched if it was changed, lies in the folder of tests like that of a changed file, or imports a changed module,
 directly or by one module between.
 """
 
