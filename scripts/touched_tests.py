@@ -20,6 +20,7 @@ PACKAGE = Path("python")
 PARTITIONED = [
     "simulation/test_partitioned_simulation.py",
     "simulation/test_recorded_partitions.py",
+    "simulation/test_derivatives_in_partitions.py",
     "simulation/test_scenarios.py",
 ]
 """What simulates ranks by each scheduler of the kernel."""

@@ -17,7 +17,8 @@ std::string versus(std::uint64_t expected, std::uint64_t found) {
 
 }  // namespace
 
-IdgReader::IdgReader(const InputFile& file) : file_(file), table_(file, FileWindow::ahead_in_table), body_(file, FileWindow::ahead_in_body) {
+IdgReader::IdgReader(const InputFile& file)
+    : file_(file), table_(file, FileWindow::ahead_in_table), body_(file, FileWindow::ahead_in_body) {
     if (!file.regular()) {
         throw InputError(file.name() + ": expected a file that can be read anywhere, found a pipe or device");
     }

@@ -1,8 +1,7 @@
-"""Recordings and derivatives on the kernel's partitions are those of one loop: the same tables and files."""
+"""Recordings on the kernel's partitions are those of one loop: the same tables and files."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,38 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from idlewave import Machine, Recording, Schedule, Timeline, kernel, latency_tolerance, sensitivities, simulate
+from idlewave import Machine, Recording, Schedule, Timeline, kernel, simulate
 from idlewave.cli import cli
 from idlewave.errors import InputError
-from idlewave.noise_models import ExponentialLength, PoissonNoise
+from partition_ways import WAYS, noisy_machine, schedules
 from tracer_support import open_mpi
 
 pytestmark = pytest.mark.slow
 
-WAYS: tuple[dict[str, Any], ...] = (
-    {"scheduler": "check"},
-    {"scheduler": "yawns", "threads": 2},
-    {"scheduler": "yawns", "threads": 4, "placement": "cyclic"},
-    {"scheduler": "timewarp"},
-    {"scheduler": "timewarp", "threads": 2, "placement": "cyclic", "migrate": True},
-    {"scheduler": "timewarp", "threads": 4, "lazy": True},
-    {"scheduler": "yawns", "processes": 2},
-    {"scheduler": "yawns", "processes": 2, "placement": "graph"},
-    {"scheduler": "timewarp", "threads": 2, "processes": 2},
-)
-
 
 @pytest.fixture(scope="module")
 def machine() -> Machine:
-    return Machine.preset("bigred").with_noise(PoissonNoise(5e8, ExponentialLength(2e7)))
-
-
-def schedules() -> tuple[Schedule, ...]:
-    return (
-        Schedule.pattern("dissemination", ranks=100),
-        Schedule.pattern("alltoall", ranks=16, bytes=100_000),
-        Schedule.pattern("halo2d", ranks=36, bytes=1000, compute_ns=5000),
-    )
+    return noisy_machine()
 
 
 def tables(timeline: Timeline) -> dict[str, Any]:
@@ -71,51 +50,6 @@ def test_every_way_records_the_same(machine: Machine, way: dict[str, Any], monke
         segments.append(1 if found.run is None else found.run.segments)
     if way.get("placement") == "graph":
         assert max(segments) > 1, "ranks have moved"
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_has_the_same_derivatives(machine: Machine, way: dict[str, Any]) -> None:
-    open_mpi()
-    for schedule in schedules():
-        found = sensitivities(schedule, machine, seed=3, **way)
-        alone = sensitivities(schedule, machine, seed=3)
-        assert (found.time, found.network, found.node, found.computation, found.messages) == (
-            alone.time,
-            alone.network,
-            alone.node,
-            alone.computation,
-            alone.messages,
-        )
-        assert np.array_equal(found.finish, alone.finish)
-        assert found.slopes.keys() == alone.slopes.keys()
-        for name in alone.slopes:
-            assert np.array_equal(found.slopes[name], alone.slopes[name]), name
-
-
-def test_derivatives_come_with_the_statistics_of_their_run(machine: Machine) -> None:
-    schedule = schedules()[0]
-    for way in ({"scheduler": "check"}, {"scheduler": "timewarp", "threads": 2}):
-        found = sensitivities(schedule, machine, **way)
-        assert found.run is not None
-        assert found.run.committed == found.messages
-    assert sensitivities(schedule, machine).run is None
-
-
-def test_explain_writes_the_statistics_of_the_run_with_derivatives(tmp_path: Path) -> None:
-    open_mpi()
-    file = tmp_path / "run.json"
-    run = ["explain", "dissemination", "--ranks", "40", "-m", "bigred", "--no-tolerance", "--statistics", str(file)]
-    for way in (["timewarp", "--threads", "2"], ["yawns", "--processes", "2"]):
-        done = CliRunner().invoke(cli, [*run, "--scheduler", *way])
-        assert done.exit_code == 0, done.output
-        counts = json.loads(file.read_text())
-        assert counts["committed"] == 40 * 6
-        assert len(counts["series"]["gvt"]) > 0
-
-
-def test_the_latency_tolerance_is_the_same_under_time_warp(machine: Machine) -> None:
-    schedule = schedules()[2]
-    assert latency_tolerance(schedule, machine, scheduler="timewarp", threads=2) == latency_tolerance(schedule, machine)
 
 
 def test_a_part_is_recorded_in_several_processes(machine: Machine) -> None:

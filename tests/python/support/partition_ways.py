@@ -1,0 +1,34 @@
+"""Ways to run a simulation on the kernel's partitions, and what is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from idlewave import Machine, Schedule
+from idlewave.noise_models import ExponentialLength, PoissonNoise
+
+WAYS: tuple[dict[str, Any], ...] = (
+    {"scheduler": "check"},
+    {"scheduler": "yawns", "threads": 2},
+    {"scheduler": "yawns", "threads": 4, "placement": "cyclic"},
+    {"scheduler": "timewarp"},
+    {"scheduler": "timewarp", "threads": 2, "placement": "cyclic", "migrate": True},
+    {"scheduler": "timewarp", "threads": 4, "lazy": True},
+    {"scheduler": "yawns", "processes": 2},
+    {"scheduler": "yawns", "processes": 2, "placement": "graph"},
+    {"scheduler": "timewarp", "threads": 2, "processes": 2},
+)
+
+
+def noisy_machine() -> Machine:
+    """A machine with detours."""
+    return Machine.preset("bigred").with_noise(PoissonNoise(5e8, ExponentialLength(2e7)))
+
+
+def schedules() -> tuple[Schedule, ...]:
+    """Patterns without and with rendezvous."""
+    return (
+        Schedule.pattern("dissemination", ranks=100),
+        Schedule.pattern("alltoall", ranks=16, bytes=100_000),
+        Schedule.pattern("halo2d", ranks=36, bytes=1000, compute_ns=5000),
+    )
