@@ -1,0 +1,25 @@
+"""PHOLD as the tests of the kernel run it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+from idlewave import pdes
+
+SMALL: dict[str, Any] = {"lps": 300, "end": 8.0, "remote": 0.3}
+"""Parameters of a PHOLD that takes no time."""
+LONG = ["phold", "--lps", "3e3", "--remote", "0.3", "--json"]
+"""Words of the command for one that takes as long as `--end` says."""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `idlewave pdes`."""
+    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "pdes", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def outcome(found: pdes.EventRun) -> tuple[int, int]:
+    """What does not depend on how it is run."""
+    return found.digest, found.committed
