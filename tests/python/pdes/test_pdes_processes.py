@@ -20,8 +20,10 @@ from tracer_support import open_mpi
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("processes", [2, 3])
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("processes", "threads"),
+    [(2, 1), (3, 2), *(pytest.param(*both, marks=pytest.mark.long) for both in ((2, 2), (2, 3), (3, 1), (3, 3)))],
+)
 @pytest.mark.parametrize("scheduler", ["yawns", "timewarp"])
 def test_processes_give_the_answer_of_one(processes: int, threads: int, scheduler: str) -> None:
     open_mpi()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+from _pytest.mark import ParameterSet
 from idlewave import Machine, Schedule
 from idlewave.noise_models import ExponentialLength, PoissonNoise
 
@@ -18,6 +21,17 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"scheduler": "yawns", "processes": 2, "placement": "graph"},
     {"scheduler": "timewarp", "threads": 2, "processes": 2},
 )
+
+
+def runs_of(ways: Sequence[dict[str, Any]], schedules: int = 3) -> list[ParameterSet]:
+    """Each way with the number of each schedule. In several processes they take seconds, and all but one are long."""
+    return [
+        pytest.param(
+            way, schedule, marks=pytest.mark.long if "processes" in way and schedule != number % schedules else ()
+        )
+        for number, way in enumerate(ways)
+        for schedule in range(schedules)
+    ]
 
 
 def noisy_machine() -> Machine:
