@@ -29,7 +29,7 @@ stubs: ## rewrite python/idlewave/_core.pyi from the compiled core
 bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DIRECTORY": more of them; "--before PYTHON": beside an earlier Idlewave)
 	@scripts/bench $(BENCH)
 
-bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --density --ross DIRECTORY": more plots, and beside ROSS)
+bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --density --ross DIRECTORY": more plots, and beside ROSS; "--before PYTHON": beside an earlier Idlewave)
 	@scripts/bench-kernel $(BENCH)
 
 clean: ## remove all that was built or installed here; results in out/ stay

@@ -13,59 +13,60 @@ from rich.table import Table
 
 PAIRS = 9
 SECOND = 1
-"""Of nine ratios, the median of all lies between the second smallest and the second largest with 96 %."""
+"""With a probability of 96 % the median of all ratios lies between the second smallest of nine and the second largest."""
 HELP = "the Python of an environment with an earlier Idlewave: only compare with that, row by row, in turns"
 
 
 @dataclass(frozen=True)
-class Row:
-    """What is timed: its name, and how long it takes with the Idlewave of a Python."""
+class Run:
+    """How long a run took, and what it found."""
 
-    name: str
-    seconds: Callable[[Path], float]
+    seconds: float
+    found: object
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Seconds of a row, of both in turns."""
+class Row:
+    """What is timed: its name, and how to run it with the Idlewave of a Python."""
 
-    before: list[float]
-    now: list[float]
-
-    @property
-    def ratios(self) -> list[float]:
-        """How many times as long it takes now, from the smallest on."""
-        return sorted(now / before for before, now in zip(self.before, self.now, strict=True))
+    name: str
+    run: Callable[[Path], Run]
 
 
-def in_pairs(row: Row, before: Path, now: Path) -> Pairs:
-    """Runs a row in turns; which of both begins changes from pair to pair."""
-    pairs = Pairs([], [])
-    for number in range(PAIRS):
-        both = [(pairs.before, before), (pairs.now, now)]
-        for seconds, python in both if number % 2 == 0 else reversed(both):
-            seconds.append(row.seconds(python))
-    return pairs
+def in_pairs(row: Row, before: Path, now: Path) -> tuple[list[Run], list[Run]]:
+    """Runs a row with both in turns, after once each; which of both begins changes from pair to pair."""
+    runs: dict[Path, list[Run]] = {before: [], now: []}
+    for number in range(PAIRS + 1):
+        for python in (before, now) if number % 2 == 0 else (now, before):
+            runs[python].append(row.run(python))
+    return runs[before][1:], runs[now][1:]
 
 
 def show(console: Console, rows: Iterable[Row], before: Path, now: Path) -> None:
-    """Runs all rows, and prints the median of each row's ratios with its interval of 96 %."""
+    """Runs all rows, and prints for each the medians of the seconds, and that of the ratios with its interval.
+
+    Ends the program with status 1 if a row has another result than before.
+    """
     table = Table("what", "before, seconds", "now, seconds", "now over before", "96 % interval", title="in pairs")
     for column in table.columns[1:]:
         column.justify = "right"
-    medians = []
+    medians, others = [], []
     for row in track(list(rows), description="in pairs", transient=True):
-        pairs = in_pairs(row, before, now)
-        ratios = pairs.ratios
+        earlier, later = in_pairs(row, before, now)
+        ratios = sorted(y.seconds / x.seconds for x, y in zip(earlier, later, strict=True))
         medians.append(statistics.median(ratios))
+        if any(run.found != earlier[0].found for run in (*earlier, *later)):
+            others.append(row.name)
         table.add_row(
             row.name,
-            f"{min(pairs.before):.4f}",
-            f"{min(pairs.now):.4f}",
+            f"{statistics.median(run.seconds for run in earlier):.4f}",
+            f"{statistics.median(run.seconds for run in later):.4f}",
             f"{medians[-1]:.3f}",
             f"{ratios[SECOND]:.3f} to {ratios[-1 - SECOND]:.3f}",
         )
     console.print(table)
-    console.print(
-        f"{PAIRS} pairs a row; now over before: {statistics.geometric_mean(medians):.3f} on the average of rows"
-    )
+    console.print(f"medians of {PAIRS} pairs; now over before, all rows: {statistics.geometric_mean(medians):.3f}")
+    if others:
+        console.print(f"ERROR: another result than before: {'; '.join(others)}")
+        raise SystemExit(1)
+    console.print("all rows have the same result as before")

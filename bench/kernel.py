@@ -157,7 +157,10 @@ def rows_before(lps_per_core: Sequence[int]) -> list[before.Row]:
 
     def row(way: Way, work: Work) -> before.Row:
         name = f"{way.name}, {work.lps // way.cores:,} LPs a core"
-        return before.Row(name, lambda python: simulated(way, work, python.parent / "idlewave").seconds)
+        return before.Row(name, lambda python: paired(simulated(way, work, python.parent / "idlewave")))
+
+    def paired(answer: Answer) -> before.Run:
+        return before.Run(answer.seconds, (answer.committed, answer.digest))
 
     return [row(way, Work(lps * way.cores)) for way, lps in product(TARGETS, lps_per_core)]
 
@@ -178,6 +181,8 @@ def main() -> None:
     parser.add_argument("--before", type=Path, metavar="PYTHON", help=before.HELP)
     parser.add_argument("--output", type=Path, default=Path("out/bench"), help="directory for plots")
     arguments = parser.parse_args()
+    if arguments.before is not None and (arguments.ross is not None or arguments.sweeps or arguments.density):
+        parser.error("--before goes with none of --ross, --sweeps and --density")
     if arguments.ross and not Ross(arguments.ross).program.is_file():
         parser.error(f"{Ross(arguments.ross).program} does not exist: see bench/README.md")
     arguments.output.mkdir(parents=True, exist_ok=True)

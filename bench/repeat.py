@@ -6,7 +6,7 @@ It is run LEAST times, and more often if that takes less than fifteen seconds, M
 unless it is given. ``slopes``: with derivatives; ``seeds``: with 64 seeds, one after the other; both of a schedule
 that is in memory already.
 ``seconds``: of every time, simulation with generation of the schedule; of a file, with reading it. ``memory``: bytes,
-of the whole process at its most.
+of the whole process at its most; not with ``slopes`` and ``seeds``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def several(least: int, run: Callable[Given, Outcome], *arguments: Given.args, *
 
 
 def between(least: int, most: int, run: Callable[[], Outcome]) -> list[Outcome]:
-    """What so many runs give, more than the least in fifteen seconds only."""
+    """What the least number of runs gives, or more within fifteen seconds, the most at most."""
     begin = time.perf_counter()
     outcomes: list[Outcome] = []
     while len(outcomes) < least or (len(outcomes) < most and time.perf_counter() - begin < LONG_ENOUGH):
@@ -59,15 +59,14 @@ def simulated(machine: Machine, threads: int, work: list[str]) -> dict[str, floa
     return {"seconds": seconds, "messages": timeline.messages, "max_finish_ps": timeline.max_finish}
 
 
-def seconds_of(what: str, machine: Machine, schedule: Schedule) -> float:
-    """How long derivatives or all seeds of a schedule take."""
+def analysed(what: str, machine: Machine, schedule: Schedule) -> dict[str, float]:
+    """What derivatives, or all seeds of a schedule, said, and the seconds that they took."""
     begin = time.perf_counter()
     if what == "slopes":
-        sensitivities(schedule, machine)
-    else:
-        for seed in range(SEEDS):
-            simulate(schedule, machine, seed=seed)
-    return time.perf_counter() - begin
+        found = sensitivities(schedule, machine)
+        return {"seconds": time.perf_counter() - begin, "time": found.time, **found.network}
+    last = sum(simulate(schedule, machine, seed=seed).max_finish for seed in range(SEEDS))
+    return {"seconds": time.perf_counter() - begin, "max_finish_ps": last}
 
 
 def main() -> None:
@@ -78,13 +77,14 @@ def main() -> None:
     runs = int(least), int(most or MOST_RUNS)
     if what in ("slopes", "seeds"):
         schedule = schedule_of(work)
-        print(json.dumps({"seconds": between(*runs, lambda: seconds_of(what, machine, schedule))}))
-        return
-    answers = between(*runs, lambda: simulated(machine, int(what), work))
+        answers = between(*runs, lambda: analysed(what, machine, schedule))
+    else:
+        answers = between(*runs, lambda: simulated(machine, int(what), work))
     seconds = [answer.pop("seconds") for answer in answers]
     if any(answer != answers[0] for answer in answers):
         raise SystemExit(f"one simulation, several answers: {answers}")
-    print(json.dumps({**answers[0], "seconds": seconds, "memory": peak_memory()}))
+    memory = {} if what in ("slopes", "seeds") else {"memory": peak_memory()}
+    print(json.dumps({**answers[0], "seconds": seconds, **memory}))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ take. "over floor" is how many times as long a message takes as in bench/floor.c
 bench/noise_floor.cpp, on as many ranks: one pattern by the rules of CPU and NIC and nothing else, with the same answer.
 What is compared with itself (on two threads, with derivatives) is run in turns: such a machine changes its speed.
 With ``--large`` also 16,777,216 ranks, with ``--largest`` 134,217,728. With the directory of a LogGOPSim build (the
-program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files. With ``--before`` each row is
-run in turns with an earlier Idlewave, and nothing else.
+program loggopsim) both simulate the same schedules, from LogGOPSim's own binary files. With ``--before`` the rows of
+the first table, seeds on one thread, and derivatives without noise are run in turns with an earlier Idlewave, and
+nothing else; this takes ten minutes.
 """
 
 from __future__ import annotations
@@ -149,7 +150,10 @@ def write_machines(folder: Path) -> None:
 
 def said_by(command: Sequence[str | Path]) -> dict[str, Any]:
     """The JSON that a program prints."""
-    said: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-500:]}")
+    said: dict[str, Any] = json.loads(done.stdout)
     return said
 
 
@@ -400,11 +404,16 @@ def uneven_goal(ranks: int) -> str:
 
 
 def rows_before(machines: Path, folder: Path) -> list[before.Row]:
-    """What is compared with an earlier Idlewave: each row of the tables, on one thread and on two, in less time."""
+    """What is compared with an earlier Idlewave, three runs a process."""
 
     def row(name: str, noise: str, what: str, *work: str | Path) -> before.Row:
         arguments = [machines / machine_file(noise), PAIRED_REPETITIONS, what, *work]
-        return before.Row(name, lambda python: min(said_by([python, REPEAT, *arguments])["seconds"]))
+        return before.Row(name, lambda python: paired([python, REPEAT, *arguments]))
+
+    def paired(command: Sequence[str | Path]) -> before.Run:
+        said = said_by(command)
+        said.pop("memory", 0)
+        return before.Run(min(said.pop("seconds")), said)
 
     rows = []
     for work in WORKS:
@@ -431,6 +440,8 @@ def main() -> None:
     parser.add_argument("--before", type=Path, metavar="PYTHON", help=before.HELP)
     parser.add_argument("--output", type=Path, default=Path("out/bench"), help="where the plot goes")
     arguments = parser.parse_args()
+    if arguments.before is not None and (arguments.large or arguments.largest or arguments.loggopsim is not None):
+        parser.error("--before goes with none of --large, --largest and --loggopsim")
     arguments.output.mkdir(parents=True, exist_ok=True)
     console = Console(width=WIDTH)
     with TemporaryDirectory() as name:

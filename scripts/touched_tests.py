@@ -135,9 +135,9 @@ def core_folders(files: list[Path]) -> list[str]:
     there = {folder.name for folder in Path("tests/core").iterdir() if any(folder.glob("*_test.cpp"))}
     folders = {file.parts[1] for file in files if file.parts[0] == "core" and len(file.parts) > 2}
     folders |= {file.parts[2] for file in files if file.is_relative_to("tests/core") and len(file.parts) > 3}
-    if any(file.is_relative_to(place) for file in files for place in ("probes/noise", "tests/probes")):
-        return sorted({"probes"} | (folders & there))
-    return sorted(there if "support" in folders else folders & there)
+    chosen = there if "support" in folders else folders & there
+    probes = any(file.is_relative_to(place) for file in files for place in ("probes/noise", "tests/probes"))
+    return sorted(chosen | {"probes"} if probes else chosen)
 
 
 if __name__ == "__main__":

@@ -34,10 +34,10 @@ def compilers() -> dict[str, list[str]]:
         pytest.skip("the package was not built in this checkout")
     found = {}
     for row in json.loads((BUILD / "compile_commands.json").read_text()):
-        folder = Path(row["file"]).parent
-        if folder.parent == ROOT / "core":
+        library = re.search(r"core/CMakeFiles/idlewave_(\w+)\.dir/", row["command"])
+        if library is not None:
             words = shlex.split(row["command"])
-            found[folder.name] = [word for word in words[: words.index("-o")] if not word.endswith("ccache")]
+            found[library[1]] = [word for word in words[: words.index("-o")] if not word.endswith("ccache")]
     return found
 
 
