@@ -13,7 +13,7 @@ from rich.table import Table
 
 PAIRS = 9
 SECOND = 1
-"""With a probability of 96 % the median of all ratios lies between the second smallest of nine and the second largest."""
+"""The median of all ratios lies between the second smallest and the second largest of nine, for 96 % of samples."""
 HELP = "the Python of an environment with an earlier Idlewave: only compare with that, row by row, in turns"
 
 
