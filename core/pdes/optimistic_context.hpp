@@ -52,7 +52,7 @@ struct OptimisticContext {
     [[gnu::always_inline]] void send(std::uint32_t destination, Time time, std::uint16_t code) {
         const Placement::Position position = check(destination, time);
         const SentEvent sent{time, destination, code};
-        if (sends_all() || !is_held_back(sent, nullptr)) [[likely]] {
+        if (sends_all() || !is_suppressed(sent, nullptr)) [[likely]] {
             const PendingEvent event{time, position.local, lp, record->sequence, code};
             if (position.partition == lps.self()) [[likely]] {
                 lps.deliver(event);
@@ -68,7 +68,7 @@ struct OptimisticContext {
         const Placement::Position position = check(destination, time);
         const Payload payload(arguments...);
         const SentEvent sent{time, destination, QueuedEvent::pooled};
-        if (sends_all() || !is_held_back(sent, &payload)) [[likely]] {
+        if (sends_all() || !is_suppressed(sent, &payload)) [[likely]] {
             PendingEvent event{time, position.local, lp, record->sequence, QueuedEvent::pooled};
             if (position.partition == lps.self()) [[likely]] {
                 event.sequence = lps.queue().payloads().put(record->sequence, payload);
@@ -95,7 +95,7 @@ struct OptimisticContext {
     [[nodiscard]] bool sends_all() const { return lazy_queue == nullptr && trial == nullptr; }
 
     /// Whether an event is not to be sent, by a trial execution, or because it is sent already.
-    [[gnu::noinline]] bool is_held_back(const SentEvent& sent, const Payload* payload) const {
+    [[gnu::noinline]] bool is_suppressed(const SentEvent& sent, const Payload* payload) const {
         if (trial != nullptr) {
             trial->push_back(sent);
             return true;
