@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -94,11 +94,11 @@ class Answer:
 Answers = dict[tuple[Way, Work], list[Answer]]
 
 
-def said_by(command: list[str]) -> dict[str, Any]:
+def said_by(command: Sequence[str | Path]) -> dict[str, Any]:
     """The JSON that a program prints."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-500:]}")
+        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-500:]}")
     said: dict[str, Any] = json.loads(done.stdout)
     return said
 

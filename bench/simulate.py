@@ -19,7 +19,6 @@ nothing else; this takes ten minutes.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import subprocess
@@ -31,12 +30,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import before
 import idlewave
 import matplotlib.pyplot as plt
-from repeat import several
+from kernel_runs import said_by
+from repeat import SEEDS, several
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -59,7 +58,6 @@ COMPARED_RANKS = 2**20
 SLOPES_RANKS = 2**10
 SLOPED_PATTERNS = {"dissemination": COMPARED_RANKS, "alltoall": SLOPES_RANKS}
 UNEVEN_STEPS = 40
-SEEDS = 64
 WIDTH = 120
 PAIRED_REPETITIONS = "3-3"
 SEED_RANKS = 2**14
@@ -146,15 +144,6 @@ def write_machines(folder: Path) -> None:
         (folder / f"{file}.csv").write_text("start_ns,length_ns\n" + rows, encoding="utf-8")
         table = f'\n[noise]\nkind = "trace"\nfile = "{file}.csv"\nperiod = "{seconds}s"\n'
         (folder / file).write_text(NETWORK + table, encoding="utf-8")
-
-
-def said_by(command: Sequence[str | Path]) -> dict[str, Any]:
-    """The JSON that a program prints."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stderr[-500:]}")
-    said: dict[str, Any] = json.loads(done.stdout)
-    return said
 
 
 def fastest(command: Sequence[str | Path]) -> Answer:
@@ -403,11 +392,11 @@ def uneven_goal(ranks: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def rows_before(machines: Path, folder: Path) -> list[before.Row]:
-    """What is compared with an earlier Idlewave, three runs a process."""
+def rows_before(folder: Path) -> list[before.Row]:
+    """What is compared with an earlier Idlewave, three runs a process. The machines are in `folder`."""
 
     def row(name: str, noise: str, what: str, *work: str | Path) -> before.Row:
-        arguments = [machines / machine_file(noise), PAIRED_REPETITIONS, what, *work]
+        arguments = [folder / machine_file(noise), PAIRED_REPETITIONS, what, *work]
         return before.Row(name, lambda python: paired([python, REPEAT, *arguments]))
 
     def paired(command: Sequence[str | Path]) -> before.Run:
@@ -448,7 +437,7 @@ def main() -> None:
         folder = Path(name)
         write_machines(folder)
         if arguments.before is not None:
-            before.show(console, rows_before(folder, folder), arguments.before, Path(sys.executable))
+            before.show(console, rows_before(folder), arguments.before, Path(sys.executable))
             return
         works = WORKS + (LARGE if arguments.large else []) + (LARGEST if arguments.largest else [])
         progress = track(works, description="simulating", transient=True)

@@ -68,7 +68,7 @@ def all_of(file: Path) -> set[Path]:
 def write_commands() -> dict[Path, str]:
     """Write the command of each file into COMMANDS; returns them.
 
-    The build compiles small files together, by a file that includes them.
+    The build compiles files of a folder together, by a file that includes them.
     """
     rows = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     built: dict[Path, str] = {}
