@@ -157,14 +157,17 @@ class OptimisticExecution {
             if (check_) [[unlikely]] {
                 check_lp<M>(context, events, begins);
             }
-            if (!context.logged) {
-                statistics_.counts.committed += run(context, events, begins);
+            // One call, which is inlined: two would compile each model twice.
+            UndoRecord* record =
+                context.logged ? lps_.undo().open(*context.record, context.local, context.cell, events) : nullptr;
+            const std::uint64_t count = run(context, events, begins);
+            if (record != nullptr) {
+                lps_.undo().close(record, count);
+            } else {
+                statistics_.counts.committed += count;
                 for (const QueuedEvent& event : events) {
                     queue().delivery().release(event);
                 }
-            } else {
-                UndoRecord* record = lps_.undo().open(*context.record, context.local, context.cell, events);
-                lps_.undo().close(record, run(context, events, begins));
             }
             lps_.deliver_deferred();
         }
