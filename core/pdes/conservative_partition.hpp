@@ -199,7 +199,7 @@ class ConservativePartition {
         const auto prefetch = [this, block](const QueuedEvent& event) {
             fetch(block[event.lp]);
             if (event.code == QueuedEvent::pooled) {
-                payloads_.prefetch(event.sequence);
+                payloads_.prefetch(event.payload_slot);
             }
         };
         const auto prefetch_more = [this, block, number_of](const QueuedEvent& event) {

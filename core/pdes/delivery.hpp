@@ -26,7 +26,7 @@ class Delivery {
     [[nodiscard, gnu::always_inline]] Delivered deliver(const QueuedEvent& event, Time begins) const {
         const Time time = begins + event.offset;
         if (event.code == QueuedEvent::pooled) [[unlikely]] {
-            const PooledPayload<Payload>& slot = payloads_[event.sequence];
+            const PooledPayload<Payload>& slot = payloads_[event.payload_slot];
             return {time, event.source, slot.sequence, &slot.payload};
         }
         return {time, event.source, event.sequence, &model_.payload(event.code)};
@@ -35,7 +35,7 @@ class Delivery {
     /// Frees the payload of an event that no LP will receive again.
     [[gnu::always_inline]] void release(const QueuedEvent& event) {
         if (event.code == QueuedEvent::pooled) [[unlikely]] {
-            payloads_.remove(event.sequence);
+            payloads_.remove(event.payload_slot);
         }
     }
 

@@ -26,11 +26,14 @@ struct Event {
 /// An event in a bucket of the calendar queue, in 16 bytes: all events of a bucket lie in one cell of time and go to
 /// LPs of one block.
 struct QueuedEvent {
-    std::uint32_t offset = 0;    ///< ticks after the beginning of its cell; after that of its window once that is open
-    std::uint32_t source = 0;    ///< `timer`: it is no event, but wakes the LP up
-    std::uint32_t sequence = 0;  ///< where `code` is `pooled`: the slot of the PayloadPool
-    std::uint16_t lp = 0;        ///< index in the block
-    std::uint16_t code = 0;      ///< stands for a payload, as the model says
+    std::uint32_t offset = 0;  ///< ticks after the beginning of its cell; after that of its window once that is open
+    std::uint32_t source = 0;  ///< `timer`: it is no event, but wakes the LP up
+    union {
+        std::uint32_t sequence = 0;
+        std::uint32_t payload_slot;  ///< where `code` is `pooled`: of the PayloadPool, which has the sequence
+    };
+    std::uint16_t lp = 0;    ///< index in the block
+    std::uint16_t code = 0;  ///< stands for a payload, as the model says
 
     static constexpr std::uint32_t timer = 0xffffffff;
     static constexpr std::uint16_t pooled = 0xffff;        ///< the payload lies in the PayloadPool
@@ -44,7 +47,10 @@ struct PendingEvent {
     Time time = 0;
     std::uint32_t lp = 0;  ///< the receiver's index in its partition
     std::uint32_t source = 0;
-    std::uint32_t sequence = 0;
+    union {
+        std::uint32_t sequence = 0;  ///< that of an event on its way, whatever its code
+        std::uint32_t payload_slot;  ///< in a process, where `code` is `pooled`: as in QueuedEvent
+    };
     std::uint16_t code = 0;  ///< as in QueuedEvent; in a message batch `pooled` stands for the batch's next payload
     std::uint16_t unused = 0;
 };

@@ -18,7 +18,7 @@ void take_payload(PendingEvent& event, typename M::Payload& payload, typename M:
         event.code = worker.assign_code(payload);
     }
     if (event.code == QueuedEvent::pooled) {
-        event.sequence = payloads.put(event.sequence, payload);
+        event.payload_slot = payloads.put(event.sequence, payload);
     }
 }
 

@@ -71,7 +71,7 @@ struct OptimisticContext {
         if (sends_all() || !is_suppressed(sent, &payload)) [[likely]] {
             PendingEvent event{time, position.local, lp, record->sequence, QueuedEvent::pooled};
             if (position.partition == lps.self()) [[likely]] {
-                event.sequence = lps.queue().payloads().put(record->sequence, payload);
+                event.payload_slot = lps.queue().payloads().put(record->sequence, payload);
                 lps.deliver(event);
             } else {
                 lps.send_remote(position.partition, event, payload);

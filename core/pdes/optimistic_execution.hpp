@@ -118,7 +118,7 @@ class OptimisticExecution {
             __builtin_prefetch(&lps_.lps()[first_lp + event.lp], 1);
             lps_.undo().prefetch(first_lp + event.lp);
             if (event.code == QueuedEvent::pooled) {
-                queue().payloads().prefetch(event.sequence);
+                queue().payloads().prefetch(event.payload_slot);
             }
         };
         const auto prefetch_more = [&](const QueuedEvent& event) {
@@ -224,7 +224,7 @@ class OptimisticExecution {
         }
         return std::any_of(events.begin(), events.end(), [this](const QueuedEvent& event) {
             return event.code == QueuedEvent::pooled &&
-                   lps_.worker().is_conservative(queue().payloads()[event.sequence].payload);
+                   lps_.worker().is_conservative(queue().payloads()[event.payload_slot].payload);
         });
     }
 

@@ -26,7 +26,7 @@ class PayloadStore {
 
     PooledPayload<Payload>& operator[](std::uint32_t number) { return slabs_[number / slab_size][number % slab_size]; }
 
-    /// Appends free slots to `slots`, at least one.
+    /// Appends free slots to `numbers`, at least one.
     void take(std::vector<std::uint32_t>& numbers) {
         const std::lock_guard lock(mutex_);
         if (!left_over_.empty()) {
@@ -46,7 +46,7 @@ class PayloadStore {
         ++count_;
     }
 
-    /// Takes as many free slots as a slab has from the end of `slots`.
+    /// Takes as many free slots as a slab has from the end of `numbers`.
     void give(std::vector<std::uint32_t>& numbers) {
         const std::lock_guard lock(mutex_);
         left_over_.insert(left_over_.end(), numbers.end() - slab_size, numbers.end());

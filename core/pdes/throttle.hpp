@@ -14,14 +14,14 @@ class Throttle {
     [[nodiscard]] std::uint64_t interval() const { return interval_; }
 
     /// `executed`: events so far that were not rolled back; `rolled_back`: those that were.
-    void adapt(std::uint64_t handled, std::uint64_t undone) {
-        const std::uint64_t more = handled - handled_;
-        const std::uint64_t less = undone - undone_;
+    void adapt(std::uint64_t executed, std::uint64_t rolled_back) {
+        const std::uint64_t more = executed - executed_;
+        const std::uint64_t less = rolled_back - rolled_back_;
         if (more + less < fewest) {
             return;
         }
-        handled_ = handled;
-        undone_ = undone;
+        executed_ = executed;
+        rolled_back_ = rolled_back;
         if (less * 4 > more) {
             ahead_ = std::max<std::int64_t>(1, ahead_ / 2);
         } else if (less * 16 < more) {
@@ -37,8 +37,8 @@ class Throttle {
 
     std::int64_t ahead_ = 8;
     std::uint64_t interval_ = 1 << 12;
-    std::uint64_t handled_ = 0;
-    std::uint64_t undone_ = 0;
+    std::uint64_t executed_ = 0;
+    std::uint64_t rolled_back_ = 0;
 };
 
 }  // namespace idlewave::pdes

@@ -111,24 +111,5 @@ TEST(Horizon, ARoundBeginsWhenThePartitionIsIdleOrHasExecutedMuch) {
     EXPECT_EQ(alone.horizon.executed(), 1 << 20);
 }
 
-TEST(Throttle, RunsLessFarAheadAfterRollbacksAndFurtherWithoutThem) {
-    pdes::Throttle throttle;
-    const std::int64_t first = throttle.cells_ahead();
-    throttle.adapt(10'000, 5'000);
-    EXPECT_EQ(throttle.cells_ahead(), first / 2);
-    throttle.adapt(20'000, 6'000);
-    EXPECT_EQ(throttle.cells_ahead(), first / 2) << "a tenth of the events was rolled back";
-    throttle.adapt(30'000, 6'000);
-    EXPECT_EQ(throttle.cells_ahead(), first / 2 + 1);
-    for (std::uint64_t executed = 40'000; executed < 10'000'000; executed += 10'000) {
-        throttle.adapt(executed, 6'000);
-    }
-    EXPECT_EQ(throttle.cells_ahead(), pdes::Throttle::furthest);
-    for (std::uint64_t undone = 10'000; undone < 200'000; undone += 10'000) {
-        throttle.adapt(10'000'000, undone);
-    }
-    EXPECT_EQ(throttle.cells_ahead(), 1);
-}
-
 }  // namespace
 }  // namespace idlewave

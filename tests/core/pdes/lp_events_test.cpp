@@ -20,7 +20,7 @@ std::vector<QueuedEvent> block_of(const std::vector<std::size_t>& counts) {
     std::vector<QueuedEvent> events;
     for (std::uint16_t lp = 0; lp < counts.size(); ++lp) {
         for (std::size_t i = 0; i < counts[lp]; ++i) {
-            events.push_back({.offset = static_cast<std::uint32_t>(events.size()), .lp = lp});
+            events.push_back({.offset = static_cast<std::uint32_t>(events.size()), .sequence = 0, .lp = lp});
         }
     }
     events.resize(events.size() + pdes::BlockEvents::margin, events.empty() ? QueuedEvent{} : events.back());

@@ -59,7 +59,7 @@ Snapshot snapshot_of(const Placement& next) {
     SavedPartition::save_lps(next, snapshot, parts.contents(pdes::PlacedLps{whole, 0}));
     const pdes::Delivery<SmallWindows> delivery(parts.windows, parts.payloads);
     const QueuedEvent event{3, 8, parts.payloads.put(2, Small::Payload{55}), 4, QueuedEvent::pooled};
-    const QueuedEvent timer{.offset = 6, .source = QueuedEvent::timer, .lp = 4};
+    const QueuedEvent timer{.offset = 6, .source = QueuedEvent::timer, .sequence = 0, .lp = 4};
     SavedPartition::save_queued(event, 4, 1000, delivery, snapshot.open(next.of(4).partition));
     SavedPartition::save_queued(timer, 4, 1000, delivery, snapshot.open(next.of(4).partition));
     return snapshot;
@@ -74,8 +74,8 @@ Pending restore(const Snapshot& snapshot, std::uint32_t partition, Parts& parts,
         snapshot.of(partition), parts.contents(own),
         [&](const pdes::PendingEvent& event) {
             EXPECT_EQ(event.source, 8U);
-            EXPECT_EQ(parts.payloads[event.sequence].sequence, 2U);
-            pending.emplace_back(event.lp, event.time, parts.payloads[event.sequence].payload.word);
+            EXPECT_EQ(parts.payloads[event.payload_slot].sequence, 2U);
+            pending.emplace_back(event.lp, event.time, parts.payloads[event.payload_slot].payload.word);
         },
         [&](std::uint32_t index, Time time) { pending.emplace_back(index, time, 0); });
     return pending;

@@ -92,7 +92,7 @@ TEST(ProcessLink, AllEventsHaveArrivedWhenTheyAgree) {
     for (std::uint32_t i = 0; i < 10'000; ++i) {
         const pdes::PendingEvent& event = processes.linked[1].received[i];
         EXPECT_EQ(event.lp, i) << "the receiver's index in its partition";
-        EXPECT_EQ(processes.linked[1].payloads[event.sequence].payload.word, i);
+        EXPECT_EQ(processes.linked[1].payloads[event.payload_slot].payload.word, i);
     }
     EXPECT_EQ(processes.linked[0].link.events(), 10'000U);
     EXPECT_LT(processes.linked[0].link.batches(), 10U);

@@ -61,8 +61,10 @@ TEST(Statistics, EventsAreCountedByTheirReceiverAndByTheGroupsOfBoth) {
     PartitionStatistics statistics = counting();
     const std::uint32_t groups = CommunicationMatrix::groups_of(1'000);
     const std::uint32_t size = group_size(1'000, CommunicationMatrix::max_groups);
-    const std::vector<QueuedEvent> events = {
-        {.source = 0}, {.source = 999}, {.source = 999}, {.source = QueuedEvent::timer}};
+    const std::vector<QueuedEvent> events = {{.source = 0, .sequence = 0},
+                                             {.source = 999, .sequence = 0},
+                                             {.source = 999, .sequence = 0},
+                                             {.source = QueuedEvent::timer, .sequence = 0}};
     statistics.communication.count(2, 502, events);
     EXPECT_EQ(statistics.communication.received(2), 4U);
     EXPECT_EQ(statistics.communication.received(1), 0U);

@@ -29,7 +29,8 @@ struct Executed {
 
     /// An execution of so many events in a cell, each of which sends one.
     void execute(std::uint32_t lp, std::int64_t cell, std::uint32_t events = 1) {
-        const std::vector<QueuedEvent> queued(events, QueuedEvent{.offset = static_cast<std::uint32_t>(cell)});
+        const std::vector<QueuedEvent> queued(events,
+                                              QueuedEvent{.offset = static_cast<std::uint32_t>(cell), .sequence = 0});
         UndoRecord* record = log.open(lps[lp], lp, cell, queued);
         for (std::uint32_t i = 0; i < events; ++i) {
             lps[lp].state.model.value = lps[lp].state.model.value * 10 + static_cast<std::uint64_t>(cell);
