@@ -94,10 +94,10 @@ class CalendarQueue {
                                      std::uint16_t code) {
         const std::int64_t cell = grid_.cell_of(time);
         if (cell >= near_end_) [[unlikely]] {
-            overflow_.push({time, lp, source, sequence, code}, cell / Grid::row);
+            overflow_.push({time, lp, source, {sequence}, code}, cell / Grid::row);
             return;
         }
-        append(cell, lp >> grid_.block_shift, {grid_.in_cell(time), source, sequence, grid_.in_block(lp), code});
+        append(cell, lp >> grid_.block_shift, {grid_.in_cell(time), source, {sequence}, grid_.in_block(lp), code});
     }
 
     /// The first cell from `from` on that may have an event; `none` if there are no events. Exact for cells with

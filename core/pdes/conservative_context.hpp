@@ -55,7 +55,7 @@ class ConservativeContext {
         std::uint32_t slot = destination;
         if (check(destination, time) && !parts_.memory.find_slot(destination, slot)) [[unlikely]] {
             parts_.link.send(parts_.model, parts_.memory.placement().of(destination),
-                             {time, 0, lp_, record_->sequence, code}, parts_.memory.grid().cell_of(time));
+                             {time, 0, lp_, {record_->sequence}, code}, parts_.memory.grid().cell_of(time));
         } else {
             parts_.calendar.push(time, slot, lp_, record_->sequence, code);
         }
@@ -68,8 +68,8 @@ class ConservativeContext {
         std::uint32_t slot = destination;
         if (check(destination, time) && !parts_.memory.find_slot(destination, slot)) [[unlikely]] {
             parts_.link.send(parts_.memory.placement().of(destination),
-                             {time, 0, lp_, record_->sequence, QueuedEvent::pooled}, parts_.memory.grid().cell_of(time),
-                             Payload(payload...));
+                             {time, 0, lp_, {record_->sequence}, QueuedEvent::pooled},
+                             parts_.memory.grid().cell_of(time), Payload(payload...));
         } else {
             const std::uint32_t pooled = parts_.payloads.put(record_->sequence, payload...);
             parts_.calendar.push(time, slot, lp_, pooled, QueuedEvent::pooled);

@@ -83,7 +83,7 @@ class EventQueue {
 
     /// An event of a cell that begins at `begins`, outside of its bucket; `lp`: its receiver's index in the partition.
     [[nodiscard]] static PendingEvent pending(const QueuedEvent& event, Time begins, std::uint32_t lp) {
-        return {begins + event.offset, lp, event.source, event.sequence, event.code};
+        return {begins + event.offset, lp, event.source, {event.sequence}, event.code};
     }
 
   private:

@@ -53,7 +53,7 @@ struct OptimisticContext {
         const Placement::Position position = check(destination, time);
         const SentEvent sent{time, destination, code};
         if (sends_all() || !is_suppressed(sent, nullptr)) [[likely]] {
-            const PendingEvent event{time, position.local, lp, record->sequence, code};
+            const PendingEvent event{time, position.local, lp, {record->sequence}, code};
             if (position.partition == lps.self()) [[likely]] {
                 lps.deliver(event);
             } else {
@@ -69,7 +69,7 @@ struct OptimisticContext {
         const Payload payload(arguments...);
         const SentEvent sent{time, destination, QueuedEvent::pooled};
         if (sends_all() || !is_suppressed(sent, &payload)) [[likely]] {
-            PendingEvent event{time, position.local, lp, record->sequence, QueuedEvent::pooled};
+            PendingEvent event{time, position.local, lp, {record->sequence}, QueuedEvent::pooled};
             if (position.partition == lps.self()) [[likely]] {
                 event.payload_slot = lps.queue().payloads().put(record->sequence, payload);
                 lps.deliver(event);

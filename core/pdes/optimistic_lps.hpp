@@ -165,7 +165,7 @@ class OptimisticLps {
         }
         const std::int64_t cell = queue_.grid().cell_of(time);
         if (lp.needs_timer(cell)) [[unlikely]] {
-            queue_.push({time, local, QueuedEvent::timer, 0, 0}, cell);
+            queue_.push({time, local, QueuedEvent::timer, {}, 0}, cell);
         }
     }
 
@@ -201,8 +201,8 @@ class OptimisticLps {
     /// Sends the anti-message of an event.
     void cancel(const CancelledEvent& cancelled) {
         const Placement::Position position = placement_.of(cancelled.sent.destination);
-        const PendingEvent anti_message{cancelled.sent.time, position.local, cancelled.source, cancelled.sequence,
-                                        QueuedEvent::anti_message};
+        const PendingEvent anti_message{
+            cancelled.sent.time, position.local, cancelled.source, {cancelled.sequence}, QueuedEvent::anti_message};
         const std::int64_t cell = cell_of(anti_message);
         ++counts_.cancelled;
         if (position.partition != self_) {

@@ -30,7 +30,7 @@ struct Partition {
     std::vector<std::tuple<std::int64_t, Time, std::uint32_t, std::uint32_t>> taken;
 
     void push(Time time, std::uint32_t lp, std::uint32_t sequence, std::uint16_t code = 1) {
-        queue.push(PendingEvent{time, lp, 5, sequence, code}, queue.grid().cell_of(time));
+        queue.push(PendingEvent{time, lp, 5, {sequence}, code}, queue.grid().cell_of(time));
     }
 
     /// Takes all events of the earliest cell. Returns that cell, or CalendarQueue::none.
