@@ -17,13 +17,8 @@ from pathlib import Path
 
 TESTS = Path("tests/python")
 PACKAGE = Path("python")
-PARTITIONED = [
-    "simulation/test_partitioned_simulation.py",
-    "simulation/test_recorded_partitions.py",
-    "simulation/test_derivatives_in_partitions.py",
-    "simulation/test_scenarios.py",
-]
-"""What simulates ranks by each scheduler of the kernel."""
+PARTITIONED = ["simulation/test_partitioned_simulation.py", "simulation/test_scenarios.py"]
+"""What simulates ranks by each scheduler of the kernel; recordings and derivatives are touched by `core/loggops`."""
 FOLDERS = {
     "python/idlewave/studies": ["study"],
     "python/idlewave/machine_file": ["machine"],
