@@ -344,8 +344,8 @@ class Dispatcher {
         }
     }
 
-    /// The same for all callers but those that handle an arrival, the most frequent: compiled once, which makes the
-    /// compilation of a simulation a twentieth shorter.
+    /// start_successors for callers off the path of an arrival, which is the most frequent: compiled once, which makes
+    /// the compilation of a simulation a twentieth shorter.
     template <class Context>
     [[gnu::noinline]] void start_successors_out_of_line(bool is_ready, Time until, Context& context) {
         start_successors(is_ready, until, context);

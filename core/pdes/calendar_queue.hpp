@@ -89,15 +89,15 @@ class CalendarQueue {
           ends_(static_cast<std::size_t>(Grid::near) * grid.blocks),
           occupied_(static_cast<std::size_t>(Grid::near) * words_) {}
 
-    /// `sequence`: of the event; where `code` is `pooled`, the slot of its payload, as in QueuedEvent.
-    [[gnu::always_inline]] void push(Time time, std::uint32_t lp, std::uint32_t source, std::uint32_t sequence,
+    [[gnu::always_inline]] void push(Time time, std::uint32_t lp, std::uint32_t source, std::uint32_t sequence_or_slot,
                                      std::uint16_t code) {
         const std::int64_t cell = grid_.cell_of(time);
         if (cell >= near_end_) [[unlikely]] {
-            overflow_.push({time, lp, source, {sequence}, code}, cell / Grid::row);
+            overflow_.push({time, lp, source, {sequence_or_slot}, code}, cell / Grid::row);
             return;
         }
-        append(cell, lp >> grid_.block_shift, {grid_.in_cell(time), source, {sequence}, grid_.in_block(lp), code});
+        append(cell, lp >> grid_.block_shift,
+               {grid_.in_cell(time), source, {sequence_or_slot}, grid_.in_block(lp), code});
     }
 
     /// The first cell from `from` on that may have an event; `none` if there are no events. Exact for cells with

@@ -71,8 +71,8 @@ class ConservativeContext {
                              {time, 0, lp_, {record_->sequence}, QueuedEvent::pooled},
                              parts_.memory.grid().cell_of(time), Payload(payload...));
         } else {
-            const std::uint32_t pooled = parts_.payloads.put(record_->sequence, payload...);
-            parts_.calendar.push(time, slot, lp_, pooled, QueuedEvent::pooled);
+            const std::uint32_t payload_slot = parts_.payloads.put(record_->sequence, payload...);
+            parts_.calendar.push(time, slot, lp_, payload_slot, QueuedEvent::pooled);
         }
         count();
     }

@@ -28,9 +28,10 @@ struct Event {
 struct QueuedEvent {
     std::uint32_t offset = 0;  ///< ticks after the beginning of its cell; after that of its window once that is open
     std::uint32_t source = 0;  ///< `timer`: it is no event, but wakes the LP up
+    /// What only passes an event on copies `sequence`, whichever of the two it is; GCC and Clang allow that.
     union {
-        std::uint32_t sequence = 0;
-        std::uint32_t payload_slot;  ///< where `code` is `pooled`: of the PayloadPool, which has the sequence
+        std::uint32_t sequence = 0;  ///< of an anti-message, that of the event that it cancels
+        std::uint32_t payload_slot;  ///< where `code` is `pooled`: in the PayloadPool, which has the sequence, too
     };
     std::uint16_t lp = 0;    ///< index in the block
     std::uint16_t code = 0;  ///< stands for a payload, as the model says
@@ -48,8 +49,8 @@ struct PendingEvent {
     std::uint32_t lp = 0;  ///< the receiver's index in its partition
     std::uint32_t source = 0;
     union {
-        std::uint32_t sequence = 0;  ///< that of an event on its way, whatever its code
-        std::uint32_t payload_slot;  ///< in a process, where `code` is `pooled`: as in QueuedEvent
+        std::uint32_t sequence = 0;
+        std::uint32_t payload_slot;  ///< as in QueuedEvent, once the payload is in the receiver's PayloadPool
     };
     std::uint16_t code = 0;  ///< as in QueuedEvent; in a message batch `pooled` stands for the batch's next payload
     std::uint16_t unused = 0;

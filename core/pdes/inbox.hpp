@@ -10,7 +10,7 @@
 /// Events that come from outside of a process, or of a partition.
 namespace idlewave::pdes {
 
-/// Gives an event its payload, which came from outside of this process: the model's code for it, or a slot.
+/// Gives an event its payload, which came from outside of this partition: the model's code for it, or a slot.
 template <WindowModel M>
 void take_payload(PendingEvent& event, typename M::Payload& payload, typename M::Worker& worker,
                   PayloadPool<typename M::Payload>& payloads) {

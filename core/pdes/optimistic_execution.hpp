@@ -157,12 +157,12 @@ class OptimisticExecution {
             if (check_) [[unlikely]] {
                 check_lp<M>(context, events, begins);
             }
-            // One call, which is inlined: two would compile each model twice.
-            UndoRecord* record =
+            // `run` is called in one place: it is inlined, and a second call would compile each model twice.
+            UndoRecord* undo_record =
                 context.logged ? lps_.undo().open(*context.record, context.local, context.cell, events) : nullptr;
             const std::uint64_t count = run(context, events, begins);
-            if (record != nullptr) {
-                lps_.undo().close(record, count);
+            if (undo_record != nullptr) {
+                lps_.undo().close(undo_record, count);
             } else {
                 statistics_.counts.committed += count;
                 for (const QueuedEvent& event : events) {

@@ -24,15 +24,18 @@ struct Cell {
 
     /// An event with a payload.
     QueuedEvent pooled(std::uint32_t offset, std::uint32_t source, std::uint32_t sequence) {
-        return {offset, source, payloads.put(sequence, Payload{}), 0, QueuedEvent::pooled};
+        return {.offset = offset,
+                .source = source,
+                .payload_slot = payloads.put(sequence, Payload{}),
+                .code = QueuedEvent::pooled};
     }
 };
 
 QueuedEvent coded(std::uint32_t offset, std::uint32_t source, std::uint32_t sequence) {
-    return {offset, source, sequence, 0, 1};
+    return {.offset = offset, .source = source, .sequence = sequence, .code = 1};
 }
 QueuedEvent anti_message(std::uint32_t offset, std::uint32_t source, std::uint32_t sequence) {
-    return {offset, source, sequence, 0, QueuedEvent::anti_message};
+    return {.offset = offset, .source = source, .sequence = sequence, .code = QueuedEvent::anti_message};
 }
 
 TEST(Annihilation, AnAntiMessageRemovesTheEventOfItsSourceAndSequenceOnly) {
@@ -58,7 +61,7 @@ TEST(Annihilation, ThePayloadOfACancelledEventIsFreed) {
     const QueuedEvent event = cell.pooled(5, 1, 9);
     const std::vector<QueuedEvent> events = {event, anti_message(5, 1, 9)};
     EXPECT_TRUE(cell.annihilation.remaining(events, 100).empty());
-    EXPECT_EQ(cell.payloads.put(0, Payload{}), event.sequence) << "its slot is the next free one";
+    EXPECT_EQ(cell.payloads.put(0, Payload{}), event.payload_slot) << "its slot is the next free one";
 }
 
 TEST(Annihilation, AnAntiMessageWithoutAnEventIsAnErrorWithItsTime) {

@@ -26,22 +26,32 @@ struct Deliveries {
     pdes::PayloadStore<Small::Payload> store;
     pdes::PayloadPool<Small::Payload> payloads{store};
     pdes::Delivery<SmallWindows> delivery{windows, payloads};
-    pdes::Grid grid{Small{}.lookahead(), Small::lps(), 1};
+    pdes::Grid grid{Small::lookahead(), Small::lps(), 1};
 
     QueuedEvent queue(std::uint32_t offset, std::uint32_t source, std::uint32_t sequence, std::uint32_t word) {
-        QueuedEvent event{.offset = offset, .source = source, .sequence = 0, .code = QueuedEvent::pooled};
-        event.payload_slot = payloads.put(sequence, Small::Payload{word});
-        return event;
+        return {.offset = offset,
+                .source = source,
+                .payload_slot = payloads.put(sequence, Small::Payload{word}),
+                .code = QueuedEvent::pooled};
     }
 };
 
-TEST(Delivery, AnEventHasItsTimeSequenceAndPayload) {
+TEST(Delivery, APooledEventHasItsTimeSequenceAndPayload) {
     Deliveries deliveries;
     const auto event = deliveries.delivery.deliver(deliveries.queue(3, 9, 42, 7), 100);
     EXPECT_EQ(event.time, 103);
     EXPECT_EQ(event.source, 9U);
     EXPECT_EQ(event.sequence, 42U);
     EXPECT_EQ(event.payload->word, 7U);
+}
+
+TEST(Delivery, TheSlotOfAnEventThatIsReleasedIsUsedAgain) {
+    Deliveries deliveries;
+    const QueuedEvent first = deliveries.queue(3, 9, 42, 7);
+    deliveries.delivery.release({.offset = 3, .source = 9, .sequence = first.payload_slot, .code = 0});
+    EXPECT_NE(deliveries.queue(3, 9, 43, 8).payload_slot, first.payload_slot) << "that event had no slot";
+    deliveries.delivery.release(first);
+    EXPECT_EQ(deliveries.queue(3, 9, 44, 9).payload_slot, first.payload_slot);
 }
 
 TEST(Delivery, EventsComeInTheOrderOfTimeSourceAndSequence) {

@@ -22,6 +22,9 @@ void expect_consistent(const Placement& placement, const LpLayout& layout, std::
     std::vector<bool> used(layout.slots());
     for (std::uint32_t lp = 0; lp < layout_lps; ++lp) {
         if (!layout.has(placement.of(lp).partition)) {
+            for (std::uint32_t thread = 0; thread < threads; ++thread) {
+                EXPECT_FALSE(layout.owns(thread, lp));
+            }
             continue;
         }
         const std::uint32_t slot = layout.slot_of(lp);
@@ -31,7 +34,9 @@ void expect_consistent(const Placement& placement, const LpLayout& layout, std::
         EXPECT_EQ(layout.lp_of(slot), lp);
         const std::uint32_t owner = layout.owner_of(slot >> block_shift);
         EXPECT_LT(owner, threads);
-        EXPECT_TRUE(layout.owns(owner, lp));
+        for (std::uint32_t thread = 0; thread < threads; ++thread) {
+            EXPECT_EQ(layout.owns(thread, lp), thread == owner);
+        }
         if (!layout.round_robin()) {
             EXPECT_EQ(first + owner, placement.of(lp).partition);
         }
@@ -48,7 +53,9 @@ TEST(LpLayout, ThreadsOwnBlocksInTurnOnOneProcess) {
         const LpLayout layout(placement, 0, threads, block_shift, true);
         EXPECT_EQ(layout.slots(), layout_lps);
         expect_consistent(placement, layout, 0, threads);
-        EXPECT_EQ(layout.owner_of(7), 7 % threads);
+        for (std::uint32_t block = 0; block << block_shift < layout_lps; ++block) {
+            EXPECT_EQ(layout.owner_of(block), block % threads);
+        }
     }
 }
 

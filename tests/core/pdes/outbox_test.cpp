@@ -55,7 +55,7 @@ TEST(Outbox, EventsLeaveTogetherInTheirOrderWithTheirPayloads) {
     EXPECT_EQ(events[0].sequence, 0U);
     for (std::uint32_t i : {1U, 2U}) {
         EXPECT_EQ(events[i].code, QueuedEvent::pooled);
-        EXPECT_EQ(partitions.payloads[events[i].payload_slot].sequence, i) << "the event's own, not that of its slot";
+        EXPECT_EQ(partitions.payloads[events[i].payload_slot].sequence, i) << "the event's own";
         EXPECT_EQ(partitions.payloads[events[i].payload_slot].payload.word, 10 + i);
     }
     EXPECT_EQ(partitions.outbox.events(), 3U);

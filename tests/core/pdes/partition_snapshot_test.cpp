@@ -58,7 +58,11 @@ Snapshot snapshot_of(const Placement& next) {
     Snapshot snapshot(next.partitions());
     SavedPartition::save_lps(next, snapshot, parts.contents(pdes::PlacedLps{whole, 0}));
     const pdes::Delivery<SmallWindows> delivery(parts.windows, parts.payloads);
-    const QueuedEvent event{3, 8, {parts.payloads.put(2, Small::Payload{55})}, 4, QueuedEvent::pooled};
+    const QueuedEvent event{.offset = 3,
+                            .source = 8,
+                            .payload_slot = parts.payloads.put(2, Small::Payload{55}),
+                            .lp = 4,
+                            .code = QueuedEvent::pooled};
     const QueuedEvent timer{.offset = 6, .source = QueuedEvent::timer, .sequence = 0, .lp = 4};
     SavedPartition::save_queued(event, 4, 1000, delivery, snapshot.open(next.of(4).partition));
     SavedPartition::save_queued(timer, 4, 1000, delivery, snapshot.open(next.of(4).partition));

@@ -54,10 +54,14 @@ TEST(WindowAgreement, AllThreadsGetTheEarliestCellTheSumTheMostAndEachWishInEach
     }
 }
 
-TEST(WindowAgreement, AThreadThatFailedIsTheEarliestOfAll) {
-    WindowCandidate all{.cell = 0};
-    all.add({.cell = WindowCandidate::failed});
-    EXPECT_EQ(all.cell, WindowCandidate::failed);
+TEST(WindowAgreement, AllThreadsLearnThatOneHasFailed) {
+    WindowAgreement agreement(2);
+    WindowCandidate other;
+    {
+        const std::jthread failing([&] { other = agreement.agree(1, 0, {.cell = WindowCandidate::failed}); });
+        EXPECT_EQ(agreement.agree(0, 0, {.cell = 3}).cell, WindowCandidate::failed);
+    }
+    EXPECT_EQ(other.cell, WindowCandidate::failed);
 }
 
 }  // namespace

@@ -9,4 +9,5 @@
 #include "loggops/slopes.hpp"
 
 /// What the simulations of the tests need to be called. They are instantiated once, in loggops/simulations_….cpp, since
-/// each takes a compiler many seconds; the linker names one that is missing there.
+/// each takes a compiler many seconds; the linker names one that is missing there, or whose file
+/// CMakeLists.txt does not list for the folder of tests.
