@@ -59,13 +59,8 @@ RunStatistics run(Runnable& model, const RunConfiguration& configuration, Time l
     return run.run([&](auto& scheduler) { scheduler.each_lp(use); });
 }
 
-}  // namespace run_model_detail
-
-/// Runs `model` to its end as `configuration` says, and then calls `use` with the number and the state of each LP of
-/// this process. Throws InputError if the model cannot be run with this configuration, and what the model or the poll
-/// throws.
 template <Model M, class Use>
-RunResult run_model(const M& model, const RunConfiguration& configuration, Use use) {
+RunResult run_complete_model(const M& model, const RunConfiguration& configuration, Use use) {
     std::uint64_t digest = 0;
     const auto show = [&](std::uint32_t lp, const auto& state) {
         digest += digest_of(model, lp, state.model);
@@ -80,13 +75,28 @@ RunResult run_model(const M& model, const RunConfiguration& configuration, Use u
         throw_needs_lookahead();
     } else {
         HandlerModel<M, true> runnable(model);
-        const Time cell = configuration.cell > 0 ? configuration.cell : run_model_detail::cell_without_lookahead(model);
+        const Time cell = configuration.cell > 0 ? configuration.cell : cell_without_lookahead(model);
         run.statistics = run_model_detail::run(runnable, configuration, cell, show);
     }
     run.digest = digest;
     sum_over_processes(run.statistics, configuration.transport);
     sum_over_processes(std::span(&run.digest, 1), configuration.transport);
     return run;
+}
+
+}  // namespace run_model_detail
+
+/// Runs `model` to its end as `configuration` says, and then calls `use` with the number and the state of each LP of
+/// this process. Throws InputError if the model cannot be run with this configuration, and what the model or the poll
+/// throws.
+template <class M, class Use>
+RunResult run_model(const M& model, const RunConfiguration& configuration, Use use) {
+    static_assert(Model<M>, "the model does not satisfy the concept Model of pdes/model.hpp");
+    if constexpr (Model<M>) {  // else there would be errors behind this one
+        return run_model_detail::run_complete_model(model, configuration, use);
+    } else {
+        return {};
+    }
 }
 
 }  // namespace idlewave::pdes

@@ -75,7 +75,7 @@ def test_a_model_that_lacks_a_handler_gets_one_error_with_the_concept_and_what_i
         """,
     )
     assert done.stderr.count("error:") == 1, done.stderr
-    assert "Model<M>" in done.stderr
+    assert "the model does not satisfy the concept Model" in done.stderr
     assert "model.handle(state, payload, context)" in done.stderr
 
 
