@@ -16,6 +16,14 @@ namespace idlewave::loggops {
 template <class Cookie, class Moment>
 class RequestQueue {
   public:
+    /// Of the requests with the resources of this one, from now on. The queue is empty.
+    void use_for(const Request<Cookie, Moment>& request) { resources_ = Resources::of(request); }
+
+    /// Whether the requests in the queue need the same resources as this one.
+    [[nodiscard]] bool suits(const Request<Cookie, Moment>& request) const {
+        return resources_ == Resources::of(request);
+    }
+
     [[nodiscard]] bool empty() const { return next_ == row_.size() && heap_.empty(); }
 
     /// The request with precedence over all others.
@@ -51,6 +59,18 @@ class RequestQueue {
     }
 
   private:
+    /// A post needs no resource, so it waits in a queue of its own.
+    struct Resources {
+        std::uint16_t first = 0;
+        std::uint16_t second = 0;
+        bool none = true;
+
+        static Resources of(const Request<Cookie, Moment>& request) {
+            return {request.first_resource, request.second_resource, request.kind == RequestKind::post};
+        }
+        bool operator==(const Resources&) const = default;
+    };
+
     struct Later {
         bool operator()(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) const {
             return b.before(a);
@@ -63,6 +83,7 @@ class RequestQueue {
 
     LargeVector<Request<Cookie, Moment>> row_;
     std::size_t next_ = 0;  ///< the first of `row_` that was not taken
+    Resources resources_;
     LargeVector<Request<Cookie, Moment>> heap_;
 };
 
@@ -109,24 +130,16 @@ class RequestQueues {
   private:
     using Queue = RequestQueue<Cookie, Moment>;
 
-    /// A post needs no resource, so it waits in a queue of its own.
-    static bool alike(const Request<Cookie, Moment>& a, const Request<Cookie, Moment>& b) {
-        return (a.kind == RequestKind::post) == (b.kind == RequestKind::post) && a.first_resource == b.first_resource &&
-               a.second_resource == b.second_resource;
-    }
-
     Queue& queue_of(const Request<Cookie, Moment>& request) {
         for (Queue& queue : queues_) {
-            if (!queue.empty() && alike(queue.front(), request)) {
+            if (queue.suits(request)) {
                 return queue;
             }
         }
-        for (Queue& queue : queues_) {
-            if (queue.empty()) {
-                return queue;
-            }
-        }
-        return queues_.emplace_back();
+        const auto unused = std::ranges::find_if(queues_, &Queue::empty);
+        Queue& queue = unused != queues_.end() ? *unused : queues_.emplace_back();
+        queue.use_for(request);
+        return queue;
     }
 
     std::vector<Queue> queues_;

@@ -66,9 +66,9 @@ class ConservativePartition {
     std::int64_t begin() {
         const Grid& grid = memory_.grid();
         Context context = context_until(grid.begin_of(grid.window_cells));
-        memory_.each_slot(thread_, [&](std::uint32_t slot) {
+        memory_.each_lp(thread_, [&](std::uint32_t slot, std::uint32_t number) {
             Lp<State>& lp = memory_.lps().make(slot);
-            context.enter(memory_.layout().lp_of(slot), lp);
+            context.enter(number, lp);
             set_timer(lp, slot, worker_.start(lp.state, context.window_end(), context));
         });
         return calendar_.first(grid.window_cells);
@@ -88,7 +88,7 @@ class ConservativePartition {
     /// Throws InputError if the snapshot did not have all LPs. Returns the cell of the earliest event from `from` on.
     std::int64_t end_restore(std::int64_t from) {
         std::uint32_t lps = 0;
-        memory_.each_slot(thread_, [&](std::uint32_t /*slot*/) { ++lps; });
+        memory_.each_lp(thread_, [&](std::uint32_t /*slot*/, std::uint32_t /*number*/) { ++lps; });
         PartitionSnapshot<M>::check(lps, statistics_.restored_lps);
         return calendar_.first(from);
     }
@@ -143,7 +143,7 @@ class ConservativePartition {
     template <class Use>
     void each_lp(Use use) const {
         const Lps<State>& lps = std::as_const(memory_).lps();
-        memory_.each_slot(thread_, [&](std::uint32_t slot) { use(memory_.layout().lp_of(slot), lps[slot].state); });
+        memory_.each_lp(thread_, [&](std::uint32_t slot, std::uint32_t number) { use(number, lps[slot].state); });
     }
     /// The emitted records that were kept, those of an LP in its order.
     [[nodiscard]] const std::vector<Emitted>& output() const { return records_.output(); }
@@ -161,8 +161,8 @@ class ConservativePartition {
     [[nodiscard]] const CommunicationMatrix& communication() const { return statistics_.communication; }
     /// Adds the events that groups of `group` neighbouring LPs received.
     void add_weights(std::span<std::uint64_t> weights, std::uint32_t group) const {
-        memory_.each_slot(thread_, [&](std::uint32_t slot) {
-            weights[memory_.layout().lp_of(slot) / group] += communication().received(slot);
+        memory_.each_lp(thread_, [&](std::uint32_t slot, std::uint32_t number) {
+            weights[number / group] += communication().received(slot);
         });
     }
 

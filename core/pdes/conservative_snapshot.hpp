@@ -25,7 +25,7 @@ struct LpsOfThread {
     [[nodiscard]] std::uint32_t index_of(std::uint32_t lp) const { return memory.layout().slot_of(lp); }
     template <class Use>
     void each(Use use) const {
-        memory.each_slot(thread, [&](std::uint32_t slot) { use(slot, memory.layout().lp_of(slot)); });
+        memory.each_lp(thread, use);
     }
 };
 

@@ -59,14 +59,16 @@ class ProcessMemory {
         return true;
     }
 
-    /// Calls `use` with the slot of each LP of a thread.
+    /// Calls `use` with the slot and the number of each LP of a thread.
     template <class Use>
-    void each_slot(std::uint32_t thread, Use use) const {
+    void each_lp(std::uint32_t thread, Use use) const {
+        const bool round_robin = layout_.round_robin();
         for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
             if (layout_.owner_of(block) == thread) {
                 const std::uint32_t first = block << grid_.block_shift;
-                for (std::uint32_t slot = first; slot < first + layout_.lps_of(block); ++slot) {
-                    use(slot);
+                const std::uint32_t end = first + layout_.lps_of(block);
+                for (std::uint32_t slot = first; slot < end; ++slot) {
+                    use(slot, round_robin ? slot : layout_.lp_of(slot));
                 }
             }
         }

@@ -108,8 +108,8 @@ TEST(PartitionSnapshot, AThreadOfTheConservativeSchedulerFindsItsLpsInTheirSlots
         Parts parts(memory.layout().slots());
         restore(snapshot, 0, parts, pdes::LpsOfThread<SmallWindows>{memory, thread});
         EXPECT_EQ(parts.restored, 5U);
-        memory.each_slot(thread, [&](std::uint32_t slot) {
-            EXPECT_EQ(parts.lps[slot].state.model.value, 100 + memory.layout().lp_of(slot));
+        memory.each_lp(thread, [&](std::uint32_t slot, std::uint32_t lp) {
+            EXPECT_EQ(parts.lps[slot].state.model.value, 100 + lp);
         });
     }
 }

@@ -20,8 +20,8 @@ TEST(ProcessMemory, EachLpOfTheProcessHasASlotOfItsOwn) {
         std::vector<bool> taken(memory.layout().slots());
         std::uint32_t lps = 0;
         for (const std::uint32_t thread : {0U, 1U}) {
-            memory.each_slot(thread, [&](std::uint32_t slot) {
-                const std::uint32_t lp = memory.layout().lp_of(slot);
+            memory.each_lp(thread, [&](std::uint32_t slot, std::uint32_t lp) {
+                ASSERT_EQ(memory.layout().lp_of(slot), lp);
                 std::uint32_t found = 0;
                 ASSERT_TRUE(memory.find_slot(lp, found));
                 ASSERT_EQ(found, slot);
