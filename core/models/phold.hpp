@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -18,8 +19,8 @@ struct PholdParameters {
     std::uint32_t lps = 1024;
     std::uint32_t start_events = 16;  ///< of each LP
     double remote = 0.1;              ///< probability that an event goes to a random LP
-    Time mean = 900'000;              ///< mean of the exponential part of the delay, ticks
-    Time lookahead = 100'000;         ///< constant part of the delay, ticks
+    Time mean = 900'000;              ///< mean of the exponential part of the delay, in time_unit
+    Time lookahead = 100'000;         ///< constant part of the delay, in time_unit
     Time end = 10'000'000;            ///< no event has this time or a later one
     std::uint64_t seed = 1;
     double conservative = 0;  ///< share of the LPs that is conservative (MixedPhold)
@@ -36,6 +37,8 @@ struct PholdParameters {
 
 class Phold {
   public:
+    static constexpr std::string_view time_unit = "millionths of a unit of time";
+
     struct State {
         std::uint64_t handled = 0;
         std::uint64_t digest = 0;  ///< of the times of all events, in the order in which they were handled

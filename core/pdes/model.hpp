@@ -113,7 +113,7 @@ concept has_typical_delay = requires(const M& model) {
 template <class M>
 concept needs_lookahead = requires { requires M::needs_lookahead; };
 
-/// The unit of the model's times, in messages: `static constexpr std::string_view time_unit = "ps"`.
+/// The unit of the model's times, in messages and statistics: `static constexpr std::string_view time_unit = "ps"`.
 template <class M>
 inline constexpr std::string_view time_unit = "ticks";
 template <class M>

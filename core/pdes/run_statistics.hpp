@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "pdes/exchange.hpp"
@@ -16,6 +17,7 @@ struct RunStatistics {
     Statistics counts;
     Statistics before_restart;  ///< counts of all processes up to the checkpoint with which the run began
     std::vector<ProgressSample> series;
+    std::string_view time_unit;  ///< the model's, of `gvt` in the series
     std::uint64_t segments = 1;  ///< one more than the pauses for a checkpoint or for migration
     double init_seconds = 0;     ///< to make the LPs and their first events
     double seconds = 0;          ///< from then to the end

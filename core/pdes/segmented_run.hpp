@@ -47,6 +47,7 @@ class SegmentedRun {
           snapshot_(configuration.partitions()),
           checkpoint_at_(Clock::now()) {
         check_scheduler<M>(configuration);
+        statistics_.time_unit = time_unit<M>;
         if (configuration.partitions() > 1) {
             options_.migrate_after = configuration.migrate_after * configuration.partitions();
             options_.counts_communication = static_cast<bool>(configuration.choose_placement);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -150,6 +151,7 @@ void bind_run_report(nb::module_& m) {
         .def_prop_ro("seconds", [](const RunReport& report) { return report.statistics.seconds; })
         .def_ro("digest", &RunReport::digest)
         .def_ro("peak_rss_bytes", &RunReport::peak_rss_bytes)
+        .def_prop_ro("time_unit", [](const RunReport& report) { return report.statistics.time_unit; })
         .def_prop_ro("series", [](const RunReport& report) { return report.statistics.series; });
 }
 

@@ -112,7 +112,8 @@ void bind_model(nb::module_& m, const char* name, const char* text,
 }
 
 void bind_phold(nb::module_& m) {
-    bind_parameters<models::PholdParameters>(m, "PholdParameters", "The parameters of PHOLD; times in ticks of 1e-6.");
+    bind_parameters<models::PholdParameters>(m, "PholdParameters",
+                                             "The parameters of PHOLD; times in millionths of a unit.");
     bind_model(m, "phold", "Run PHOLD.", &run_phold);
 }
 

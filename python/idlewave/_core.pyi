@@ -576,6 +576,9 @@ class RunReport:
     def peak_rss_bytes(self) -> int: ...
 
     @property
+    def time_unit(self) -> str: ...
+
+    @property
     def series(self) -> list[ProgressSample]: ...
 
 @overload
@@ -713,7 +716,7 @@ def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...
 
 class PholdParameters:
-    """The parameters of PHOLD; times in ticks of 1e-6."""
+    """The parameters of PHOLD; times in millionths of a unit."""
 
     def __init__(self) -> None: ...
 

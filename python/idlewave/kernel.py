@@ -198,8 +198,9 @@ class EventRun:
     init_seconds: time to make the LPs and their first events; `seconds` is the rest.
     digest: of the states of all LPs at the end; the same for every configuration.
     peak_rss_bytes: sum over the processes of the largest memory that each had.
-    series: progress after rounds of GVT, by column: `seconds` since the run began, `gvt` in ticks, `committed` and
-        `rolled_back` events so far, and `log_bytes`.
+    time_unit: the unit of the model's times.
+    series: progress after rounds of GVT, by column: `seconds` since the run began, `gvt` in `time_unit`, `committed`
+        and `rolled_back` events so far, and `log_bytes`.
     """
 
     committed: int
@@ -219,6 +220,7 @@ class EventRun:
     seconds: float
     digest: int
     peak_rss_bytes: int
+    time_unit: str
     series: dict[str, list[float]] = field(repr=False, default_factory=dict)
 
     @classmethod

@@ -36,6 +36,7 @@ class Parameter:
 
     help: one sentence without the full stop and the unit.
     least, most: the range of a number, both included.
+    above: what a number has to be larger than.
     choices: the names that a text may be.
     default_text: the default as the help shows it, if that is not the value itself.
     field: the name of the core's field, if it is another one.
@@ -47,6 +48,7 @@ class Parameter:
     unit: str = ""
     least: float | None = None
     most: float | None = None
+    above: float | None = None
     choices: tuple[str, ...] = ()
     default_text: str = ""
     field: str = ""
@@ -114,7 +116,7 @@ def checked(name: str, kind: Any, parameter: Parameter, value: Any) -> Any:  # n
         raise UsageError(f"expected {name} to be a {whole}number, found {quote(value)}") from None
     low = -math.inf if parameter.least is None else parameter.least
     high = math.inf if parameter.most is None else parameter.most
-    if not low <= number <= high:
+    if not low <= number <= high or (parameter.above is not None and number <= parameter.above):
         unit = f" {parameter.unit}" if parameter.unit else ""
         raise UsageError(f"expected {name} {_range_of(parameter)}{unit}, found {_number(number)}")
     return number
@@ -162,7 +164,7 @@ def _described(parameter: Parameter) -> str:
     words = [parameter.sentence]
     if parameter.choices:
         words.append(f"One of {', '.join(parameter.choices)}.")
-    elif parameter.least is not None or parameter.most is not None:
+    elif _range_of(parameter):
         words.append(f"{_range_of(parameter).capitalize()}.")
     if parameter.shown_default and parameter.default not in (False, ()):
         words.append(f"Default: {parameter.shown_default}.")
@@ -171,8 +173,9 @@ def _described(parameter: Parameter) -> str:
 
 def _range_of(parameter: Parameter) -> str:
     least = "" if parameter.least is None else f"from {_number(parameter.least)}"
+    above = "" if parameter.above is None else f"above {_number(parameter.above)}"
     most = "" if parameter.most is None else f"to {_number(parameter.most)}"
-    return f"{least} {most}".strip()
+    return " ".join(filter(None, (least, above, most)))
 
 
 def _number(value: float) -> str:

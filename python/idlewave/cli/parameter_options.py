@@ -79,6 +79,8 @@ def _type(kind: Any, parameter: Parameter) -> click.ParamType[Any]:  # noqa: ANN
         least = 0 if parameter.least is None else int(parameter.least)
         most = MOST_COUNT if parameter.most is None else int(parameter.most)
         return Size(least, most) if parameter.unit == "bytes" else Count(least, most)
+    if parameter.above is not None:
+        return FiniteRange(parameter.above, parameter.most, min_open=True)
     return FiniteRange(parameter.least, parameter.most)
 
 
