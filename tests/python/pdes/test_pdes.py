@@ -172,7 +172,6 @@ def test_a_picture_of_an_attack_shows_packets_that_are_sent_while_it_lasts(
         ("epidemic", {"workplaces_close": 5, "workplaces_reopen": 4}, "workplaces_close"),
         ("epidemic", {"first_infectious": 10**6}, "first_infectious"),
         ("flood", {"bots": 2000}, "bots"),
-        ("flood", {"utilization": 0.0}, "utilization"),
         ("flood", {"routers": 0}, "routers"),
     ],
 )
@@ -181,6 +180,12 @@ def test_what_a_model_cannot_be_is_said_with_the_parameters_name(
 ) -> None:
     with pytest.raises(InputError, match=expected):
         getattr(pdes, model)(**arguments)
+
+
+def test_a_load_of_nothing_is_refused_as_out_of_range() -> None:
+    with pytest.raises(UsageError, match="expected utilization above 0, found 0"):
+        pdes.flood(utilization=0.0)
+    assert "0.0 is not in the range x>0" in run("flood", "--utilization", "0").stderr
 
 
 def test_what_a_process_cannot_do_is_said_by_the_run() -> None:
