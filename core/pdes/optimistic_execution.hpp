@@ -114,22 +114,24 @@ class OptimisticExecution {
         Context context{lps_, horizon_, statistics_.counts, records_, grid.begin_of(cell + 1), cell};
         context.logged = is_logged(cell);
         context.undo_data = writes_undo<M> && context.logged ? &lps_.undo().execution().undo_data : nullptr;
-        const auto prefetch = [&](const QueuedEvent& event) {
-            __builtin_prefetch(&lps_.lps()[first_lp + event.lp], 1);
+        // Captures are copies, which stay in registers.
+        Lp<State>* const block = &lps_.lps()[first_lp];
+        const auto prefetch = [this, block, first_lp](const QueuedEvent& event) {
+            __builtin_prefetch(block + event.lp, 1);
             lps_.undo().prefetch(first_lp + event.lp);
             if (event.code == QueuedEvent::pooled) {
                 queue().payloads().prefetch(event.payload_slot);
             }
         };
-        const auto prefetch_more = [&](const QueuedEvent& event) {
-            const std::uint32_t local = first_lp + event.lp;
-            lps_.worker().prefetch(lps_.lps()[local].state, local);
+        const auto prefetch_more = [this, block, first_lp](const QueuedEvent& event) {
+            lps_.worker().prefetch(block[event.lp].state, first_lp + event.lp);
         };
-        const auto execute_next = [&](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
-            const std::uint32_t local = first_lp + events.front().lp;
-            context.enter(local, lps_.lps()[local]);
-            execute_lp(context, events);
-        };
+        const auto execute_next = [this, block, first_lp, &context](std::span<const QueuedEvent> events)
+                                      __attribute__((always_inline)) {
+                                          const std::uint32_t index = events.front().lp;
+                                          context.enter(first_lp + index, block[index]);
+                                          execute_lp(context, events);
+                                      };
         each_lp_of_block(queue().events(), prefetch, prefetch_more, execute_next);
     }
 
@@ -157,14 +159,11 @@ class OptimisticExecution {
             if (check_) [[unlikely]] {
                 check_lp<M>(context, events, begins);
             }
-            // `run` is called in one place: it is inlined, and a second call would compile each model twice.
-            UndoRecord* undo_record =
-                context.logged ? lps_.undo().open(*context.record, context.local, context.cell, events) : nullptr;
-            const std::uint64_t count = run(context, events, begins);
-            if (undo_record != nullptr) {
-                lps_.undo().close(undo_record, count);
+            if (context.logged) {
+                UndoRecord* undo_record = lps_.undo().open(*context.record, context.local, context.cell, events);
+                lps_.undo().close(undo_record, run(context, events, begins));
             } else {
-                statistics_.counts.committed += count;
+                statistics_.counts.committed += run(context, events, begins);
                 for (const QueuedEvent& event : events) {
                     queue().delivery().release(event);
                 }
