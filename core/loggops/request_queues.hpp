@@ -16,10 +16,10 @@ namespace idlewave::loggops {
 template <class Cookie, class Moment>
 class RequestQueue {
   public:
-    /// Of the requests with the resources of this one, from now on. The queue is empty.
+    /// From now on the queue is for requests with the resources of this one. It has to be empty.
     void use_for(const Request<Cookie, Moment>& request) { resources_ = Resources::of(request); }
 
-    /// Whether the requests in the queue need the same resources as this one.
+    /// Whether it is the queue for requests with the resources of this one; it may be empty.
     [[nodiscard]] bool suits(const Request<Cookie, Moment>& request) const {
         return resources_ == Resources::of(request);
     }
@@ -59,7 +59,7 @@ class RequestQueue {
     }
 
   private:
-    /// A post needs no resource, so it waits in a queue of its own.
+    /// What the requests of a queue wait for. A post waits for no resource: posts have queues of their own.
     struct Resources {
         std::uint16_t first = 0;
         std::uint16_t second = 0;

@@ -19,9 +19,9 @@ struct PholdParameters {
     std::uint32_t lps = 1024;
     std::uint32_t start_events = 16;  ///< of each LP
     double remote = 0.1;              ///< probability that an event goes to a random LP
-    Time mean = 900'000;              ///< mean of the exponential part of the delay, in time_unit
-    Time lookahead = 100'000;         ///< constant part of the delay, in time_unit
-    Time end = 10'000'000;            ///< no event has this time or a later one
+    Time mean = 900'000;              ///< mean of the exponential part of the delay, millionths of a unit
+    Time lookahead = 100'000;         ///< constant part of the delay, likewise
+    Time end = 10'000'000;            ///< no event has this time or a later one, likewise
     std::uint64_t seed = 1;
     double conservative = 0;  ///< share of the LPs that is conservative (MixedPhold)
 

@@ -114,7 +114,7 @@ class OptimisticExecution {
         Context context{lps_, horizon_, statistics_.counts, records_, grid.begin_of(cell + 1), cell};
         context.logged = is_logged(cell);
         context.undo_data = writes_undo<M> && context.logged ? &lps_.undo().execution().undo_data : nullptr;
-        // Captures are copies, which stay in registers.
+        // `block` and `first_lp` are captured as copies, which stay in registers.
         Lp<State>* const block = &lps_.lps()[first_lp];
         const auto prefetch = [this, block, first_lp](const QueuedEvent& event) {
             __builtin_prefetch(block + event.lp, 1);
@@ -159,6 +159,7 @@ class OptimisticExecution {
             if (check_) [[unlikely]] {
                 check_lp<M>(context, events, begins);
             }
+            // `run` is inlined at two places on purpose: a test before and after it cost large models a hundredth.
             if (context.logged) {
                 UndoRecord* undo_record = lps_.undo().open(*context.record, context.local, context.cell, events);
                 lps_.undo().close(undo_record, run(context, events, begins));

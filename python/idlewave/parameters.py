@@ -36,7 +36,7 @@ class Parameter:
 
     help: one sentence without the full stop and the unit.
     least, most: the range of a number, both included.
-    above: what a number has to be larger than.
+    above: what a number has to be larger than; for numbers that need not be whole, instead of `least`.
     choices: the names that a text may be.
     default_text: the default as the help shows it, if that is not the value itself.
     field: the name of the core's field, if it is another one.
@@ -53,6 +53,10 @@ class Parameter:
     default_text: str = ""
     field: str = ""
     to_core: Callable[[Any], Any] = lambda value: value
+
+    def __post_init__(self) -> None:
+        if self.above is not None and self.least is not None:
+            raise ValueError("a parameter has `least` or `above`, not both")
 
     @property
     def sentence(self) -> str:

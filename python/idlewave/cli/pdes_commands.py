@@ -95,7 +95,7 @@ def epidemic(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_j
         return
     click.echo(
         f"{options['persons']:,} persons: {found.attack_rate:.1%} infected in {options['days']} days; most infectious "
-        f"on day {found.peak}, {found.infectious[found.peak]:,}"
+        f"on day {found.peak}: {found.infectious[found.peak]:,} persons"
     )
     show_run(f"epidemic, {where(options)}", found.run)
 
@@ -116,6 +116,9 @@ def flood(*, plot: Path | None, plot_runs: int, statistics: Path | None, as_json
         print_json(classes | counts_of(found.run) | provenance_entry(provenance))
         return
     for name, packets in (("legitimate", found.legitimate), ("attack", found.attack)):
+        if packets.sent == 0:
+            click.echo(f"{name} packets: none sent")
+            continue
         click.echo(
             f"{name} packets: {packets.sent:,} sent, {packets.share_lost:.2%} lost; the others took "
             f"{packets.mean_delay * 1e3:.3f} ms on average"

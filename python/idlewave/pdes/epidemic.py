@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DAY = 86_400
 """A day in seconds, which are the ticks of the kernel here."""
 MOST_DAYS = 36_500
+MOST_CONTACTS = 1e6
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,11 @@ class EpidemicParameters(TypedDict, total=False):
 
     persons: Annotated[int, Parameter(100_000, "Number of persons", least=1, most=MOST_LPS)]
     districts: Annotated[int, Parameter(1, "Number of districts, which only travel connects", least=1, most=MOST_LPS)]
-    home_contacts: Annotated[float, Parameter(4.0, "Contacts of a person at home, a day", least=0)]
-    work_contacts: Annotated[float, Parameter(4.5, "Contacts of a person at work, a day", least=0)]
-    travel_contacts: Annotated[float, Parameter(4.5, "Contacts of a person with anybody, a day", least=0)]
+    home_contacts: Annotated[float, Parameter(4.0, "Contacts of a person at home, a day", least=0, most=MOST_CONTACTS)]
+    work_contacts: Annotated[float, Parameter(4.5, "Contacts of a person at work, a day", least=0, most=MOST_CONTACTS)]
+    travel_contacts: Annotated[
+        float, Parameter(4.5, "Contacts of a person with anybody, a day", least=0, most=MOST_CONTACTS)
+    ]
     transmission: Annotated[float, Parameter(0.04, "Probability that a contact infects", least=0, most=1)]
     latent: Annotated[float, _time(1.9, "Mean time from exposed to infectious")]
     infectious: Annotated[float, _time(4.1, "Mean time from infectious to recovered", 1 / DAY)]

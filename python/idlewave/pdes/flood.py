@@ -14,6 +14,7 @@ TICK = 1e-12
 """A tick of the kernel, in seconds."""
 LONGEST = 2**55 * TICK
 UNLIMITED = 0xFFFFFFFF
+MOST_RATIO = 1e6
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,16 @@ class FloodParameters(TypedDict, total=False):
     attack_gap: Annotated[float, _time(250e-6, "Mean time between two attack packets of a bot")]
     attack_from: Annotated[float, _time(0.5, "Time when the attack begins")]
     attack_until: Annotated[float | None, _time(None, "Time when the attack ends", "never")]
-    attack_size: Annotated[float, Parameter(1.0, "Size of an attack packet", "legitimate packets", above=0)]
-    access_utilization: Annotated[
-        float, Parameter(0.5, "Share of the victim's access link that legitimate packets take", above=0)
+    attack_size: Annotated[
+        float, Parameter(1.0, "Size of an attack packet", "legitimate packets", above=0, most=MOST_RATIO)
     ]
-    utilization: Annotated[float, Parameter(0.2, "Share of every other link that legitimate packets take", above=0)]
+    access_utilization: Annotated[
+        float,
+        Parameter(0.5, "Share of the victim's access link that legitimate packets take", above=0, most=MOST_RATIO),
+    ]
+    utilization: Annotated[
+        float, Parameter(0.2, "Share of every other link that legitimate packets take", above=0, most=MOST_RATIO)
+    ]
     exponential: Annotated[
         bool, Parameter(False, "Draw the times on a link from an exponential law", field="service", to_core=_service)
     ]

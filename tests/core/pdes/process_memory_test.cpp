@@ -21,7 +21,6 @@ TEST(ProcessMemory, EachLpOfTheProcessHasASlotOfItsOwn) {
         std::uint32_t lps = 0;
         for (const std::uint32_t thread : {0U, 1U}) {
             memory.each_lp(thread, [&](std::uint32_t slot, std::uint32_t lp) {
-                ASSERT_EQ(memory.layout().lp_of(slot), lp);
                 std::uint32_t found = 0;
                 ASSERT_TRUE(memory.find_slot(lp, found));
                 ASSERT_EQ(found, slot);
@@ -37,6 +36,21 @@ TEST(ProcessMemory, EachLpOfTheProcessHasASlotOfItsOwn) {
             EXPECT_FALSE(memory.find_slot(placement.lp_of(partition, 0), slot));
         }
     }
+}
+
+TEST(ProcessMemory, ThreadsThatOwnBlocksInTurnVisitEachLpOnce) {
+    const auto placement = pdes::Placement::block(1000, 3);
+    const Memory memory(placement, 100, 0, 3, true);
+    std::vector<std::uint32_t> visits(1000);
+    for (const std::uint32_t thread : {0U, 1U, 2U}) {
+        memory.each_lp(thread, [&](std::uint32_t slot, std::uint32_t lp) {
+            ASSERT_LT(lp, 1000U);
+            EXPECT_EQ(memory.layout().slot_of(lp), slot);
+            EXPECT_TRUE(memory.layout().owns(thread, lp));
+            ++visits[lp];
+        });
+    }
+    EXPECT_EQ(visits, std::vector<std::uint32_t>(1000, 1));
 }
 
 TEST(ProcessMemory, FindsTheEarliestEventOfAllCalendars) {
