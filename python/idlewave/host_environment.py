@@ -18,6 +18,21 @@ from .provenance_in_files import provenance_entry
 
 _MPI_VARIABLES = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_", "FI_", "I_MPI_")
 _CPU = Path("/sys/devices/system/cpu")
+COLLECTORS = {
+    "atop": 600.0,
+    "collectd": 10.0,
+    "cron": 60.0,
+    "crond": 60.0,
+    "dcgm-exporter": 30.0,
+    "gmond": 20.0,
+    "node_exporter": 15.0,
+    "sadc": 600.0,
+    "slurmstepd": 30.0,
+    "telegraf": 10.0,
+}
+"""Daemons that gather or start something at intervals, and the interval by default, s. (An exporter works when it is
+asked: Prometheus asks every 15 s or every minute.)"""
+
 _NOISE_OPTIONS = "isolcpus nohz nohz_full rcu_nocbs irqaffinity mitigations idle processor.max_cstate tsc clocksource"
 
 
@@ -48,6 +63,7 @@ def describe(mpi: Mpi | None = None) -> dict[str, Any]:
         "load_average": list(os.getloadavg()),
         "pressure": (text_of("/proc/pressure/cpu") or "").partition("\n")[0] or None,
         "steal_s": _steal(),
+        "periodic_work": periodic_work(),
         "job": {k: v for k, v in sorted(os.environ.items()) if k.startswith(("SLURM_JOB_", "PBS_JOBID", "LSB_JOBID"))},
         "mpi": None if mpi is None else _describe_mpi(mpi),
     }
@@ -108,6 +124,52 @@ def _cpuinfo(*names: str) -> str | None:
         if name.strip() in names:
             return value.strip()
     return None
+
+
+def periodic_work(root: Path = Path("/")) -> dict[str, Any]:
+    """What of a Linux system runs at intervals, in seconds; None for what it does not do or does not tell.
+
+    Which daemons of `COLLECTORS` run is in `collectors`.
+    """
+
+    def number(file: str) -> float | None:
+        text = text_of(root / file)
+        try:
+            return float(text) if text else None
+        except ValueError:
+            return None
+
+    def interval(file: str, unit: float, switch: str = "") -> float | None:
+        value = number(file)
+        off = switch and number(switch) in (None, 0)
+        return None if off or value is None or value <= 0 else value * unit
+
+    clock = text_of(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+    reliable = "tsc=reliable" in (text_of(root / "proc/cmdline") or "")
+    thp = text_of(root / "sys/kernel/mm/transparent_hugepage/enabled") or "[never]"
+    threshold = interval("proc/sys/kernel/watchdog_thresh", 1, "proc/sys/kernel/watchdog")
+    return {
+        "writeback_s": interval("proc/sys/vm/dirty_writeback_centisecs", 0.01),
+        "vmstat_s": interval("proc/sys/vm/stat_interval", 1),
+        "realtime_throttling_s": None
+        if number("proc/sys/kernel/sched_rt_runtime_us") in (None, -1)
+        else interval("proc/sys/kernel/sched_rt_period_us", 1e-6),
+        # The soft lockup detector samples five times in twice the threshold (kernel/watchdog.c).
+        "lockup_watchdog_s": None if threshold is None else 2 * threshold / 5,
+        "ksm_s": interval("sys/kernel/mm/ksm/sleep_millisecs", 0.001, "sys/kernel/mm/ksm/run"),
+        "khugepaged_s": None
+        if "[never]" in thp
+        else interval("sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs", 0.001),
+        "machine_check_s": interval("sys/devices/system/machinecheck/machinecheck0/check_interval", 1),
+        # Half a second (kernel/time/clocksource.c); a clock that is declared reliable is not watched.
+        "clock_watchdog_s": 0.5 if clock == "tsc" and not reliable else None,
+        "collectors": sorted(_running(root) & set(COLLECTORS)),
+    }
+
+
+def _running(root: Path) -> set[str]:
+    """The names of all processes that may be read."""
+    return {text_of(file) or "" for file in (root / "proc").glob("[0-9]*/comm")}
 
 
 def _processor() -> str | None:

@@ -25,6 +25,7 @@ from ..measure.noise.ftq import Ftq, analyse_ftq, ftq_table
 from ..measure.noise.fwq import analyse_fwq, fwq_table
 from ..measure.noise.known_periods import name_peaks, tick_rate, timer_rate
 from ..measure.noise.noise_recording import Detours, NoiseRecording, detours_of
+from ..measure.noise.peak_support import supported_peaks
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..measure.table_rows import records
 from ..output import write_json, write_table
@@ -95,7 +96,10 @@ class NoiseReport:
             {name: (float(e["count"]), str(e.get("meaning", ""))) for name, e in counts.items()},
             float(said.get("duration_ns") or 0) * 1e-9,
         )
-        return name_peaks(named_peaks(spectrum), self._tick_hz(), timer)
+        peaks = named_peaks(spectrum)
+        if self.recording.probe == "detour":
+            peaks = supported_peaks(peaks, self.detours)
+        return name_peaks(peaks, self.environment, self._tick_hz(), timer)
 
     def _tick_hz(self) -> int | None:
         """The tick of the kernel's configuration, if the recording is of this machine, and the tick is known."""

@@ -77,6 +77,9 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
         columns=["frequency", "1 sigma", "overhead", "each", "lines", "probably"],
     )
     show_table(table, f"{title} ({false_alarm:.0%} false alarms in all)")
+    for p in shown[:most]:
+        if p.doubt:
+            say_note(f"the source of {p.frequency:.6g} Hz is doubtful: {p.doubt}")
     if left := len(peaks) - len(shown[:most]):
         say(f"{left} more, most of a single line: sidebands of the noise's ups and downs look so (--json has all)")
 

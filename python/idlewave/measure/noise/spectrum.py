@@ -68,7 +68,7 @@ class Peak:
     of one event, share / frequency; both are too small if events are late by much of their length or of the
     period. `ratio`: of the highest line's power to the floor; `false_alarm`: the chance of such a peak anywhere in the
     spectrum if nothing were periodic. `harmonics`: the multiples that were found, 1 for the fundamental.
-    `source`: the probable source.
+    `source`: the probable source. `doubt`: what the recorded detours do not support of it, as text; empty if nothing.
     """
 
     frequency: float
@@ -79,6 +79,7 @@ class Peak:
     false_alarm: float
     harmonics: tuple[int, ...]
     source: str = "unknown"
+    doubt: str = ""
 
 
 def binned_loss(detours: Detours, step_s: float, shorter_than_ps: int | None = None) -> Values:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from idlewave.errors import InputError
 from idlewave.measure.noise.compare import ks_distance
 from idlewave.measure.noise.length_laws import LengthLaw, fit_lengths
+from idlewave.measure.noise.periodic_trains import length_clusters
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import PERIODIC, RANDOM, Signature, Source, end_to_end, queued
-from idlewave.measure.noise.signature_fit import core_sources, fit_signature, length_clusters
+from idlewave.measure.noise.signature_fit import core_sources, fit_signature
 from noise_recordings import detours
 
 pytestmark = pytest.mark.slow

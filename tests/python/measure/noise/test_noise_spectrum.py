@@ -7,9 +7,10 @@ import gzip
 import numpy as np
 import pytest
 from idlewave.errors import InputError
+from idlewave.host_environment import periodic_work
 from idlewave.measure.noise.ftq import analyse_ftq, ftq_table, work_modes
 from idlewave.measure.noise.fwq import analyse_fwq
-from idlewave.measure.noise.known_periods import KNOWN_PERIODS, likely_source, name_peaks, tick_rate, timer_rate
+from idlewave.measure.noise.known_periods import name_peaks, tick_rate, timer_rate
 from idlewave.measure.noise.noise_recording import Detours, read_recording
 from idlewave.measure.noise.spectrum import (
     FALSE_ALARM,
@@ -129,18 +130,60 @@ def peak(frequency, uncertainty=1e-6):
     return Peak(frequency, uncertainty, 0.01, 1e6, 100.0, 1e-9, (1, 2))
 
 
-def test_peaks_get_the_names_of_what_is_known():
-    assert likely_source(peak(250.0), 250, None) == "timer tick (CONFIG_HZ=250)"
-    assert "CONFIG_HZ=1000" in likely_source(peak(1000.0), None, None)
-    assert "CONFIG_HZ=250" in likely_source(peak(250.0), None, 267.0)
-    assert "governor" in likely_source(peak(100.0), None, 267.0)
-    assert "governor" in likely_source(peak(100.0), 1000, None)
-    assert likely_source(peak(267.3), 1000, 267.0).startswith("timer interrupts")
-    assert "watchdog" in likely_source(peak(0.25), 250, None)
-    assert likely_source(peak(123.4), 250, None) == "unknown"
-    for known in KNOWN_PERIODS:
-        assert likely_source(peak(1 / known.period_s), 250, None) == known.what
-    assert [p.source for p in name_peaks([peak(77.0)], None, None)] == ["unknown"]
+WORK = {"writeback_s": 5.0, "lockup_watchdog_s": 4.0, "ksm_s": None, "collectors": ["node_exporter", "unheard-of"]}
+LINUX = {"system": "Linux-6.1", "governor": None, "cpu_limit": "150000 100000", "periodic_work": WORK}
+
+
+def name(frequency, environment=LINUX, tick_hz=250, timer_hz=None):
+    return name_peaks([peak(frequency)], environment, tick_hz, timer_hz)[0].source
+
+
+def test_the_tick_has_its_name_by_the_configuration_or_by_the_interrupts_counted():
+    assert name(250.0) == "timer tick (CONFIG_HZ=250)"
+    assert "CONFIG_HZ=250" in name(250.0, tick_hz=None, timer_hz=267.0)
+    assert name(250.0, tick_hz=None) == "unknown"
+    assert name(267.3, tick_hz=1000, timer_hz=267.0).startswith("timer interrupts")
+
+
+def test_a_source_has_a_name_only_where_the_machine_has_the_cause():
+    assert name(1 / 4) == "lockup watchdog (2/5 of watchdog_thresh)"
+    assert name(1 / 5) == "writeback (dirty_writeback_centisecs), or load average (5 s)"
+    assert name(10.0) == "control group's CPU limit (150000 of 100000 us)"
+    assert name(1 / 15) == "node_exporter (by default every 15 s)"
+    assert name(50.0) == "unknown"  # ksmd does not run
+    assert name(50.0, {"periodic_work": WORK | {"ksm_s": 0.02}}) == "ksmd (sleep_millisecs)"
+    assert name(100.0) == "unknown"
+    assert name(100.0, LINUX | {"governor": "performance"}) == "unknown"
+    assert "governor (schedutil" in name(100.0, LINUX | {"governor": "schedutil"})
+    for frequency in (123.4, 100.0, 10.0, 0.25, 0.2, 1 / 15):
+        assert name(frequency, {}, tick_hz=None) == "unknown"
+
+
+def test_the_work_of_a_machine_is_read_with_its_own_periods(tmp_path):
+    files = {
+        "proc/sys/vm/dirty_writeback_centisecs": "1500",
+        "proc/sys/vm/stat_interval": "120",
+        "proc/sys/kernel/watchdog": "1",
+        "proc/sys/kernel/watchdog_thresh": "20",
+        "proc/sys/kernel/sched_rt_runtime_us": "-1",
+        "proc/sys/kernel/sched_rt_period_us": "1000000",
+        "sys/kernel/mm/ksm/run": "0",
+        "sys/kernel/mm/ksm/sleep_millisecs": "20",
+        "sys/kernel/mm/transparent_hugepage/enabled": "always madvise [never]",
+        "sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs": "10000",
+        "proc/17/comm": "telegraf",
+        "proc/18/comm": "bash",
+    }
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text + "\n")
+    found = periodic_work(tmp_path)
+    assert {name: value for name, value in found.items() if value} == {
+        "writeback_s": 15.0,
+        "vmstat_s": 120.0,
+        "lockup_watchdog_s": 8.0,
+        "collectors": ["telegraf"],
+    }
 
 
 def test_the_tick_is_read_from_the_kernels_configuration(tmp_path):
