@@ -39,6 +39,14 @@ class PairsParameters(TypedDict, total=False):
     seed: Annotated[int, _SEED]
 
 
+class PatternsParameters(TypedDict, total=False):
+    """How patterns of messages between two ranks are measured."""
+
+    seconds: Annotated[float, _JOB_SECONDS]
+    max_size: Annotated[int, Parameter(4 * 2**20, "Largest message", unit="bytes", least=1, most=2**30)]
+    seed: Annotated[int, _SEED]
+
+
 class ClocksParameters(TypedDict, total=False):
     """How the clocks of the ranks of a job are measured."""
 

@@ -24,6 +24,10 @@ COMMANDS = {
     "noise": ("measure_noise_command", "Measure what takes each core away: detours, or work in fixed times."),
     "network": ("measure_network_command", "Measure the LogGOPS parameters between two processes."),
     "pairs": ("measure_pairs_command", "Measure latency, o, g and G between all ranks of a job."),
+    "patterns": (
+        "measure_patterns_command",
+        "Measure patterns of messages, and how far a machine's simulation is off.",
+    ),
     "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
 }
 FOLDER = OutputFolder(checked=False)

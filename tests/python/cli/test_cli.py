@@ -25,6 +25,7 @@ from idlewave.cli import (
     measure_network_command,
     measure_noise_command,
     measure_pairs_command,
+    measure_patterns_command,
     progress,
     terminal,
 )
@@ -282,6 +283,12 @@ MEASURED = {
     "noise": (measure_noise_command, "record", "detour.json", "idlewave noise show --method detour"),
     "network": (measure_network_command, "measure_network", "network-1/samples.csv", "idlewave measure network --from"),
     "pairs -n 2": (measure_pairs_command, "measure_pairs", "pairs.csv", "idlewave measure pairs --from"),
+    "patterns": (
+        measure_patterns_command,
+        "measure_patterns",
+        "patterns.i64",
+        "idlewave measure patterns --from",
+    ),
     "clocks -n 2": (measure_clocks_command, "measure_clocks", "clocks-bursts.i64", "idlewave measure clocks --from"),
 }
 
@@ -341,6 +348,7 @@ def test_only_what_this_run_recorded_is_said_to_be_kept(tmp_path: Path, monkeypa
         ("pairs --from x -o y --seconds 5 --visits 3", "--output, --seconds, --visits"),
         ("pairs --from x --pairs 3 --concurrent --seed 1", "--concurrent, --pairs, --seed"),
         ("clocks --from x -o y --bursts 9 --one-a-host", "--bursts, --one-a-host, --output"),
+        ("patterns --from x -o y --max-size 64", "--max-size, --output"),
         ("network --name x --node . --node-ranks 2", "--name, --node, --node-ranks"),
     ],
 )
@@ -365,7 +373,7 @@ def test_times_that_are_not_finite_are_refused(value: str) -> None:
                 refused = CliRunner().invoke(cli, ["measure", *name.split(), option.opts[0], value])
                 assert refused.exit_code == 2
                 assert f"'{option.opts[0]}': expected a finite number, found {value}" in refused.output
-    assert asked == 7
+    assert asked == 8
 
 
 @pytest.mark.parametrize("size", ["-5", "99999999999999999999999", "9EiB", "8589934592 GiB"])

@@ -23,6 +23,7 @@ from idlewave.measure.network.job.pairs import PairMeasurement
 from idlewave.measure.network.plots.clock_plots import plot_clocks
 from idlewave.measure.network.plots.method_plots import plot_distribution, plot_methods
 from idlewave.measure.network.plots.pair_plots import plot_pairs
+from idlewave.measure.network.plots.pattern_plot import plot_patterns
 from idlewave.measure.noise import noise_plots
 from idlewave.measure.noise.compare import maximum_table
 from idlewave.measure.noise.ftq import Ftq, FtqCore
@@ -157,6 +158,18 @@ def pairs_plot(spoil: Spoil) -> Figure:
     return plot_pairs(PairMeasurement(pd.DataFrame(), pairs, find_structure(filled), probe))
 
 
+def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
+    rows = [
+        (pattern, window, 4**i, 1e5 * window + 4**i, 0.9e5 * window + 4**i, 1.1e5 * window + 4**i, 0.1 * i - 0.3)
+        for pattern in ("stream", "both ways")
+        for window in (1, 16)
+        for i in range(10)
+    ]
+    names = ["pattern", "window", "size", "median_ps", "low_ps", "high_ps", "error"]
+    table = pd.DataFrame(rows, columns=names)
+    return lambda spoil: plot_patterns(spoil(table if column == "error" else table.drop(columns="error"), column))
+
+
 def clocks_plot(spoil: Spoil) -> Figure:
     random = np.random.default_rng(3)
     tables = []
@@ -271,6 +284,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_distribution", "a round trip"): distribution_plot("rtt"),
     ("plot_distribution", "a call"): distribution_plot("send"),
     ("plot_pairs", "a pair"): pairs_plot,
+    ("plot_patterns", "an error"): patterns_plot("error"),
+    ("plot_patterns", "a time"): patterns_plot("median_ps"),
     ("plot_clocks", "a clock"): clocks_plot,
     ("plot_length_cdf", "a detour"): cdf_plot,
     ("plot_spectrum", "a line"): spectrum_plot,

@@ -54,6 +54,7 @@ EXAMPLES = {
     "measure noise": Example(
         "--seconds 0.01", {"folder": "noise", "plot": "x.png", "samples": "x.parquet"}, measures=True
     ),
+    "measure patterns": Example("--seconds 0.1 --max-size 64", {"folder": "patterns", "plot": "x.png"}, measures=True),
     "measure pairs": Example(
         "-n 2 --seconds 0.1", {"folder": "pairs", "plot": "x.png", "machine": "x.toml"}, measures=True
     ),

@@ -36,6 +36,7 @@ from idlewave.measure.network.files.network_files import load_network, save_netw
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.job.clocks import read_clocks
 from idlewave.measure.network.job.pairs import read_pairs
+from idlewave.measure.network.job.patterns import read_patterns
 from idlewave.measure.network.transports import Transport
 from idlewave.measure.noise import summarise
 from idlewave.measure.noise.attribution import attribute
@@ -56,6 +57,7 @@ from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
+from pattern_recordings import recorded as write_patterns
 from reader_mutations import damage, restore
 
 SECONDS = 5
@@ -191,6 +193,7 @@ READERS = (
     Reader("probe", _write_probe, read_measurement),
     Reader("pairs", lambda f: write_pairs(f, synthetic(1, HOSTS), HOSTS), read_pairs),
     Reader("clocks", write_clocks, read_clocks),
+    Reader("patterns", write_patterns, read_patterns),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),

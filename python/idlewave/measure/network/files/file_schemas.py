@@ -81,6 +81,19 @@ class PairsSchema(JobSchema, kw_only=True):
     pairs: Whole = 0
 
 
+class SamplesSchema(Open):
+    """The table of patterns.json."""
+
+    samples: TableSchema
+
+
+class PatternsSchema(JobSchema, kw_only=True):
+    """The used part of patterns.json."""
+
+    tables: SamplesSchema
+    patterns: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
+
+
 class BurstsSchema(Open):
     """The tables of clocks.json."""
 

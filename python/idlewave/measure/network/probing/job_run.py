@@ -30,6 +30,7 @@ PATIENCE = 180.0
 """Seconds beyond the time asked for after which a probe is given up; they include MPI's own start and end."""
 RECORDED = {
     "pairs": ("pairs.json", "pairs.csv", "pairs.parquet"),
+    "patterns": ("patterns.json", "patterns.i64", "patterns.parquet"),
     "clocks": ("clocks.json", "clocks-bursts.i64", "clocks.parquet"),
 }
 """The files of a run in its folder."""

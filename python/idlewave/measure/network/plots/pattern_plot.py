@@ -1,0 +1,71 @@
+"""The figure of patterns of messages: their measured times, or the error of a machine's simulation."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from ....formatting import size_text
+from ....plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
+from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
+from ..fitting.pattern_times import PATTERNS
+
+FAIR = 0.1
+"""Errors within a tenth are shaded."""
+
+
+@styled
+def plot_patterns(table: pd.DataFrame) -> Figure:
+    """Over the size, a panel for each pattern and a line for each window.
+
+    `table`: of `PatternMeasurement.compared`, whose errors it draws, or `PatternMeasurement.table`, whose times per
+    message it draws with their intervals.
+    """
+    present = [pattern for pattern in PATTERNS if (table["pattern"] == pattern).any()]
+    figure = new_figure(1.0 + 1.8 * len(present))
+    panels = figure.subplots(len(present), 1, sharex=True, squeeze=False)[:, 0]
+    draw = _draw_errors if "error" in table.columns else _draw_times
+    for axes, pattern in zip(panels, present, strict=True):
+        own = table[table["pattern"] == pattern]
+        draw(axes, own)
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(0.7 * max(table["size"].min(), 1), 1.5 * max(table["size"].max(), 1))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+        axes.set_title(pattern)
+        if own["window"].nunique() > 1:
+            axes.legend(loc="best", ncols=4)
+        tidy(axes, "both")
+    panels[-1].set_xlabel("message size")
+    say_above(panels[0], cut_text(cut_count(figure), "point"))
+    return figure
+
+
+def _draw_errors(axes: Axes, own: pd.DataFrame) -> None:
+    limits = bulk_limits(own["error"])
+    for (window, rows), colour in zip(own.groupby("window"), PALETTE, strict=False):
+        axes.plot(rows["size"], rows["error"], "o-", color=colour, markersize=3, linewidth=1, label=f"{window} at once")
+        mark_outside(axes, limits, rows["size"], rows["error"], colour)
+    axes.axhspan(-FAIR, FAIR, color=MUTED, alpha=0.15, linewidth=0)
+    axes.axhline(0, color=MUTED, linewidth=0.8)
+    low, high = min(limits.low, -FAIR), max(limits.high, FAIR)
+    axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
+    axes.set_ylabel("error of the simulation")
+
+
+def _draw_times(axes: Axes, own: pd.DataFrame) -> None:
+    messages = own["window"].where(own["pattern"] != "ping-pong", 2)  # there and back
+    times = own[["median_ps", "low_ps", "high_ps"]].div(messages, axis=0) / 1e6
+    limits = bulk_limits(times, log=True)
+    for (window, rows), colour in zip(own.groupby("window"), PALETTE, strict=False):
+        middle, low, high = (times.loc[rows.index, name] for name in ("median_ps", "low_ps", "high_ps"))
+        spread = ((middle - low).clip(lower=0), (high - middle).clip(lower=0))
+        axes.errorbar(
+            rows["size"], middle, spread, fmt="o-", color=colour, markersize=3, linewidth=1, label=f"{window} at once"
+        )
+        mark_outside(axes, limits, rows["size"], middle, colour)
+    axes.set_yscale("log")
+    axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
+    axes.set_ylabel("time per message [µs]")
