@@ -32,7 +32,8 @@ enum class Point : std::uint8_t {
     receiver_free,  ///< the receiver's CPU is free, after o_r + kO
     last_byte,      ///< the last byte has arrived, after o_r + kG
     receiver_gap,   ///< the NIC's receive side is free, after g + kG
-    computed        ///< the CPU is free after the computation
+    computed,       ///< the CPU is free after the computation
+    completed       ///< the send ends, c after the sender's CPU is free
 };
 
 /// The description of an op that starts, for a recording.

@@ -13,10 +13,12 @@
 
 namespace idlewave::loggops {
 
-/// An overhead, o_s or o_r, and whether noise reaches it.
-struct Overhead {
-    Time length = 0;
+/// What a message costs the CPU at one of its ends: the overhead, o_s or o_r, and whether noise reaches it; and the
+/// time of its further bytes.
+struct CpuCosts {
+    Time overhead = 0;
     bool reached = true;
+    Time bytes = 0;
 };
 
 /// The time at which a CPU that transmits or receives is done with the overhead, and that at which it is free.
@@ -25,22 +27,21 @@ struct Occupied {
     Time end = 0;
 };
 
-/// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time `bytes` that O
-/// costs. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
-inline Occupied occupy(const machine::Machine& machine, machine::NoiseState& state, Time t, Overhead first,
-                       Time bytes) {
+/// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time of the further
+/// bytes. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
+inline Occupied occupy(const machine::Machine& machine, machine::NoiseState& state, Time t, const CpuCosts& costs) {
     const bool bytes_reached = machine.noise_reach.O;
     Occupied done;
-    done.overhead = first.reached ? machine.noise.finish(state, t, first.length) : later(t, first.length);
-    if (bytes == 0) {
+    done.overhead = costs.reached ? machine.noise.finish(state, t, costs.overhead) : later(t, costs.overhead);
+    if (costs.bytes == 0) {
         done.end = done.overhead;
     } else if (!bytes_reached) {
-        done.end = later(done.overhead, bytes);
-    } else if (first.reached) {
-        done.end = machine.noise.finish(state, t, later(first.length, bytes));
+        done.end = later(done.overhead, costs.bytes);
+    } else if (costs.reached) {
+        done.end = machine.noise.finish(state, t, later(costs.overhead, costs.bytes));
     } else {
         machine::NoiseState ahead = state;  // a copy: other work of the rank may still begin before the overhead ends
-        done.end = machine.noise.finish(ahead, done.overhead, bytes);
+        done.end = machine.noise.finish(ahead, done.overhead, costs.bytes);
     }
     return done;
 }
@@ -66,7 +67,7 @@ class Occupation {
 
     /// The end of a transmission at the sender.
     struct Transmitted {
-        Moment free;   ///< the CPU
+        Moment done;   ///< the send ends, if this is the message itself
         Time arrival;  ///< of the message's first byte
         [[no_unique_address]] typename Observer::Annotation annotation;
     };
@@ -134,14 +135,15 @@ class Occupation {
                                                 const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
         const auto [activity, cpu] =
-            occupy_cpu(current, ActivityKind::transmission, {costs.o_s, reach_.o_s}, costs, message, op, begin);
+            occupy_cpu(current, ActivityKind::transmission, {costs.o_s, reach_.o_s, costs.over_s}, message, op, begin);
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Moment free = tables_.observer.at(ref, Point::sender_free, cpu.end);
         current.free_times()[Layout::cpu(op.cpu)] = free;
         current.free_times()[tables_.layout.tx(op.nic)] =
             tables_.observer.at(ref, Point::sender_gap, later(begin, costs.gap));
         ++messages_.sent;
-        return {free, later(cpu.overhead, costs.L), tables_.observer.annotate(ref)};
+        return {completion(current, message, costs, ref, free), later(cpu.overhead, costs.L),
+                tables_.observer.annotate(ref)};
     }
 
     /// A reception (R8): takes the CPU and the NIC's receive side from `now` on. Returns the time at which the message
@@ -150,7 +152,7 @@ class Occupation {
                                           const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
         const auto [activity, cpu] =
-            occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r}, costs, message, op, begin);
+            occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r, costs.over_r}, message, op, begin);
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Moment free = tables_.observer.at(ref, Point::receiver_free, cpu.end);
         current.free_times()[Layout::cpu(op.cpu)] = free;
@@ -185,6 +187,23 @@ class Occupation {
     }
 
   private:
+    /// The end of a send whose CPU is free at `free`: c later (R7). No request or control message of a rendezvous ends
+    /// a send.
+    [[gnu::always_inline]] Moment completion(const Current& current, const MessageEnd& message,
+                                             const machine::Costs& costs, const typename Observer::ActivityRef& ref,
+                                             const Moment& free) {
+        constexpr bool differentiates = Observer::observes && !Observer::records;
+        if (costs.completion == 0 && !differentiates) [[likely]] {
+            return free;  // with derivatives, what c would add counts even where it is 0
+        }
+        if (message.kind != MessageKind::data && message.kind != MessageKind::rendezvous_data) {
+            return free;
+        }
+        const Moment done = tables_.observer.at(ref, Point::completed, later(time_of(free), costs.completion));
+        tables_.processed[current.number()] = latest(tables_.processed[current.number()], done);
+        return done;
+    }
+
     /// The CPU's part of a message.
     struct CpuOccupation {
         Activity activity;
@@ -197,37 +216,35 @@ class Occupation {
     };
 
     /// Noise is asked only if a detour may come before the end.
-    [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, const Overhead& overhead,
-                                                    const machine::Costs& costs, const MessageEnd& message,
-                                                    const Op& op, Time begin) {
-        const Time done = later(begin, overhead.length);
+    [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, const CpuCosts& costs,
+                                                    const MessageEnd& message, const Op& op, Time begin) {
+        const Time done = later(begin, costs.overhead);
         CpuOccupation occupation{{.kind = kind,
                                   .message = message.kind,
                                   .within_node = message.within_node,
                                   .peer = message.peer,
                                   .amount = message.size,
                                   .op_index = op.op_index},
-                                 {done, later(done, costs.over)}};
+                                 {done, later(done, costs.bytes)}};
         if (noisy_) {
             machine::NoiseState& noise = tables_.noise[current.number()];
             if (noise.quiet_from > begin || begin >= noise.quiet_until || occupation.cpu.end > noise.quiet_until)
                 [[unlikely]] {
                 if constexpr (Observer::observes) {
-                    const InDetour detours = detours_at(current, overhead, costs.over, begin);
+                    const InDetour detours = detours_at(current, costs, begin);
                     occupation.activity.in_detour = detours.first;
                     occupation.activity.bytes_in_detour = detours.bytes;
                 }
-                occupation.cpu = occupy(tables_.machine, noise, begin, overhead, costs.over);
+                occupation.cpu = occupy(tables_.machine, noise, begin, costs);
             }
         }
         return occupation;
     }
 
-    [[gnu::noinline]] InDetour detours_at(const Current& current, const Overhead& overhead, Time bytes,
-                                          Time begin) const {
-        const bool apart = !overhead.reached && bytes > 0 && reach_.O;
-        return {overhead.reached && is_in_detour(current, begin),
-                apart && is_in_detour(current, later(begin, overhead.length))};
+    [[gnu::noinline]] InDetour detours_at(const Current& current, const CpuCosts& costs, Time begin) const {
+        const bool apart = !costs.reached && costs.bytes > 0 && reach_.O;
+        return {costs.reached && is_in_detour(current, begin),
+                apart && is_in_detour(current, later(begin, costs.overhead))};
     }
 
     [[nodiscard]] bool is_in_detour(const Current& current, Time t) const {

@@ -19,10 +19,10 @@ namespace idlewave::loggops {
 /// The cause of a simulated time: a point of an activity of some rank. Zero bytes mean the beginning of the simulation.
 struct Cause {
     std::uint32_t rank = 0;
-    std::uint32_t index : 29 = 0;  ///< of the activity among those of its rank
-    Point point : 3 = Point::start;
+    std::uint32_t index : 28 = 0;  ///< of the activity among those of its rank
+    Point point : 4 = Point::start;
 
-    static constexpr std::uint32_t most = (1U << 29) - 1;
+    static constexpr std::uint32_t most = (1U << 28) - 1;
     static constexpr std::uint32_t unrecorded = most;
 
     /// Whether the cause is an activity, not the beginning of the simulation.
@@ -142,7 +142,7 @@ class Recorder {
         }
         std::vector<ActivityRecord>& own = record_.activities[rank];
         if (own.size() == Cause::most) {
-            throw InputError("a rank has more than 2^29 activities: too many to be recorded");
+            throw InputError("a rank has more than 2^28 activities: too many to be recorded");
         }
         append(own, {activity, now, now.time});
         return {rank, static_cast<std::uint32_t>(own.size() - 1)};

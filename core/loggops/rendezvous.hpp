@@ -145,7 +145,7 @@ class Rendezvous {
         request_send(RequestKind::send_data, handle, send.peer, send.rendezvous_id, send.op, time);
     }
 
-    /// 7, sender: CPU and NIC are free, so the data leave. The send ends when its CPU is free of them.
+    /// 7, sender: CPU and NIC are free, so the data leave. The send ends as R7 says.
     template <class Context>
     Ended send_data(const Current& current, const Entry& request, const Moment& now, Context& context) {
         const OpenSend<Cookie>& send = sends_[request.handle];

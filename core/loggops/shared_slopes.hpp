@@ -92,6 +92,8 @@ class SharedDifferentiation : public NoRecording {
             case Point::arrival:
             case Point::last_byte:
                 return {time, ref.step->message};
+            case Point::completed:
+                return {time, ref.step->completion};
             case Point::start:
             case Point::sender_free:
             case Point::receiver_free:

@@ -88,6 +88,7 @@ const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& acti
             step.cpu = at(Point::sender_free);
             step.nic = at(Point::sender_gap);
             step.message = intern(Rules::annotate(ref));
+            step.completion = at(Point::completed);
             break;
         case ActivityKind::reception:
             step.cpu = at(Point::receiver_free);

@@ -34,11 +34,12 @@ struct alignas(64) SlopeStep {
     std::atomic<std::uint32_t> traits = not_made;
     std::uint32_t number = 0;  ///< of the step in its list, in order of creation
     std::uint64_t amount = 0;  ///< of the Activity
-    /// The slopes of the times at which the CPU is free, the NIC's side is free, and the message arrives or its last
-    /// byte has arrived.
+    /// The slopes of the times at which the CPU is free, the NIC's side is free, the message arrives or its last byte
+    /// has arrived, and the send ends.
     InternedSlopes* cpu = nullptr;
     InternedSlopes* nic = nullptr;
     InternedSlopes* message = nullptr;
+    InternedSlopes* completion = nullptr;
     std::atomic<const SlopeStep*> next = nullptr;
     /// Of the messages that the step sends: a message class (high half), and the code of those with that class.
     mutable std::atomic<std::uint32_t> code = no_code;

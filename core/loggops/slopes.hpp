@@ -18,8 +18,11 @@ struct LevelSlopes {
     std::uint32_t o_r = 0;
     std::uint32_t o = 0;  ///< o_s and o_r growing together: below their sum where each alone delays another of two ties
     std::uint32_t g = 0;
-    std::uint64_t G = 0;  ///< bytes
-    std::uint64_t O = 0;  ///< bytes
+    std::uint64_t G = 0;    ///< bytes
+    std::uint64_t O = 0;    ///< bytes: O_s and O_r growing together, as o
+    std::uint64_t O_s = 0;  ///< bytes
+    std::uint64_t O_r = 0;  ///< bytes
+    std::uint32_t c = 0;
 
     bool operator==(const LevelSlopes&) const = default;
 };
@@ -49,12 +52,14 @@ static_assert(alignof(SlopeWordPair) == alignof(std::uint64_t));
 /// Slopes are copied byte by byte with a rank that is rolled back or that migrates.
 template <unsigned Levels>
 struct Slopes {
-    /// Three for each level: (L and o_s, o_r and o), (g, G), (O, and in the first level the computation).
-    std::array<SlopeWordPair, std::size_t{3} * Levels> words = {};
+    static constexpr std::size_t pairs = 4;
+
+    /// For each level (L and o_s, o_r and o), (g and c, G), (O, and in the first level the computation), (O_s, O_r).
+    std::array<SlopeWordPair, pairs * Levels> words = {};
     Time time = 0;
 
     [[nodiscard]] LevelSlopes level(unsigned i) const {
-        const SlopeWordPair* w = &words[std::size_t{3} * i];
+        const SlopeWordPair* w = &words[pairs * i];
         const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
         const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
         return {.L = low(w[0][0]),
@@ -63,7 +68,10 @@ struct Slopes {
                 .o = high(w[0][1]),
                 .g = low(w[1][0]),
                 .G = w[1][1],
-                .O = w[2][0]};
+                .O = w[2][0],
+                .O_s = w[3][0],
+                .O_r = w[3][1],
+                .c = high(w[1][0])};
     }
 
     /// The derivative by a common factor of all calcs: the picoseconds of calcs in this time.
@@ -71,10 +79,11 @@ struct Slopes {
 
     /// Adds the counts of one level.
     [[gnu::always_inline]] void add(unsigned level, const LevelSlopes& more) {
-        SlopeWordPair* w = &words[std::size_t{3} * level];
+        SlopeWordPair* w = &words[pairs * level];
         w[0] += SlopeWordPair{{more.L | std::uint64_t{more.o_s} << 32, more.o_r | std::uint64_t{more.o} << 32}};
-        w[1] += SlopeWordPair{{more.g, more.G}};
+        w[1] += SlopeWordPair{{more.g | std::uint64_t{more.c} << 32, more.G}};
         w[2] += SlopeWordPair{{more.O, 0}};
+        w[3] += SlopeWordPair{{more.O_s, more.O_r}};
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
@@ -119,7 +128,8 @@ struct Slopes {
             const LevelSlopes x = a.level(i);
             const LevelSlopes y = b.level(i);
             both.add(i, {std::max(x.L, y.L), std::max(x.o_s, y.o_s), std::max(x.o_r, y.o_r), std::max(x.o, y.o),
-                         std::max(x.g, y.g), std::max(x.G, y.G), std::max(x.O, y.O)});
+                         std::max(x.g, y.g), std::max(x.G, y.G), std::max(x.O, y.O), std::max(x.O_s, y.O_s),
+                         std::max(x.O_r, y.O_r), std::max(x.c, y.c)});
         }
         return both;
     }
@@ -170,14 +180,17 @@ struct Differentiation : NoRecording {
     /// 0.
     [[gnu::always_inline]] static Moment at(const ActivityRef& ref, Point point, Time time) {
         const bool gap = point == Point::sender_gap || point == Point::receiver_gap;
-        const bool bytes = point == Point::sender_free || point == Point::receiver_free;
+        const bool bytes = point == Point::sender_free || point == Point::completed || point == Point::receiver_free;
         const bool late = bytes && ref.bytes_in_detour;
         const bool cut = late || (!gap && ref.in_detour);
         Moment moment;
         for (std::size_t i = 0; i < moment.words.size(); ++i) {
             moment.words[i] = cut ? SlopeWordPair{} : ref.now.words[i];
         }
-        moment.add(ref.level, late ? LevelSlopes{.O = bytes_of(ref)} : counts(ref, point));
+        moment.add(ref.level, late ? cpu_bytes(ref, point) : counts(ref, point));
+        if (point == Point::completed) {
+            moment.add(ref.level, {.c = 1});
+        }
         if (point == Point::computed) {
             moment.words[2] += SlopeWordPair{0, ref.amount};
         }
@@ -189,7 +202,8 @@ struct Differentiation : NoRecording {
     [[gnu::always_inline]] static Moment annotate(const ActivityRef& ref) {
         const Moment moment = at(ref, Point::arrival, 0);
         for (unsigned i = 0; i < Levels; ++i) {
-            const std::uint64_t counts = moment.words[std::size_t{3} * i][0] | moment.words[std::size_t{3} * i][1];
+            const SlopeWordPair* w = &moment.words[Moment::pairs * i];
+            const std::uint64_t counts = w[0][0] | w[0][1] | w[1][0];
             if ((counts & most_counted) != 0) [[unlikely]] {
                 throw InputError("more than 2^31 messages follow each other: their slopes cannot be counted");
             }
@@ -209,13 +223,21 @@ struct Differentiation : NoRecording {
 
     static std::uint64_t bytes_of(const ActivityRef& ref) { return ref.amount > 0 ? ref.amount - 1 : 0; }
 
+    /// What the further bytes count for in the time of a CPU.
+    [[gnu::always_inline]] static LevelSlopes cpu_bytes(const ActivityRef& ref, Point point) {
+        const std::uint64_t bytes = bytes_of(ref);
+        return point == Point::receiver_free ? LevelSlopes{.O = bytes, .O_r = bytes}
+                                             : LevelSlopes{.O = bytes, .O_s = bytes};
+    }
+
     /// How often each parameter counts in the time from an activity's beginning to a point (docs/model.md, R5 to R8).
     [[gnu::always_inline]] static LevelSlopes counts(const ActivityRef& ref, Point point) {
         switch (point) {
             case Point::sender_free:
-                return {.o_s = 1, .o = 1, .O = bytes_of(ref)};
+            case Point::completed:
+                return {.o_s = 1, .o = 1, .O = bytes_of(ref), .O_s = bytes_of(ref)};
             case Point::receiver_free:
-                return {.o_r = 1, .o = 1, .O = bytes_of(ref)};
+                return {.o_r = 1, .o = 1, .O = bytes_of(ref), .O_r = bytes_of(ref)};
             case Point::arrival:
                 return {.L = 1, .o_s = 1, .o = 1};
             case Point::last_byte:

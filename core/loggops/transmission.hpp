@@ -39,7 +39,7 @@ class Transmission {
         return size <= (is_within_node(current, peer) ? node_eager_limit_ : network_eager_limit_);
     }
 
-    /// Transmits an eager message. Returns the time from which the CPU is free, at which the send ends.
+    /// Transmits an eager message. Returns the time at which the send ends.
     template <class Ready, class Context>
     [[gnu::always_inline]] Moment send_eagerly(const Current& current, const Ready& ready, const Op& op,
                                                const Moment& now, Context& context) {
@@ -51,6 +51,7 @@ class Transmission {
     }
 
     /// Transmits a message of the rendezvous protocol: rendezvous data, or a control message, which counts as one byte.
+    /// Returns the time at which the send ends, if these are the data.
     template <class Context>
     Moment send_protocol(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
                          const Moment& now, Context& context) {
@@ -102,7 +103,7 @@ class Transmission {
         return unclassified_.costs;
     }
 
-    /// Returns the time from which the CPU is free.
+    /// Returns the time at which the send ends.
     template <class Context>
     [[gnu::always_inline]] Moment transmit(const Current& current, const Op& op, std::uint32_t peer,
                                            const Message& message, bool within_node,
@@ -113,7 +114,7 @@ class Transmission {
             const std::uint16_t code = tables_.observer.code(message, sent.annotation);
             if (code != Message::no_class) [[likely]] {
                 context.send(peer, sent.arrival, code);
-                return sent.free;
+                return sent.done;
             }
         }
         if constexpr (Observer::observes) {
@@ -121,7 +122,7 @@ class Transmission {
         } else {
             context.send(peer, sent.arrival, message);
         }
-        return sent.free;
+        return sent.done;
     }
 
     Tables& tables_;

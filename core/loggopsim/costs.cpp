@@ -37,7 +37,14 @@ Costs costs_of(const machine::Machine& machine) {
         refuse("knows one overhead o; expected o_s and o_r to be equal, found " + std::to_string(p.o_s) + " ps and " +
                std::to_string(p.o_r) + " ps");
     }
-    return {.L = p.L, .o = p.o_s, .g = p.g, .G = whole("G", p.G), .O = whole("O", p.O), .S = machine.network.S};
+    if (p.O_s != p.O_r) {
+        refuse("knows one O; expected O_s and O_r to be equal, found " + std::to_string(p.O_s) + " ps and " +
+               std::to_string(p.O_r) + " ps per byte");
+    }
+    if (p.c != 0) {
+        refuse("knows no completion time c; expected 0, found " + std::to_string(p.c) + " ps");
+    }
+    return {.L = p.L, .o = p.o_s, .g = p.g, .G = whole("G", p.G), .O = whole("O", p.O_s), .S = machine.network.S};
 }
 
 }  // namespace idlewave::loggopsim

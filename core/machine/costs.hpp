@@ -13,15 +13,17 @@ struct Costs {
     Time o_s = 0;
     Time o_r = 0;
     Time L = 0;
-    Time over = 0;   ///< kO: CPU time at each end in addition to o_s or o_r
-    Time bytes = 0;  ///< kG: time between the arrivals of the first and the last byte
-    Time gap = 0;    ///< g + kG: time until the sending or receiving side of the NIC is free again
+    Time over_s = 0;      ///< kO_s: CPU time at the sender in addition to o_s
+    Time over_r = 0;      ///< kO_r: CPU time at the receiver in addition to o_r
+    Time bytes = 0;       ///< kG: time between the arrivals of the first and the last byte
+    Time gap = 0;         ///< g + kG: time until the sending or receiving side of the NIC is free again
+    Time completion = 0;  ///< c
 };
 
 inline Costs costs(const Level& level, std::uint64_t size) {
     const Parameters& p = level.of(size);
     const Time bytes = per_byte(p.G, size);
-    return {p.o_s, p.o_r, p.L, per_byte(p.O, size), bytes, later(p.g, bytes)};
+    return {p.o_s, p.o_r, p.L, per_byte(p.O_s, size), per_byte(p.O_r, size), bytes, later(p.g, bytes), p.c};
 }
 
 }  // namespace idlewave::machine

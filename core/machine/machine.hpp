@@ -14,15 +14,17 @@ namespace idlewave::machine {
 
 /// LogGOPS parameters of one transmission. Times in ps, costs in ps per byte.
 struct Parameters {
-    Time L = 0;    ///< latency: first byte leaves the sender → first byte at the receiver
-    Time o_s = 0;  ///< CPU time to send
-    Time o_r = 0;  ///< CPU time to receive
-    Time g = 0;    ///< least time between two injections, and two receptions, of one NIC
-    double G = 0;  ///< gap per further byte
-    double O = 0;  ///< CPU time per further byte, at both ends
+    Time L = 0;      ///< latency: first byte leaves the sender → first byte at the receiver
+    Time o_s = 0;    ///< CPU time to send
+    Time o_r = 0;    ///< CPU time to receive
+    Time g = 0;      ///< least time between two injections, and two receptions, of one NIC
+    double G = 0;    ///< gap per further byte
+    double O_s = 0;  ///< CPU time per further byte at the sender
+    double O_r = 0;  ///< the same at the receiver
+    Time c = 0;      ///< completion: from the end of a send's CPU time until the send ends
 };
 
-/// The time that G or O adds for a message of `size` bytes: `cost` for each byte after the first. The product is
+/// The time that G, O_s or O_r adds for a message of `size` bytes: `cost` for each byte after the first. The product is
 /// rounded once, halves up.
 inline Time per_byte(double cost, std::uint64_t size) {
     if (cost == 0 || size <= 1) {

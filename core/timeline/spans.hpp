@@ -13,11 +13,14 @@ struct Spans {
     Time overhead = 0;     ///< o_s, o_r
     Time gap = 0;          ///< g
     Time wire_bytes = 0;   ///< kG
-    Time cpu_bytes = 0;    ///< kO
+    Time cpu_bytes = 0;    ///< kO_s, kO_r
+    Time completion = 0;   ///< c
     Time computation = 0;  ///< calcs
     Time noise = 0;        ///< detours
 
-    [[nodiscard]] Time total() const { return latency + overhead + gap + wire_bytes + cpu_bytes + computation + noise; }
+    [[nodiscard]] Time total() const {
+        return latency + overhead + gap + wire_bytes + cpu_bytes + completion + computation + noise;
+    }
 
     Spans& operator+=(const Spans& other) {
         latency += other.latency;
@@ -25,6 +28,7 @@ struct Spans {
         gap += other.gap;
         wire_bytes += other.wire_bytes;
         cpu_bytes += other.cpu_bytes;
+        completion += other.completion;
         computation += other.computation;
         noise += other.noise;
         return *this;
@@ -41,10 +45,16 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
     switch (point) {
         case loggops::Point::start:
             break;
+        case loggops::Point::completed:
+            spans.completion = cost.completion;
+            [[fallthrough]];
         case loggops::Point::sender_free:
+            spans.overhead = cost.o_s;
+            spans.cpu_bytes = cost.over_s;
+            break;
         case loggops::Point::receiver_free:
-            spans.overhead = point == loggops::Point::sender_free ? cost.o_s : cost.o_r;
-            spans.cpu_bytes = cost.over;
+            spans.overhead = cost.o_r;
+            spans.cpu_bytes = cost.over_r;
             break;
         case loggops::Point::arrival:
             spans.overhead = cost.o_s;

@@ -69,6 +69,18 @@ auto integer_to(Integer& place, std::int64_t low, std::int64_t high) {
     };
 }
 
+// Whole numbers with commas between them.
+inline auto integers_to(std::vector<std::int64_t>& place, std::int64_t low, std::int64_t high) {
+    return [&place, low, high](const auto& option, const std::string& text) {
+        place.clear();
+        for (std::size_t from = 0; from <= text.size();) {
+            const std::size_t comma = std::min(text.find(',', from), text.size());
+            place.push_back(integer(option, text.substr(from, comma - from), low, high));
+            from = comma + 1;
+        }
+    };
+}
+
 inline auto text_to(std::string& place) {
     return [&place](const auto&, const auto& text) { place = text; };
 }

@@ -1,16 +1,14 @@
 // Measures patterns of messages between two ranks, as programs have them: what a machine's parameters are held against.
 //
-// mpiexec -n 2 idlewave-patterns --output DIR [--seconds S] [--max-size B] [--seed K]
-// Patterns: a ping-pong; a stream of nonblocking sends that the receiver answers once; both directions at once, all
-// nonblocking. A sample is the mean over some repetitions, after one that is not timed. Patterns, windows and sizes are
-// in an order drawn anew for each round, so that a change of the machine's speed is not taken for a difference between
-// them. Table of int64 in DIR, described in DIR/patterns.json: patterns.i64, a row a sample.
+// mpiexec -n 2 idlewave-patterns --output DIR [--seconds S] [--max-size B] [--changes B,B,...] [--seed K]
+// A sample is the mean over some repetitions, after one that is not timed. Patterns, windows and sizes are in an order
+// drawn anew for each round, and before and after each sample a ping-pong of one byte is timed: so a change of the
+// machine's speed is seen as one, and is not taken for a difference between patterns. Table of int64 in DIR, described
+// in DIR/patterns.json: patterns.i64, a row a sample.
 
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -27,172 +25,66 @@
 #include "network/job.hpp"
 #include "network/mpi_program.hpp"
 #include "network/mpi_tool.hpp"
+#include "network/pattern_exchange.hpp"
+#include "network/pattern_items.hpp"
 
 namespace {
 
 using namespace idlewave::probe;
 
 constexpr const char* program = "idlewave-patterns";
-constexpr int data_tag = 20;
-constexpr int answer_tag = 21;
 
 struct PatternsOptions {
     std::string output;
     double seconds = 10;
     std::int64_t max_size = 4 << 20;
+    std::vector<std::int64_t> changes;  // the first size of each known protocol but the first
     std::uint64_t seed = 1;
 };
 
-enum class Pattern : std::int64_t { ping_pong, stream, both_ways };
-
-const std::vector<std::string> pattern_names{"ping-pong", "stream", "both ways"};
-
-struct Item {
-    Pattern pattern = Pattern::ping_pong;
-    int window = 1;  // messages on the way at once
-    std::int64_t size = 1;
+// One sample of an item.
+struct PatternSample {
+    PatternItem item;
+    int repetitions = 0;
+    std::int64_t elapsed_ns = 0;  // of all repetitions
+    std::int64_t at_ns = 0;       // since the beginning
+    std::int64_t disturbed = 0;   // involuntary context switches
+    std::int64_t pilot_before_ns = 0;
+    std::int64_t pilot_after_ns = 0;
 };
 
-// ---- what is measured
-
-// Sizes in steps of four, with one between them from a kilobyte on, where protocols change.
-std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
-    std::vector<std::int64_t> sizes;
-    for (std::int64_t size = 1; size <= most; size *= 4) {
-        sizes.push_back(size);
-        if (size >= 1024 && 2 * size <= most) sizes.push_back(2 * size);
-    }
-    return sizes;
+PatternSample sample_of(PatternExchange& exchange, const PatternItem& item) {
+    PatternSample sample{item, repetitions_of(item)};
+    const std::int64_t disturbed = involuntary_switches();
+    sample.pilot_before_ns = exchange.pilot();
+    exchange.repeat(item, 1);
+    const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
+    exchange.repeat(item, sample.repetitions);
+    sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
+    sample.pilot_after_ns = exchange.pilot();
+    sample.disturbed = involuntary_switches() - disturbed;
+    return sample;
 }
-
-std::vector<Item> items_of(std::int64_t max_size) {
-    constexpr std::int64_t most_on_the_way = 64 << 20;
-    std::vector<Item> items;
-    for (const std::int64_t size : sizes_up_to(max_size)) {
-        items.push_back({Pattern::ping_pong, 1, size});
-        for (const int window : {1, 4, 16, 64}) {
-            if (window * size > most_on_the_way) continue;
-            items.push_back({Pattern::stream, window, size});
-            items.push_back({Pattern::both_ways, window, size});
-        }
-    }
-    return items;
-}
-
-int repetitions_of(const Item& item) {
-    constexpr std::int64_t bytes = 1 << 20;
-    constexpr std::int64_t messages = 512;
-    const std::int64_t most = std::min(bytes / (item.window * item.size), messages / item.window);
-    return static_cast<int>(std::clamp<std::int64_t>(most, 2, 64));
-}
-
-// ---- a sample
-
-// The two ranks of a pattern: rank 0 takes the time.
-class Exchange {
-  public:
-    Exchange(int rank, std::int64_t max_size)
-        : rank_(rank),
-          peer_(1 - rank),
-          sent_(static_cast<std::size_t>(max_size), std::byte{1}),
-          received_(static_cast<std::size_t>(max_size), std::byte{2}) {}
-
-    void repeat(const Item& item, int times) {
-        for (int i = 0; i < times; ++i) {
-            switch (item.pattern) {
-                case Pattern::ping_pong:
-                    ping_pong(item);
-                    break;
-                case Pattern::stream:
-                    stream(item);
-                    break;
-                case Pattern::both_ways:
-                    both_ways(item);
-                    break;
-            }
-        }
-    }
-
-  private:
-    void ping_pong(const Item& item) {
-        if (rank_ == 0) send(item);
-        receive(item);
-        if (rank_ == 1) send(item);
-    }
-
-    void stream(const Item& item) {
-        char answer = 0;
-        if (rank_ == 0) {
-            start_sends(item);
-            wait();
-            MPI_Recv(&answer, 1, MPI_CHAR, peer_, answer_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        } else {
-            start_receives(item);
-            wait();
-            MPI_Send(&answer, 1, MPI_CHAR, peer_, answer_tag, MPI_COMM_WORLD);
-        }
-    }
-
-    void both_ways(const Item& item) {
-        start_receives(item);
-        start_sends(item);
-        wait();
-    }
-
-    void send(const Item& item) {
-        MPI_Send(sent_.data(), static_cast<int>(item.size), MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD);
-    }
-    void receive(const Item& item) {
-        MPI_Recv(received_.data(), static_cast<int>(item.size), MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    }
-    void start_sends(const Item& item) {
-        for (int i = 0; i < item.window; ++i) {
-            MPI_Isend(sent_.data(), static_cast<int>(item.size), MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
-        }
-    }
-    // All receives have one buffer, as in the OSU benchmarks: its content is not read.
-    void start_receives(const Item& item) {
-        for (int i = 0; i < item.window; ++i) {
-            MPI_Irecv(received_.data(), static_cast<int>(item.size), MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
-        }
-    }
-    MPI_Request* next() { return &requests_[open_++]; }
-    void wait() {
-        MPI_Waitall(static_cast<int>(open_), requests_.data(), MPI_STATUSES_IGNORE);
-        open_ = 0;
-    }
-
-    int rank_;
-    int peer_;
-    std::vector<std::byte> sent_;
-    std::vector<std::byte> received_;
-    std::array<MPI_Request, 128> requests_{};
-    std::size_t open_ = 0;
-};
 
 // Both ranks go through the items in the same order. Rank 0 says before each whether to go on.
 template <class Record>
 void conduct(const PatternsOptions& options, int rank, Record record) {
-    Exchange exchange(rank, options.max_size);
-    std::vector<Item> items = items_of(options.max_size);
+    PatternExchange exchange(rank, 1 - rank, options.max_size);
+    std::vector<PatternItem> items = pattern_items(pattern_sizes(options.max_size, options.changes));
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
     for (bool first_round = true;; first_round = false) {
         std::shuffle(items.begin(), items.end(), random);
-        for (const Item& item : items) {
-            const double over = static_cast<double>(nanoseconds(CLOCK_MONOTONIC) - begin);
+        for (const PatternItem& item : items) {
+            const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
+            const auto over = static_cast<double>(at);
             int go_on = !stop_asked() && (first_round || over < seconds) ? 1 : 0;
             MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
             if (go_on == 0) return;
-            const int repetitions = repetitions_of(item);
-            exchange.repeat(item, 1);
-            const std::int64_t disturbed = involuntary_switches();
-            const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
-            exchange.repeat(item, repetitions);
-            const std::int64_t to = nanoseconds(CLOCK_MONOTONIC);
-            record(item, repetitions, to - from, from - begin, involuntary_switches() - disturbed, over / seconds);
+            PatternSample sample = sample_of(exchange, item);
+            sample.at_ns = at;
+            record(sample, over / seconds);
         }
     }
 }
@@ -204,7 +96,8 @@ std::string summary(const PatternsOptions& options, const std::vector<ProcessPla
     tables.add("samples", json::Object()
                               .add("file", "patterns.i64")
                               .add("columns", std::vector<std::string>{"pattern", "window", "size", "repetitions",
-                                                                       "elapsed_ns", "at_ns", "disturbed"}));
+                                                                       "delay_ns", "elapsed_ns", "at_ns", "disturbed",
+                                                                       "pilot_before_ns", "pilot_after_ns"}));
     json::Object object;
     object.add("probe", "patterns").add("library", library_version()).add("ranks", describe(places));
     object.add("patterns", pattern_names).add("max_size", options.max_size);
@@ -219,15 +112,21 @@ void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& pl
     replace_file(file, summary(options, places, true) + "\n");
     RecordingFile samples(options.output + "/patterns.i64");
     const Bound bound(places[0], Bound::Where::first);
-    conduct(
-        options, 0,
-        [&](const Item& item, int repetitions, std::int64_t elapsed, std::int64_t at, std::int64_t disturbed,
-            double share) {
-            const std::vector<std::int64_t> row{
-                static_cast<std::int64_t>(item.pattern), item.window, item.size, repetitions, elapsed, at, disturbed};
-            samples.write(row);
-            print_progress(share);
-        });
+    conduct(options, 0, [&](const PatternSample& sample, double share) {
+        const PatternItem& item = sample.item;
+        const std::vector<std::int64_t> row{static_cast<std::int64_t>(item.pattern),
+                                            item.window,
+                                            item.size,
+                                            sample.repetitions,
+                                            item.delay_ns(),
+                                            sample.elapsed_ns,
+                                            sample.at_ns,
+                                            sample.disturbed,
+                                            sample.pilot_before_ns,
+                                            sample.pilot_after_ns};
+        samples.write(row);
+        print_progress(share);
+    });
     samples.close();
     const std::string text = summary(options, places, stop_asked());
     replace_file(file, text + "\n");
@@ -243,6 +142,8 @@ CommandLine program_of(PatternsOptions& options) {
             {{"output", "DIR", "folder for the recording", text_to(options.output)},
              {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
              {"max-size", "B", "largest message in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 30)},
+             {"changes", "B,B,...", "sizes from which on the library is known to have another protocol",
+              integers_to(options.changes, 1, 1 << 30)},
              {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
 }
 

@@ -49,11 +49,12 @@ void bind_costs(nb::module_& m) {
     bind<&machine::Costs::o_s>(table, "o_s", "def o_s(self) -> numpy.typing.NDArray[numpy.int64]");
     bind<&machine::Costs::o_r>(table, "o_r", "def o_r(self) -> numpy.typing.NDArray[numpy.int64]");
     bind<&machine::Costs::L>(table, "L", "def L(self) -> numpy.typing.NDArray[numpy.int64]");
-    bind<&machine::Costs::over>(table, "over", "def over(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::over_s>(table, "over_s", "def over_s(self) -> numpy.typing.NDArray[numpy.int64]");
+    bind<&machine::Costs::over_r>(table, "over_r", "def over_r(self) -> numpy.typing.NDArray[numpy.int64]");
     bind<&machine::Costs::bytes>(table, "bytes", "def bytes(self) -> numpy.typing.NDArray[numpy.int64]");
     bind<&machine::Costs::gap>(table, "gap", "def gap(self) -> numpy.typing.NDArray[numpy.int64]");
     m.def("costs", &costs_of, "level"_a, "sizes"_a,
-          "The costs of messages of these sizes in bytes: `over` is kO, `bytes` kG, `gap` g + kG.");
+          "The costs of messages of these sizes in bytes: `over_s` is kO_s, `over_r` kO_r, `bytes` kG, `gap` g + kG.");
 }
 
 }  // namespace idlewave

@@ -29,6 +29,9 @@ nanobind::dict level_columns(const Rows& rows, unsigned level) {
     columns["g"] = slope(&loggops::LevelSlopes::g);
     columns["G"] = slope(&loggops::LevelSlopes::G);
     columns["O"] = slope(&loggops::LevelSlopes::O);
+    columns["O_s"] = slope(&loggops::LevelSlopes::O_s);
+    columns["O_r"] = slope(&loggops::LevelSlopes::O_r);
+    columns["c"] = slope(&loggops::LevelSlopes::c);
     return columns;
 }
 

@@ -85,6 +85,7 @@ nb::dict path_columns(const std::vector<timeline::PathStep>& path) {
     columns["gap_ps"] = span(&timeline::Spans::gap);
     columns["wire_bytes_ps"] = span(&timeline::Spans::wire_bytes);
     columns["cpu_bytes_ps"] = span(&timeline::Spans::cpu_bytes);
+    columns["completion_ps"] = span(&timeline::Spans::completion);
     columns["computation_ps"] = span(&timeline::Spans::computation);
     columns["noise_ps"] = span(&timeline::Spans::noise);
     return columns;

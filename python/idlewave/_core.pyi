@@ -78,9 +78,9 @@ class MixedNoise:
 class Level:
     """One level of the network."""
 
-    def __init__(self, segments: Sequence[tuple[int, int, int, int, int, float, float]], eager_limit: int | None) -> None:
+    def __init__(self, segments: Sequence[tuple[int, int, int, int, int, float, float, float, int]], eager_limit: int | None) -> None:
         """
-        Segments are (from, L, o_s, o_r, g, G, O): bytes, ps, and ps per byte; None: always eager.
+        Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c): bytes, ps, and ps per byte; None: always eager.
         """
 
 class Machine:
@@ -106,7 +106,10 @@ class Costs:
     def L(self) -> numpy.typing.NDArray[numpy.int64]: ...
 
     @property
-    def over(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    def over_s(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def over_r(self) -> numpy.typing.NDArray[numpy.int64]: ...
 
     @property
     def bytes(self) -> numpy.typing.NDArray[numpy.int64]: ...
@@ -116,7 +119,7 @@ class Costs:
 
 def costs(level: Level, sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Costs:
     """
-    The costs of messages of these sizes in bytes: `over` is kO, `bytes` kG, `gap` g + kG.
+    The costs of messages of these sizes in bytes: `over_s` is kO_s, `over_r` kO_r, `bytes` kG, `gap` g + kG.
     """
 
 class Trace:

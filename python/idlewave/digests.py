@@ -126,7 +126,9 @@ def digest_of_level(level: Level) -> str:
     count."""
     rows: list[list[float]] = []
     for start, p in ((0, level.parameters), *((s.start, s.parameters) for s in level.segments)):
-        row = [int(p.L), int(p.o_s), int(p.o_r), int(p.g), float(p.G), float(p.O)]
+        row = [int(p.L), int(p.o_s), int(p.o_r), int(p.g), float(p.G), float(p.O_s)]
+        if p.O_s != p.O_r or p.c:  # most machines have one O, and their digests are those of LogGOPS
+            row += [float(p.O_r), int(p.c)]
         if not rows or rows[-1][1:] != row:
             rows.append([int(start), *row])
     return digest_of({"S": level.eager_limit, "segments": rows})

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _TIMES = ("L", "o_s", "o_r", "g")
-_COSTS = ("G", "O")
+_COSTS = ("G", "O_s", "O_r")
+_COMPLETION = "c"
 
 Place = Literal["within a node", "between nodes"]
 """The place where a network was measured."""
@@ -38,14 +39,19 @@ BETWEEN: Place = "between nodes"
 
 @dataclass(frozen=True)
 class Parameters:
-    """LogGOPS parameters of a transmission. Times in ps, G and O in ps per byte after the first."""
+    """LogGOPS parameters of a transmission. Times in ps; G, O_s and O_r in ps per byte after the first.
+
+    c, the completion, is the time from the end of a send's CPU time until the send ends.
+    """
 
     L: int
     o_s: int
     o_r: int
     g: int
     G: float = 0.0
-    O: float = 0.0  # noqa: E741 - the model's name
+    O_s: float = 0.0
+    O_r: float = 0.0
+    c: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class Level:
     def core(self) -> _core.Level:
         """The level as the compiled core sees it."""
         segments = [Segment(0, self.parameters), *self.segments]
-        rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS))) for s in segments]
+        rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS, _COMPLETION))) for s in segments]
         return _core.Level(rows, self.eager_limit)
 
 

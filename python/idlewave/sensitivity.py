@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     IntArray = npt.NDArray[np.int64]
 
-PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O")
+PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O", "O_s", "O_r", "c")
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class Sensitivities:
     """The finish time and its derivatives.
 
     `time` is when the last rank finishes, ps. `network` and `node` (None without a network inside nodes) have for each
-    of `PARAMETERS` the derivative by it: how many times it counts (for G and O: bytes). If a parameter of that level,
-    in all its segments, grows by 1 ps (G, O: 1 ps per byte), the time grows by so many ps. `computation` is the
-    derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank. `run` has the
+    of `PARAMETERS` the derivative by it: how many times it counts (for G, O, O_s and O_r: bytes). If a parameter of
+    that level, in all its segments, grows by 1 ps (those: 1 ps per byte), the time grows by so many ps. o is o_s and o_r
+    growing together, and O likewise. `computation` is the derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every rank. `run` has the
     statistics of the simulation, if it ran in partitions of the kernel.
     """
 
@@ -143,8 +143,8 @@ class Sensitivities:
 
 
 def _part(level: Level, slopes: dict[str, int], parameter: str) -> float:
-    if parameter == "o":
-        return _part(level, slopes, "o_s") + _part(level, slopes, "o_r")
+    if parameter in ("o", "O"):
+        return _part(level, slopes, f"{parameter}_s") + _part(level, slopes, f"{parameter}_r")
     return float(slopes[parameter] * getattr(level.parameters, parameter))
 
 

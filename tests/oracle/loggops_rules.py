@@ -214,7 +214,8 @@ class Simulation:
         limit = self.level(r, op.peer).eager_limit
         if limit is None or op.size <= limit:
             message = Message("data", r, 0, op.size, op.tag)
-            self.end(r, place, self.transmit(r, op.peer, message, op, now))
+            done = self.transmit(r, op.peer, message, op, now)
+            self.end_send(r, place, op, done)
         else:
             message = Message("request", r, 0, 1, op.tag, send=place, data_size=op.size)
             self.transmit(r, op.peer, message, op, now)
@@ -237,7 +238,7 @@ class Simulation:
         """Send; CPU and NIC are those of `op`. Returns when the CPU is free again."""
         rank, p = self.ranks[r], self.parameters(r, peer, message.size)
         over = self.finish(r, now, p.o_s, "o_s")
-        done = self.after_bytes(r, over, bytes_cost(p.O, message.size))
+        done = self.after_bytes(r, over, bytes_cost(p.O_s, message.size))
         rank.free["cpu", op.cpu] = done
         rank.free["out", op.nic] = now + p.g + bytes_cost(p.G, message.size)
         self.reach(r, done)
@@ -246,6 +247,12 @@ class Simulation:
         arrival = over + p.L
         heapq.heappush(self.heap, (arrival, peer, 0, r, message.number, message))
         return done
+
+    def end_send(self, r: int, place: int, op: Op, free: int) -> None:
+        """A send ends c after its CPU is free of it."""
+        done = free + self.parameters(r, op.peer, op.size).c
+        self.reach(r, done)
+        self.end(r, place, done)
 
     def arrive(self, r: int, message: Message, now: int) -> None:
         rank, op = self.ranks[r], None
@@ -277,7 +284,7 @@ class Simulation:
     def receive(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
         rank, p = self.ranks[r], self.parameters(message.source, r, message.size)
         over = self.finish(r, now, p.o_r, "o_r")
-        done = self.after_bytes(r, over, bytes_cost(p.O, message.size))
+        done = self.after_bytes(r, over, bytes_cost(p.O_r, message.size))
         rank.free["cpu", cpu] = done
         rank.free["in", nic] = now + p.g + bytes_cost(p.G, message.size)
         message.processed = max(done, over + bytes_cost(p.G, message.size))
@@ -306,7 +313,7 @@ class Simulation:
             size = request.data_size if kind == "payload" else 1
             done = self.transmit(r, peer, Message(kind, r, 0, size, request=request), op, now)
             if kind == "payload":
-                self.end(r, request.send, done)
+                self.end_send(r, request.send, self.schedule[r][request.send], done)
 
         needs = (("cpu", op.cpu), ("out", op.nic))
         self.ranks[r].requests.append(Request(ready, (PROTOCOL, peer, request.number), needs, act))

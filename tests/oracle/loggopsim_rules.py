@@ -122,7 +122,7 @@ class Simulation:
 
     def send(self, event: Event, now: int) -> None:
         op, clocks = self.op(event), self.clocks[event.rank]
-        clocks.cpu[op.cpu] = (now + self.costs.o_s + self.further(self.costs.O, op)) % UNSIGNED
+        clocks.cpu[op.cpu] = (now + self.costs.o_s + self.further(self.costs.O_s, op)) % UNSIGNED
         clocks.out[op.nic] = (now + self.costs.g + self.further(self.costs.G, op)) % UNSIGNED
         self.release(event.rank, event.place, "start")
         self.add(now + self.costs.o_s + self.costs.L, Event("message", op.peer, event.place, event.rank))
@@ -146,7 +146,7 @@ class Simulation:
 
     def receive(self, event: Event, now: int) -> None:
         op, clocks = self.op(event), self.clocks[event.rank]
-        longer = max(self.further(self.costs.O, op) % UNSIGNED, self.further(self.costs.G, op) % UNSIGNED)
+        longer = max(self.further(self.costs.O_s, op) % UNSIGNED, self.further(self.costs.G, op) % UNSIGNED)
         clocks.cpu[op.cpu] = (now + self.costs.o_r + longer) % UNSIGNED
         clocks.into[op.nic] = (now + self.costs.g + self.further(self.costs.G, op)) % UNSIGNED
         message = Half(event.source, op.tag, event.place)
@@ -212,7 +212,7 @@ def take(queue: list[Half], half: Half) -> Half | None:
 
 
 def simulate(goal: str, machine: Machine) -> Simulation:
-    """Run GOAL text on a machine without noise, segments and a node level, with o_s = o_r and whole G and O."""
+    """Run GOAL text on a machine without noise, segments and a node level, with o_s = o_r and whole G and O (O_s = O_r)."""
     simulation = Simulation(read_goal(goal), machine)
     simulation.run()
     return simulation

@@ -29,9 +29,9 @@ def machines(as_json: bool) -> None:
         p = level.parameters
         limit = "inf" if level.eager_limit is None else f"{level.eager_limit} B"
         times = [plain_time(t) for t in (p.L, p.o_s, p.o_r, p.g)]
-        costs = [f"{plain_time(cost)}/B" for cost in (p.G, p.O)]
+        costs = [f"{plain_time(cost)}/B" for cost in (p.G, p.O_s, p.O_r)]
         rows.append((name, *times, *costs, limit, 1 + len(level.segments), machine.description))
-    columns = ["machine", "L", "o_s", "o_r", "g", "G", "O", "S", "segments", "where"]
+    columns = ["machine", "L", "o_s", "o_r", "g", "G", "O_s", "O_r", "S", "segments", "where"]
     show_table(pd.DataFrame(rows, columns=columns), "Machines")
 
 

@@ -26,20 +26,28 @@ class ParameterTable(Closed):
     g: Time | None = None
     G: Cost | None = None
     O: Cost | None = None  # noqa: E741 - the model's name
+    O_s: Cost | None = None
+    O_r: Cost | None = None
+    c: Time | None = None
 
     def __post_init__(self) -> None:
-        if self.o is not None and (self.o_s is not None or self.o_r is not None):
-            raise ValueError("o: expected either o, or o_s and o_r, found both")
+        for both in ("o", "O"):
+            if getattr(self, both) is not None and not (
+                getattr(self, f"{both}_s") is None and getattr(self, f"{both}_r") is None
+            ):
+                raise ValueError(f"{both}: expected either {both}, or {both}_s and {both}_r, found both")
 
     def given(self) -> dict[str, Any]:
-        """The parameters that the table has, by their names in the model: o is o_s and o_r."""
+        """The parameters that the table has, by their names in the model: o is o_s and o_r, O is O_s and O_r."""
         values = {
             "L": self.L,
             "o_s": self.o if self.o_s is None else self.o_s,
             "o_r": self.o if self.o_r is None else self.o_r,
             "g": self.g,
             "G": self.G,
-            "O": self.O,
+            "O_s": self.O if self.O_s is None else self.O_s,
+            "O_r": self.O if self.O_r is None else self.O_r,
+            "c": self.c,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -82,7 +90,6 @@ class NetworkTable(LevelTable, kw_only=True):
     L: Time
     g: Time
     G: Cost
-    O: Cost  # noqa: E741 - the model's name
     S: EagerLimit
     node: NodeTable | None = None
     name: str = ""
@@ -91,9 +98,9 @@ class NetworkTable(LevelTable, kw_only=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("o_s", "o_r"):
+        for name, words in (("o_s", Time.words), ("o_r", Time.words), ("O_s", Cost.words), ("O_r", Cost.words)):
             if name not in self.given():
-                raise ValueError(f"{name}: expected {Time.words}, found nothing")
+                raise ValueError(f"{name}: expected {words}, found nothing")
         if self.measured != WITHIN:
             if self.ranks is not None:
                 raise ValueError(f"ranks: expected it only beside measured = '{WITHIN}', found {self.ranks}")

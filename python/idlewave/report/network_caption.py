@@ -24,7 +24,7 @@ _PANELS = (
 )
 _MODEL = (
     "In the model these are send overhead o_s + latency L + receive overhead o_r; the gap g, or a longer overhead; "
-    "o_s; and o_r; each byte after the first adds G or O."
+    "o_s; and o_r; each byte after the first adds G, O_s or O_r."
 )
 _CALLS = {"o_s": "a send", "o_r": "a lone receive"}
 _KEPT = {"g": "after the message has left, which counts in the gap g", "L": "which counts in the latency L"}

@@ -46,12 +46,13 @@ _MEANING = {
     "o_r": "processor time to receive a message",
     "g": "least time between two messages",
     "G": "further time per byte on the wire",
-    "O": "further processor time per byte",
+    "O_s": "further processor time per byte to send",
+    "O_r": "further processor time per byte to receive",
 }
 
 
 def _value(name: str, picoseconds: float) -> str:
-    return f"{time_text(picoseconds)}/B" if name in ("G", "O") else time_text(picoseconds)
+    return f"{time_text(picoseconds)}/B" if name in ("G", "O_s", "O_r") else time_text(picoseconds)
 
 
 def parameters_table(machine: Machine, intervals: Mapping[str, tuple[float, float]], place: str = "") -> Table:

@@ -19,13 +19,15 @@ Time last(const collectives::Composition& source, const machine::Machine& machin
 
 /// Each parameter made worse by itself.
 std::vector<machine::Parameters> worse(const machine::Parameters& p) {
-    std::vector<machine::Parameters> all(6, p);
+    std::vector<machine::Parameters> all(8, p);
     all[0].L += 137;
     all[1].o_s += 91;
     all[2].o_r += 91;
     all[3].g += 113;
     all[4].G += 0.5;
-    all[5].O += 0.25;
+    all[5].O_s += 0.25;
+    all[6].O_r += 0.25;
+    all[7].c += 87;
     return all;
 }
 

@@ -32,8 +32,11 @@ const std::vector<Nudge> nudges = {
     {"o_r", [](machine::Parameters& p) { ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o_r}; }},
     {"o", [](machine::Parameters& p) { ++p.o_s, ++p.o_r; }, [](const LevelSlopes& s) { return std::uint64_t{s.o}; }},
     {"g", [](machine::Parameters& p) { ++p.g; }, [](const LevelSlopes& s) { return std::uint64_t{s.g}; }},
+    {"c", [](machine::Parameters& p) { ++p.c; }, [](const LevelSlopes& s) { return std::uint64_t{s.c}; }},
     {"G", [](machine::Parameters& p) { p.G += 1; }, [](const LevelSlopes& s) { return s.G; }},
-    {"O", [](machine::Parameters& p) { p.O += 1; }, [](const LevelSlopes& s) { return s.O; }},
+    {"O_s", [](machine::Parameters& p) { p.O_s += 1; }, [](const LevelSlopes& s) { return s.O_s; }},
+    {"O_r", [](machine::Parameters& p) { p.O_r += 1; }, [](const LevelSlopes& s) { return s.O_r; }},
+    {"O", [](machine::Parameters& p) { p.O_s += 1, p.O_r += 1; }, [](const LevelSlopes& s) { return s.O; }},
 };
 
 machine::Level nudged(machine::Level level, const Nudge& nudge) {
@@ -50,7 +53,9 @@ machine::Parameters fine_parameters(testing::Dice& dice) {
             .o_r = dice.between(1'000'000, 20'000'000),
             .g = dice.between(1'000'000, 30'000'000),
             .G = static_cast<double>(dice.between(0, 900'000)),
-            .O = static_cast<double>(dice.between(0, 900'000))};
+            .O_s = static_cast<double>(dice.between(0, 900'000)),
+            .O_r = static_cast<double>(dice.between(0, 900'000)),
+            .c = dice.one_in(2) ? 0 : dice.between(1'000'000, 30'000'000)};
 }
 
 machine::Level fine_level(testing::Dice& dice) {
@@ -183,7 +188,9 @@ machine::Parameters coarse_parameters(testing::Dice& dice) {
             .o_r = 1000 * dice.between(0, 2),
             .g = 1000 * dice.between(0, 3),
             .G = dice.one_in(2) ? 1000.0 : 0.0,
-            .O = dice.one_in(2) ? 1000.0 : 0.0};
+            .O_s = dice.one_in(2) ? 1000.0 : 0.0,
+            .O_r = dice.one_in(2) ? 1000.0 : 0.0,
+            .c = 1000 * dice.between(0, 2)};
 }
 
 TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {

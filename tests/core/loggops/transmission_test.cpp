@@ -54,7 +54,8 @@ TEST(Transmission, AControlMessageCostsAsMuchAsOneByteAndDataAsMuchAsTheirSize) 
 TEST(Transmission, DataCostAsMuchAsTheirOwnSizeAndNetworkWhateverCameBefore) {
     machine::Machine machine = small_machine();
     machine.node = machine.network;
-    machine.node->segments[0].parameters.O = 3;
+    machine.node->segments[0].parameters.O_s = 3;
+    machine.node->segments[0].parameters.O_r = 3;
     machine.node_ranks = 2;
     TransmissionParts parts(machine);
     SentMessages context = parts.ranks.context();

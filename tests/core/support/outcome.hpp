@@ -111,7 +111,7 @@ std::vector<Time> finish_of(const S& source, const machine::Machine& machine, st
 /// An eager machine with the same overhead at both ends.
 inline machine::Machine simple_machine(Time L, Time o, Time g, double G, double O) {
     machine::Machine machine;
-    machine.network.segments[0].parameters = {.L = L, .o_s = o, .o_r = o, .g = g, .G = G, .O = O};
+    machine.network.segments[0].parameters = {.L = L, .o_s = o, .o_r = o, .g = g, .G = G, .O_s = O, .O_r = O};
     return machine;
 }
 

@@ -17,7 +17,9 @@ inline machine::Parameters random_parameters(Dice& dice) {
             .o_r = dice.between(0, 20),
             .g = dice.between(0, 30),
             .G = costs[dice.roll(5)],
-            .O = costs[dice.roll(5)]};
+            .O_s = costs[dice.roll(5)],
+            .O_r = costs[dice.roll(5)],
+            .c = dice.one_in(2) ? 0 : dice.between(0, 40)};
 }
 
 inline machine::Level random_level(Dice& dice) {

@@ -25,7 +25,7 @@ inline goal::Graph empty_schedule(std::uint32_t ranks) {
 /// A machine with L = 1000, o_s = 20, o_r = 30, g = 50, G = 2 and O = 1, in picoseconds, and S = 100 bytes.
 inline machine::Machine small_machine() {
     machine::Machine machine;
-    machine.network.segments[0].parameters = {.L = 1000, .o_s = 20, .o_r = 30, .g = 50, .G = 2, .O = 1};
+    machine.network.segments[0].parameters = {.L = 1000, .o_s = 20, .o_r = 30, .g = 50, .G = 2, .O_s = 1, .O_r = 1};
     machine.network.S = 100;
     return machine;
 }

@@ -37,7 +37,7 @@ from idlewave.cli.explain_tolerance import tolerance_in_words
 from idlewave.errors import TimeOverflow
 from idlewave.tolerance import with_latency
 
-COARSE = Machine(name="coarse", network=Level(Parameters(L=50, o_s=7, o_r=9, g=12, G=1.0, O=0.5)))
+COARSE = Machine(name="coarse", network=Level(Parameters(L=50, o_s=7, o_r=9, g=12, G=1.0, O_s=0.5, O_r=0.5)))
 HOP = 50 + 7 + 9
 """ps that a message of one byte takes from send to receive on COARSE."""
 

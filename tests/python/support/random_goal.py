@@ -59,7 +59,8 @@ def random_parameters(dice: random.Random, limits: Limits) -> Parameters:
         o_s = max(o_s, 1)
     elif dice.random() < 0.5:
         L, o_s = 0, 0
-    return Parameters(L, o_s, time(5000), time(6000), 100 * dice.choice(COSTS), 100 * dice.choice(COSTS))
+    costs = [100 * dice.choice(COSTS) for _ in range(3)]
+    return Parameters(L, o_s, time(5000), time(6000), *costs, c=dice.choice([0, 0, time(4000)]))
 
 
 def random_noise(dice: random.Random) -> Noise | None:

@@ -172,7 +172,7 @@ def _place(network: NetworkMeasurement, node: NetworkMeasurement | None) -> tupl
 def _rounded(r: Range) -> MachineParameters:
     p = r.parameters
     G, O = (parse_cost(f"{value / 1000:.6g}ns") for value in (p.G, p.O))  # noqa: E741 - the model's name
-    return MachineParameters(round(p.L), round(p.o_s), round(p.o_r), round(p.g), G, O)
+    return MachineParameters(round(p.L), round(p.o_s), round(p.o_r), round(p.g), G, O, O)
 
 
 def _comments_of_level(table: str, network: NetworkMeasurement) -> dict[str, str]:

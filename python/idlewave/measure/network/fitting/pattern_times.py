@@ -1,98 +1,181 @@
-"""The time of a pattern of messages by the simulator: two ranks, no noise, in a loop as the probe has it.
+"""The times of patterns of messages by the simulator: two ranks, no noise, in a loop as the probe has it.
 
-The patterns are those of probes/network/patterns.cpp. Nonblocking calls take the CPU in the order of the program; what
-waits for all of them requires the end of each.
+The patterns are those of probes/network/pattern_exchange.hpp. Nonblocking calls take the CPU in the order of the
+program; what waits for all of them requires the end of each. Many patterns are one schedule, in which each has a pair of
+ranks of its own: so one simulation gives the times of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
 
 from ....errors import UsageError
 from ....machine import Machine
 from ....schedule import Schedule
 from ....simulation import simulate
 
-FEW, MANY = 2, 6
+FEW, MANY = 2, 4
 """Repetitions of two runs: the difference leaves out what only the first repetition has."""
 
-PATTERNS = ("ping-pong", "stream", "both ways")
-"""What a pattern's number in a recording stands for."""
+
+@dataclass(frozen=True)
+class PatternItem:
+    """A pattern with its window (messages on the way at once), size in bytes, and the time for which a late receiver
+    computes, ns."""
+
+    pattern: str
+    window: int
+    size: int
+    delay_ns: int = 0
 
 
 @dataclass
 class _Rank:
-    """The ops of a rank, as lines of GOAL."""
+    """The ops of a rank, as lines of GOAL, and the rank that it talks to."""
 
+    number: int
+    peer: int
     lines: list[str] = field(default_factory=list)
     ops: int = 0
     waited: str = ""
     """The label of the last wait; empty before the first."""
 
-    def do_all(self, ops: list[str]) -> None:
-        """Add ops that begin together, and a wait for the end of all: a calculation that takes no time."""
-        labels = [self._add(op, [self.waited] if self.waited else []) for op in ops]
+    def do(self, op: str) -> None:
+        """Add an op after the last wait, and wait for its end."""
+        self.waited = self.start(op)
+
+    def start(self, op: str) -> str:
+        """Add an op after the last wait. Returns its label."""
+        return self._add(op, [self.waited] if self.waited else [])
+
+    def send(self, size: int, tag: int = 0) -> str:
+        """A send to the peer, as GOAL has it."""
+        return f"send {size}b to {self.peer} tag {tag}"
+
+    def receive(self, size: int, tag: int = 0) -> str:
+        """A receive from the peer, as GOAL has it."""
+        return f"recv {size}b from {self.peer} tag {tag}"
+
+    def wait(self, labels: list[str]) -> None:
+        """Wait for the end of ops: of several, by a calculation that takes no time."""
         self.waited = labels[0] if len(labels) == 1 else self._add("calc 0", labels)
 
-    def _add(self, op: str, required: list[str]) -> str:
+    def do_all(self, ops: list[str]) -> None:
+        """Add ops that begin together, and wait for the end of all."""
+        self.wait([self.start(op) for op in ops])
+
+    def _add(self, op: str, ended: list[str]) -> str:
         label = f"o{self.ops}"
         self.ops += 1
-        self.lines += [f"{label}: {op}", *(f"{label} requires {before}" for before in required)]
+        self.lines.append(f"{label}: {op}")
+        self.lines += [f"{label} requires {before}" for before in ended]
         return label
 
-    def goal(self, number: int) -> str:
+    def goal(self) -> str:
         """The rank as GOAL text."""
-        return "\n".join([f"rank {number} {{", *self.lines, "}"])
+        return "\n".join([f"rank {self.number} {{", *self.lines, "}"])
 
 
-def pattern_time(machine: Machine, pattern: str, window: int, size: int) -> float:
-    """The time of one repetition of a pattern on a machine without noise, in ps.
+class PatternPrograms:
+    """Patterns in loops, each on a pair of ranks, for the simulation of all of them on one machine after another.
 
     Raises UsageError for a pattern that is not in PATTERNS.
     """
-    if pattern not in _REPETITIONS:
-        raise UsageError(f"expected one of the patterns {', '.join(PATTERNS)}, found {pattern}")
-    few, many = (_finish(machine.with_noise(None), pattern, window, size, times) for times in (FEW, MANY))
-    return (many - few) / (MANY - FEW)
+
+    def __init__(self, items: Sequence[PatternItem]) -> None:
+        self.items = tuple(items)
+        self._few, self._many = (_schedule(self.items, times) for times in (FEW, MANY))
+        self._delays = np.array([1000.0 * item.delay_ns for item in items])
+
+    def times(self, machine: Machine) -> npt.NDArray[np.float64]:
+        """The time of one repetition of each pattern on a machine without noise, in ps; of a late receive, beyond its
+        delay."""
+        quiet = machine.with_noise(None)
+        few, many = (simulate(schedule, quiet).finish[::2] for schedule in (self._few, self._many))
+        return np.asarray((many - few) / (MANY - FEW) - self._delays)
 
 
-def pattern_schedule(pattern: str, window: int, size: int, repetitions: int) -> Schedule:
-    """A pattern in a loop, as a schedule of two ranks."""
-    client, server = _Rank(), _Rank()
+def pattern_time(machine: Machine, item: PatternItem) -> float:
+    """The same of one pattern, ps."""
+    return float(PatternPrograms([item]).times(machine)[0])
+
+
+def _schedule(items: Sequence[PatternItem], repetitions: int) -> Schedule:
+    ranks: list[_Rank] = []
+    for item in items:
+        if item.pattern not in _LOOPS:
+            raise UsageError(f"expected one of the patterns {', '.join(PATTERNS)}, found {item.pattern}")
+        first = len(ranks)
+        ranks += [_Rank(first, first + 1), _Rank(first + 1, first)]
+        _LOOPS[item.pattern](ranks[-2], ranks[-1], item, repetitions)
+    text = "\n".join([f"num_ranks {len(ranks)}", *(rank.goal() for rank in ranks)])
+    return Schedule.from_goal(text, name="patterns of messages")
+
+
+_Loop = Callable[[_Rank, _Rank, PatternItem, int], None]
+
+
+def _ping_pong(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
     for _ in range(repetitions):
-        _REPETITIONS[pattern](client, server, window, size)
-    text = "\n".join(["num_ranks 2", client.goal(0), server.goal(1)])
-    return Schedule.from_goal(text, name=f"{pattern} of {window} times {size} bytes")
+        client.do(client.send(item.size))
+        server.do(server.receive(item.size))
+        server.do(server.send(item.size))
+        client.do(client.receive(item.size))
 
 
-def _finish(machine: Machine, pattern: str, window: int, size: int, repetitions: int) -> float:
-    return float(simulate(pattern_schedule(pattern, window, size, repetitions), machine).finish[0])
+def _posted_in_advance(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
+    """Each rank posts the receive of the next message before it sends its own."""
+    coming = {rank.number: rank.start(rank.receive(item.size)) for rank in (client, server)}
+    for i in range(repetitions):
+        client.do(client.send(item.size))
+        for rank in (server, client):
+            rank.wait([coming[rank.number], *([rank.waited] if rank.waited else [])])
+            if i + 1 < repetitions:
+                coming[rank.number] = rank.start(rank.receive(item.size))
+            if rank is server:
+                rank.do(rank.send(item.size))
 
 
-def _ping_pong(client: _Rank, server: _Rank, _window: int, size: int) -> None:
-    client.do_all([f"send {size}b to 1"])
-    server.do_all([f"recv {size}b from 0"])
-    server.do_all([f"send {size}b to 0"])
-    client.do_all([f"recv {size}b from 1"])
+def _stream(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
+    for _ in range(repetitions):
+        client.do_all([client.send(item.size)] * item.window)
+        if item.delay_ns:
+            server.do(f"calc {item.delay_ns}")
+        server.do_all([server.receive(item.size)] * item.window)
+        _answer(client, server)
 
 
-def _stream(client: _Rank, server: _Rank, window: int, size: int) -> None:
-    client.do_all([f"send {size}b to 1"] * window)
-    server.do_all([f"recv {size}b from 0"] * window)
-    server.do_all(["send 1b to 0 tag 1"])
-    client.do_all(["recv 1b from 1 tag 1"])
+def _blocking_stream(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
+    for _ in range(repetitions):
+        for _ in range(item.window):
+            client.do(client.send(item.size))
+            server.do(server.receive(item.size))
+        _answer(client, server)
 
 
-def _both_ways(client: _Rank, server: _Rank, window: int, size: int) -> None:
-    for rank, peer in ((client, 1), (server, 0)):
-        receives = [f"recv {size}b from {peer}"] * window
-        sends = [f"send {size}b to {peer}"] * window
-        rank.do_all([*receives, *sends])
+def _answer(client: _Rank, server: _Rank) -> None:
+    server.do(server.send(1, tag=1))
+    client.do(client.receive(1, tag=1))
 
 
-_REPETITIONS: dict[str, Callable[[_Rank, _Rank, int, int], None]] = {
+def _both_ways(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
+    for _ in range(repetitions):
+        for rank in (client, server):
+            rank.do_all([rank.receive(item.size)] * item.window + [rank.send(item.size)] * item.window)
+
+
+_LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
     "stream": _stream,
+    "blocking stream": _blocking_stream,
     "both ways": _both_ways,
+    "posted in advance": _posted_in_advance,
+    "late receivers": _stream,
+    "cold buffers": _ping_pong,
 }
+PATTERNS = tuple(_LOOPS)
+"""What a pattern's number in a recording stands for."""

@@ -36,7 +36,7 @@ class FittedParameters:
     def finer(self) -> machines.Parameters:
         """The same for the simulator, in the unit of the predictions."""
         whole = {name: round(getattr(self, name) * FINER) for name in ("L", "o_s", "o_r", "g")}
-        return machines.Parameters(**whole, G=self.G * FINER, O=self.O * FINER)
+        return machines.Parameters(**whole, G=self.G * FINER, O_s=self.O * FINER, O_r=self.O * FINER)
 
 
 @dataclass(frozen=True)

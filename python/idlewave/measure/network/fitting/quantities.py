@@ -42,7 +42,7 @@ def predictions_ps(
 def _receive_overheads(network: Network, sizes: NDArray[np.uint64]) -> NDArray[np.float64]:
     costs = network.finer().network.costs(sizes)
     eager = True if network.S is None else sizes <= network.S
-    return np.where(eager, (costs.o_r + costs.over) / FINER, np.nan)
+    return np.where(eager, (costs.o_r + costs.over_r) / FINER, np.nan)
 
 
 def quantities_of(fit: LogGP) -> pd.DataFrame:

@@ -1,0 +1,182 @@
+// The two ranks of a pattern of messages. What each does is what a program would do: docs/measuring.md has the loops.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/ticks.hpp"
+#include "network/pattern_items.hpp"
+
+namespace idlewave::probe {
+
+// Buffers that have left the caches when their turn comes again: positions in a pool larger than any cache.
+class ColdBuffers {
+  public:
+    explicit ColdBuffers(std::int64_t max_size)
+        : pool_(static_cast<std::size_t>(max_size > pool_bytes / 2 ? 2 * max_size : pool_bytes), std::byte{1}) {}
+
+    std::byte* next(std::int64_t size) {
+        const auto length = static_cast<std::size_t>(size);
+        if (at_ + length > pool_.size()) at_ = 0;
+        std::byte* const found = pool_.data() + at_;
+        at_ += (length / page + 1) * page;
+        return found;
+    }
+
+  private:
+    static constexpr std::int64_t pool_bytes = 64 << 20;  // of each of four: sent and received, on two ranks
+    static constexpr std::size_t page = 4096;
+    std::vector<std::byte> pool_;
+    std::size_t at_ = 0;
+};
+
+class PatternExchange {
+  public:
+    PatternExchange(int rank, int peer, std::int64_t max_size)
+        : first_(rank < peer),
+          peer_(peer),
+          sent_(static_cast<std::size_t>(max_size), std::byte{1}),
+          received_(static_cast<std::size_t>(max_size), std::byte{2}),
+          cold_sent_(max_size),
+          cold_received_(max_size) {}
+
+    void repeat(const PatternItem& item, int times) {
+        size_ = static_cast<int>(item.size);
+        if (item.pattern == Pattern::preposted) {
+            preposted(times);
+            return;
+        }
+        for (int i = 0; i < times; ++i) once(item);
+    }
+
+    // The mean time of a ping-pong of one byte, which tells how fast the machine is at this moment; ns.
+    std::int64_t pilot() {
+        constexpr int before = 2;
+        constexpr int timed = 8;
+        size_ = 1;
+        for (int i = 0; i < before; ++i) ping_pong(sent_.data(), received_.data());
+        const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+        for (int i = 0; i < timed; ++i) ping_pong(sent_.data(), received_.data());
+        return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
+    }
+
+  private:
+    void once(const PatternItem& item) {
+        switch (item.pattern) {
+            case Pattern::ping_pong:
+                ping_pong(sent_.data(), received_.data());
+                break;
+            case Pattern::cold:
+                ping_pong(cold_sent_.next(size_), cold_received_.next(size_));
+                break;
+            case Pattern::stream:
+                stream(item.window);
+                break;
+            case Pattern::late:
+                if (!first_) compute(item.delay_ns());
+                stream(item.window);
+                break;
+            case Pattern::blocking_stream:
+                blocking_stream(item.window);
+                break;
+            case Pattern::both_ways:
+                start_receives(item.window);
+                start_sends(item.window);
+                wait();
+                break;
+            case Pattern::preposted:  // its repetitions hang together
+                break;
+        }
+    }
+
+    void ping_pong(const std::byte* from, std::byte* to) {
+        if (first_) send(from);
+        receive(to);
+        if (!first_) send(from);
+    }
+
+    void stream(int window) {
+        if (first_) {
+            start_sends(window);
+            wait();
+            take_answer();
+        } else {
+            start_receives(window);
+            wait();
+            answer();
+        }
+    }
+
+    void blocking_stream(int window) {
+        for (int i = 0; i < window; ++i) {
+            if (first_) send(sent_.data());
+            if (!first_) receive(received_.data());
+        }
+        if (first_) take_answer();
+        if (!first_) answer();
+    }
+
+    // Each rank posts the receive of the next message before it sends its own.
+    void preposted(int times) {
+        start_receives(1);
+        for (int i = 0; i < times; ++i) {
+            const bool more = i + 1 < times;
+            if (first_) send(sent_.data());
+            wait();
+            if (more) start_receives(1);
+            if (!first_) send(sent_.data());
+        }
+    }
+
+    static void compute(std::int64_t ns) {
+        const std::int64_t end = nanoseconds(CLOCK_MONOTONIC) + ns;
+        while (nanoseconds(CLOCK_MONOTONIC) < end) {
+        }
+    }
+
+    void send(const std::byte* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }
+    void receive(std::byte* to) { MPI_Recv(to, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+    void answer() const {
+        const char text = 0;
+        MPI_Send(&text, 1, MPI_CHAR, peer_, answer_tag, MPI_COMM_WORLD);
+    }
+    void take_answer() const {
+        char text = 0;
+        MPI_Recv(&text, 1, MPI_CHAR, peer_, answer_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    void start_sends(int window) {
+        for (int i = 0; i < window; ++i) {
+            MPI_Isend(sent_.data(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
+        }
+    }
+    // All receives have one buffer, as in the OSU benchmarks: its content is not read.
+    void start_receives(int window) {
+        for (int i = 0; i < window; ++i) {
+            MPI_Irecv(received_.data(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
+        }
+    }
+    MPI_Request* next() { return &requests_[open_++]; }
+    void wait() {
+        MPI_Waitall(static_cast<int>(open_), requests_.data(), MPI_STATUSES_IGNORE);
+        open_ = 0;
+    }
+
+    static constexpr int data_tag = 20;
+    static constexpr int answer_tag = 21;
+
+    bool first_;
+    int peer_;
+    int size_ = 1;
+    std::vector<std::byte> sent_;
+    std::vector<std::byte> received_;
+    ColdBuffers cold_sent_;
+    ColdBuffers cold_received_;
+    std::array<MPI_Request, 2 * most_window> requests_{};
+    std::size_t open_ = 0;
+};
+
+}  // namespace idlewave::probe

@@ -1,0 +1,74 @@
+// What the probe of patterns measures: which pattern, with how many messages on the way at once, of which size.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace idlewave::probe {
+
+// ping_pong: blocking calls. stream: nonblocking sends, which the receiver answers once. blocking_stream: the same with
+// blocking calls. both_ways: nonblocking, both ranks at once. preposted: a ping-pong whose receives are posted before
+// the message can come. late: a stream whose receiver computes first. cold: a ping-pong over buffers that have left the
+// caches.
+enum class Pattern : std::int64_t { ping_pong, stream, blocking_stream, both_ways, preposted, late, cold };
+
+inline const std::vector<std::string> pattern_names{
+    "ping-pong", "stream", "blocking stream", "both ways", "posted in advance", "late receivers", "cold buffers"};
+
+struct PatternItem {
+    Pattern pattern = Pattern::ping_pong;
+    int window = 1;  // messages on the way at once
+    std::int64_t size = 1;
+
+    // The time that the receiver of a late receive computes: longer than the message is on its way in most networks.
+    [[nodiscard]] std::int64_t delay_ns() const { return pattern == Pattern::late ? 20'000 + window * size : 0; }
+};
+
+constexpr int most_window = 64;
+
+// Sizes in steps of four, from 64 bytes on in steps of two; and both sides of each size at which the library is known
+// to change its protocol.
+inline std::vector<std::int64_t> pattern_sizes(std::int64_t most, const std::vector<std::int64_t>& changes) {
+    std::vector<std::int64_t> sizes;
+    for (std::int64_t size = 1; size <= most; size *= size < 64 ? 4 : 2) sizes.push_back(size);
+    for (const std::int64_t first : changes) {
+        for (const std::int64_t size : {first - 1, first}) {
+            if (size >= 1 && size <= most) sizes.push_back(size);
+        }
+    }
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
+}
+
+inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes) {
+    constexpr std::int64_t most_on_the_way = 16 << 20;
+    std::vector<PatternItem> items;
+    for (const std::int64_t size : sizes) {
+        for (const Pattern single : {Pattern::ping_pong, Pattern::preposted, Pattern::cold}) {
+            items.push_back({single, 1, size});
+        }
+        for (const int window : {1, 4, 16, most_window}) {
+            if (window > 1 && window * size > most_on_the_way) continue;
+            items.push_back({Pattern::stream, window, size});
+            items.push_back({Pattern::both_ways, window, size});
+            if (window == 4 || window == 16) items.push_back({Pattern::blocking_stream, window, size});
+            if (window == 1 || window == 4) items.push_back({Pattern::late, window, size});
+        }
+    }
+    return items;
+}
+
+// The repetitions of one sample: many of what is short, since a clock's reading takes time, too.
+inline int repetitions_of(const PatternItem& item) {
+    constexpr std::int64_t bytes = 1 << 20;
+    constexpr std::int64_t messages = 512;
+    constexpr std::int64_t most = 64;
+    const std::int64_t few = item.pattern == Pattern::late ? 4 : most;
+    const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
+    return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, few));
+}
+
+}  // namespace idlewave::probe
