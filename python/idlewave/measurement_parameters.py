@@ -15,6 +15,22 @@ NETWORK_SECONDS = Parameter(
     3.0, "Seconds of measuring; where the fit fails, twice and then three times as many", least=0.5, most=28_800
 )
 MAX_SIZE = Parameter(256 * 1024, "Largest message", unit="bytes", least=64, most=2**30)
+LARGEST = Parameter(
+    None,
+    "Largest message",
+    unit="bytes",
+    least=64,
+    most=2**30,
+    default_text="256 KiB for PRTT, 4 MiB for patterns",
+)
+PATTERN_SECONDS = Parameter(12.0, "Seconds of measuring patterns of messages", least=0.01, most=864_000)
+PATTERN_SIZE = Parameter(4 * 2**20, "Largest message", unit="bytes", least=1, most=2**30)
+EPOCHS = Parameter(
+    3,
+    "Starts of the ranks, among which the time is divided: what differs between them is in the intervals",
+    least=1,
+    most=100,
+)
 
 _JOB_SECONDS = Parameter(10.0, "Seconds of measuring, at most", least=0.01, most=864_000)
 _SEED = Parameter(1, "Seed of every random order", least=0, most=10**15)
@@ -43,7 +59,8 @@ class PatternsParameters(TypedDict, total=False):
     """How patterns of messages between two ranks are measured."""
 
     seconds: Annotated[float, _JOB_SECONDS]
-    max_size: Annotated[int, Parameter(4 * 2**20, "Largest message", unit="bytes", least=1, most=2**30)]
+    max_size: Annotated[int, PATTERN_SIZE]
+    epochs: Annotated[int, EPOCHS]
     seed: Annotated[int, _SEED]
 
 

@@ -61,6 +61,14 @@ class Mpi:
                 env.setdefault("OPAL_PREFIX", str(self.mpiexec.parent.parent))
         return env
 
+    def host_options(self, hosts: Sequence[str]) -> tuple[str, ...]:
+        """The launcher's options for one rank on each of `hosts`, in that order; none without hosts."""
+        if not hosts:
+            return ()
+        if self.vendor == OPEN_MPI:
+            return ("--host", ",".join(f"{host}:1" for host in hosts), "--map-by", "ppr:1:node")
+        return ("-hosts", ",".join(hosts), "-ppn", "1")
+
 
 def find(mpiexec: str | Path | None = None) -> Mpi:
     """The MPI to use: that of `mpiexec` if given, else of ``$IDLEWAVE_MPIEXEC``, else the first on the path.

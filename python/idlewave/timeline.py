@@ -26,7 +26,17 @@ WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", 
 CAUSES = ("none", "end", "cpu", "nic", "message")
 ACTIVITIES = ("computation", "transmission", "reception")
 MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
-POINTS = ("start", "sender's CPU", "sender's NIC", "arrival", "receiver's CPU", "last byte", "receiver's NIC", "end", "completion")
+POINTS = (
+    "start",
+    "sender's CPU",
+    "sender's NIC",
+    "arrival",
+    "receiver's CPU",
+    "last byte",
+    "receiver's NIC",
+    "end",
+    "completion",
+)
 NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "completion", "computation", "noise")
 

@@ -212,7 +212,8 @@ def take(queue: list[Half], half: Half) -> Half | None:
 
 
 def simulate(goal: str, machine: Machine) -> Simulation:
-    """Run GOAL text on a machine without noise, segments and a node level, with o_s = o_r and whole G and O (O_s = O_r)."""
+    """Run GOAL text on a machine without noise, segments and a node level, with o_s = o_r, O_s = O_r and whole
+    costs."""
     simulation = Simulation(read_goal(goal), machine)
     simulation.run()
     return simulation

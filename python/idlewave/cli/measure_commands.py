@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..measurement_parameters import NETWORK_SECONDS, NOISE_SECONDS
+from ..measurement_parameters import NETWORK_SECONDS, NOISE_SECONDS, PATTERN_SECONDS
 from ..mpi import find
 from ..output import check_output_folder
 from .interrupted_measurement import recording_folder
@@ -36,12 +36,21 @@ FOLDER = OutputFolder(checked=False)
 @click.group(cls=LazyGroup, later=COMMANDS, invoke_without_command=True)
 @option("noise_seconds", float, NOISE_SECONDS)
 @option("network_seconds", float, NETWORK_SECONDS)
+@option("pattern_seconds", float, PATTERN_SECONDS)
+@click.option("--quick", is_flag=True, help="Leave out the patterns of messages: parameters by PRTT alone.")
 @click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")
 @click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
 @as_json
 @click.pass_context
 def measure(
-    context: click.Context, noise_seconds: float, network_seconds: float, folder: Path, name: str, as_json: bool
+    context: click.Context,
+    noise_seconds: float,
+    network_seconds: float,
+    pattern_seconds: float,
+    quick: bool,
+    folder: Path,
+    name: str,
+    as_json: bool,
 ) -> None:
     """Measure this machine: its noise and its network together make machine.toml, with all samples beside it.
 
@@ -50,9 +59,10 @@ def measure(
     """
     if context.invoked_subcommand is not None:
         measured = f"`measure {context.invoked_subcommand}` has options of its own, behind its name"
-        refuse_given(context, ("noise_seconds", "network_seconds", "folder", "name", "as_json"), measured)
+        own = ("noise_seconds", "network_seconds", "pattern_seconds", "quick", "folder", "name", "as_json")
+        refuse_given(context, own, measured)
         return
-    from ..measure import Measurement, measure_network, measure_noise, write_machine
+    from ..measure import Measurement, assess_pair, measure_network, measure_noise, write_machine
     from ..measure.network.files.network_files import network_as_json
     from ..measure.table_rows import records
 
@@ -61,7 +71,12 @@ def measure(
     shown_by = {"detour.json": "idlewave noise show", "network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
-        network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
+        if quick:
+            network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
+        else:
+            network_found = assess_pair(
+                found, seconds=network_seconds, pattern_seconds=pattern_seconds, progress=progress, folder=raw
+            )
     file = write_machine(folder, noise_found, network_found, name)
     if as_json:
         said = {"overhead": noise_found.overhead, "cores": records(noise_found.cores), "notes": noise_found.notes}

@@ -8,22 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from ..errors import UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
-from ..measure import NetworkMeasurement, measure_network
+from ..measure import NetworkMeasurement, assess_pair, measure_network
+from ..measure.network.assessment import has_patterns, with_patterns
 from ..measure.network.files.network_files import (
     PARAMETERS,
+    PATTERN_PARAMETERS,
     load_network,
     network_as_json,
     parameter_remark,
+    pattern_remark,
     save_network,
 )
 from ..measure.network.files.network_recording import read_measurement
+from ..measure.network.job.patterns import read_patterns
 from ..measure.network.transports import DEFAULT, local_transports
 from ..measure.table_rows import records
-from ..measurement_parameters import MAX_SIZE, NETWORK_SECONDS
+from ..measurement_parameters import EPOCHS, LARGEST, MAX_SIZE, NETWORK_SECONDS, PATTERN_SECONDS
 from ..output import write_table
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
@@ -34,9 +39,13 @@ from .terminal import progress_bar, say, say_note, show_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..measure.network.fitting.pattern_assessment import PatternFit
+
 FOLDER = OutputFolder()
 EXISTING = click.Path(file_okay=False, exists=True, path_type=Path)
 FILE = OutputFile()
+CLASSES = {"to 256 B": 256, "to 4 KiB": 4096, "to 64 KiB": 65536, "larger": 2**62}
+"""Sizes of the self-test's columns, by the largest of each."""
 _UNITS = {"L": "L", "o_s": "o_s(1)", "o_r": "o_r(1)", "g": "g", "EEL": "round trip"}
 
 
@@ -46,10 +55,13 @@ class _Wanted:
 
     transport: str | None
     seconds: float
-    max_size: int
+    max_size: int | None
     hosts: str | None
     connect: str | None
     source: Path | None
+    quick: bool
+    pattern_seconds: float
+    epochs: int
 
 
 def _transport_names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
@@ -66,7 +78,10 @@ def _transport_names(_context: click.Context, _parameter: click.Parameter, begun
     "`idlewave-probe loggp-local --transports` lists.",
 )
 @option("seconds", float, NETWORK_SECONDS)
-@option("max_size", int, MAX_SIZE)
+@option("pattern_seconds", float, PATTERN_SECONDS)
+@option("epochs", int, EPOCHS)
+@click.option("--quick", is_flag=True, help="Leave out the patterns of messages: parameters by PRTT alone.")
+@option("max_size", int, LARGEST)
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
     "--connect",
@@ -89,7 +104,10 @@ def network(
     context: click.Context,
     transport: str | None,
     seconds: float,
-    max_size: int,
+    pattern_seconds: float,
+    epochs: int,
+    quick: bool,
+    max_size: int | None,
     hosts: str | None,
     connect: str | None,
     source: Path | None,
@@ -102,20 +120,32 @@ def network(
     samples: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure the LogGOPS parameters between two processes with PRTT(n,d,s).
+    """Measure the LogGOPS parameters between two processes with PRTT(n,d,s) and with patterns of messages.
+
+    Over MPI the parameters are fitted to patterns that programs have, and the command ends with a self-test: how far
+    the simulation with these parameters is off on each pattern.
 
     By hand, under Slurm: `srun -n 2 idlewave-probe loggp --output DIR`, then `idlewave measure network --from DIR`.
     """
     if (node is None) != (node_ranks is None):
         raise UsageError("--node and --node-ranks belong together")
     if source is not None:
-        refuse_given(context, ("hosts", "connect", "seconds", "max_size"), "--from measures nothing")
+        refuse_given(
+            context,
+            ("hosts", "connect", "seconds", "pattern_seconds", "epochs", "quick", "max_size"),
+            "--from measures nothing",
+        )
+    if quick or not has_patterns(transport or DEFAULT) or connect is not None:
+        refuse_given(
+            context, ("pattern_seconds", "epochs"), "no patterns are measured: they are calls of two-sided MPI"
+        )
     if folder is None:
         refuse_given(context, ("name", "node", "node_ranks"), "no machine is written without -o")
     if hosts is not None and connect is not None:
         raise UsageError("--hosts starts a probe on each of two hosts, --connect one alone: expected one of them")
     within = None if node is None else load_network(node)
-    found = _obtain(_Wanted(transport, seconds, max_size, hosts, connect, source), folder)
+    wanted = _Wanted(transport, seconds, max_size, hosts, connect, source, quick, pattern_seconds, epochs)
+    found = _obtain(wanted, folder)
     table = _methods(found) if methods else None
     written = []
     if folder is not None:
@@ -143,7 +173,7 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
         if (wanted.source / "network.json").is_file() and not (wanted.source / "samples.csv").is_file():
             found = load_network(wanted.source)
         else:
-            found = read_measurement(wanted.source, wanted.transport)
+            found = _read(wanted.source, wanted.transport)
         if wanted.transport not in (None, found.transport):
             raise UsageError(f"{wanted.source} was measured over {found.transport}, not over {wanted.transport}")
         return found
@@ -151,16 +181,35 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
     raw = None if folder is None else folder / "raw"
     shown_by = {"network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(raw, shown_by) as place, progress_bar() as progress:
+        if has_patterns(wanted.transport or DEFAULT) and wanted.connect is None and not wanted.quick:
+            return assess_pair(
+                seconds=wanted.seconds,
+                pattern_seconds=wanted.pattern_seconds,
+                epochs=wanted.epochs,
+                max_size=wanted.max_size,
+                hosts=hosts,
+                progress=progress,
+                folder=place,
+            )
         return measure_network(
             None,
             wanted.seconds,
-            wanted.max_size,
+            MAX_SIZE.default if wanted.max_size is None else wanted.max_size,
             progress=progress,
             folder=place,
             transport=wanted.transport or DEFAULT,
             hosts=hosts,
             connect=wanted.connect,
         )
+
+
+def _read(folder: Path, transport: str | None) -> NetworkMeasurement:
+    """A recording of PRTT, and that of the patterns beside it, if there is one."""
+    beside = [place for place in (folder / "patterns", folder.parent / "patterns") if place.is_dir()]
+    if not beside:
+        return read_measurement(folder, transport)
+    found = read_measurement(folder, transport, failed_fit="noted")
+    return with_patterns(found, read_patterns(beside[0]))
 
 
 def _methods(found: NetworkMeasurement) -> pd.DataFrame:
@@ -179,6 +228,10 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
         file: plot_fit(found.fit) if table is None else plot_methods(table),
         beside: plot_distribution(found.samples),
     }
+    if found.patterns is not None:
+        from ..measure.network.plots.pattern_plot import plot_patterns
+
+        figures[file.with_name(f"{file.stem}-patterns{file.suffix}")] = plot_patterns(found.patterns.table)
     for target, figure in figures.items():
         save_figure(figure, target)
     return list(figures)
@@ -186,6 +239,45 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
 
 def show_network(found: NetworkMeasurement) -> None:
     """Print a row for each parameter and range of sizes, with its 95 % interval."""
+    if found.patterns is not None:
+        _show_patterns(found.carrier, found.patterns)
+    else:
+        _show_prtt(found)
+    for note in found.notes:
+        say_note(note)
+
+
+def _show_patterns(carrier: str, fit: PatternFit) -> None:
+    """The parameters fitted to patterns, and the self-test."""
+    say(f"Network: LogGOPS parameters over {carrier}, fitted to patterns of messages, with 95 % intervals", bold=True)
+    for r in fit.ranges:
+        kind = "rendezvous" if fit.S is not None and r.first > fit.S else "eager"
+        say(f"  from {r.first} B ({kind})")
+        for key in PATTERN_PARAMETERS:
+            unit = " per byte" if key in ("G", "O_s", "O_r") else ""
+            said = pattern_remark(r, key).removeprefix("95 %: ").replace(" to ", " … ")
+            say(f"    {key:<4}{plain_time(getattr(r.parameters, key)):>10}{unit}   {said}")
+    say(f"    S   {'every message is eager' if fit.S is None else f'{fit.S} B'}")
+    show_table(_by_class(fit.table), "Self-test: errors of the simulation on what was measured, median and worst")
+
+
+def _by_class(table: pd.DataFrame) -> pd.DataFrame:
+    """A row a pattern and window, a column a class of sizes: the median of the errors' sizes, and the largest error."""
+    import pandas as pd
+
+    rows = []
+    edges = [-1, *CLASSES.values()]
+    for (pattern, window), part in table.groupby(["pattern", "window"], sort=False):
+        row: dict[str, Any] = {"pattern": pattern, "window": window}
+        for name, above, most in zip(CLASSES, edges, edges[1:], strict=False):
+            errors = part.loc[(part["size"] > above) & (part["size"] <= most), "error"].to_numpy()
+            worst = max(errors, key=abs, default=0.0)
+            row[name] = f"{np.median(np.abs(errors)):.0%}, {worst:+.0%}" if len(errors) else "–"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _show_prtt(found: NetworkMeasurement) -> None:
     say(f"Network: LogGOPS parameters over {found.carrier}, with 95 % intervals", bold=True)
     for r in found.fit.ranges:
         kind = "rendezvous" if r.rendezvous else "eager"
@@ -198,8 +290,6 @@ def show_network(found: NetworkMeasurement) -> None:
             say(f"    {key:<4}{plain_time(getattr(r.parameters, key)):>10}{unit}   {said}")
     limit = "not known: every message is taken as eager" if found.fit.S is None else f"{found.fit.S} B"
     say(f"    S   {limit}")
-    for note in found.notes:
-        say_note(note)
 
 
 def show_methods(table: pd.DataFrame) -> None:

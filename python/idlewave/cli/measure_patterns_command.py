@@ -8,8 +8,9 @@ from typing import Unpack
 import click
 import pandas as pd
 
-from ..formatting import plain_time, size_text
+from ..formatting import plain, plain_time, size_text
 from ..machine import Machine
+from ..measure.network.fitting.pattern_assessment import error_summary
 from ..measure.network.job.patterns import PatternMeasurement, measure_patterns, read_patterns
 from ..measure.table_rows import records
 from ..measurement_parameters import PatternsParameters
@@ -21,8 +22,6 @@ from .parameter_options import options_of
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
-GOOD, FAIR = 0.05, 0.1
-"""Errors below which a prediction is good, or fair."""
 
 
 @click.command()
@@ -48,7 +47,7 @@ def patterns(
         refuse_given(context, ("folder", *parameters_of(PatternsParameters)), "--from measures nothing")
         found = read_patterns(recorded)
     else:
-        shown_by = {"patterns.i64": "idlewave measure patterns --from"}
+        shown_by = {"epoch-*/patterns.i64": "idlewave measure patterns --from"}
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
             found = measure_patterns(progress=progress, folder=place, **options)
     table = found.table if held is None else found.compared(held)
@@ -76,12 +75,6 @@ def _show(found: PatternMeasurement, table: pd.DataFrame, machine: Machine | Non
         shown["error"] = table["error"].map("{:+.0%}".format)
     show_table(shown, "Patterns of messages between two ranks: the time of one repetition")
     if machine is not None:
-        off = table["error"].abs()
-        worst = table.iloc[int(off.to_numpy().argmax())]
-        say(
-            f"{machine.name}: the simulation is within {GOOD:.0%} on {(off <= GOOD).mean():.0%} of the rows and within "
-            f"{FAIR:.0%} on {(off <= FAIR).mean():.0%}; the median error is {off.median():.0%}, the largest "
-            f"{worst['error']:+.0%} ({worst['pattern']}, window {worst['window']}, {size_text(worst['size'])})"
-        )
+        say(f"{machine.name}: {plain(error_summary(table))}")
     for note in found.notes:
         say_note(note)

@@ -1,9 +1,9 @@
 """Measure a machine: its noise on each core, its network between two MPI ranks.
 
 >>> noise = measure_noise(seconds_per_core=3)
->>> network = measure_network(seconds=10)
+>>> network = assess_pair()
 >>> write_machine("machine", noise, network, name="this")
->>> Measurement.load("machine").network.fit.ranges[0].parameters.L  # ps
+>>> Measurement.load("machine").machine().network.parameters.L  # ps
 
 The modules for noise are loaded at their first use: the measurement of a network does not need them, and their
 statistics take a second to load.
@@ -14,7 +14,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..host_environment import describe
-from .network import FittedParameters, LogGP, Network, NetworkMeasurement, Range, estimate, measure_network, prtt
+from .network import (
+    FittedParameters,
+    LogGP,
+    Network,
+    NetworkMeasurement,
+    Range,
+    assess_pair,
+    estimate,
+    measure_network,
+    prtt,
+)
 
 if TYPE_CHECKING:
     from .machine_files import Measurement, write_machine
@@ -28,6 +38,7 @@ __all__ = [
     "NetworkMeasurement",
     "NoiseMeasurement",
     "Range",
+    "assess_pair",
     "describe",
     "estimate",
     "measure_network",

@@ -3,6 +3,7 @@
 machine.toml            parameters and noise, as the simulator reads them
 noise.csv               the trace that machine.toml replays: start_ns,length_ns
 noise-samples.parquet   every detour: core, start_ps, length_ps
+network-patterns.parquet every sample of the patterns of messages, if they were measured
 network-samples.parquet every sample of the LogGP probe; node-network-samples.parquet those within a node, if both
 measurement.json        environment, summaries, the fit with its intervals and residuals
 """
@@ -29,7 +30,13 @@ from ..provenance import PROVENANCE, Provenance, parts_that_differ
 from ..provenance_in_files import comment, provenance_entry
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
-from .network.files.network_files import comments_of, machine_of, network_as_json, network_from_json
+from .network.files.network_files import (
+    PATTERN_SAMPLES,
+    comments_of,
+    machine_of,
+    network_as_json,
+    network_from_json,
+)
 from .network.files.network_recording import SAMPLES
 from .noise import NoiseMeasurement
 from .table_rows import records
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 FILES = ("noise-samples.parquet", "network-samples.parquet", "node-network-samples.parquet")
-"""The tables of samples."""
+"""The tables of samples that are read again."""
 _HEAD = "# measurement.json has intervals, residuals and the environment.\n"
 DETOURS = {"core": WHOLE, "start_ps": WHOLE, "length_ps": WHOLE}
 """The columns of the first of them."""
@@ -138,7 +145,13 @@ def write_machine(
         sources = []
         for file, (kind, table, environment) in recordings.items():
             files.table(place / file, table, metadata_of_samples(kind, environment))
-            sources.append(replace(provenance_of(kind, environment), digests={file: files.digest(place / file)}))
+            digests = {file: files.digest(place / file)}
+            if file == of_network and network.pattern_samples is not None:
+                files.table(
+                    place / PATTERN_SAMPLES, network.pattern_samples, metadata_of_samples("patterns", environment)
+                )
+                digests[PATTERN_SAMPLES] = files.digest(place / PATTERN_SAMPLES)
+            sources.append(replace(provenance_of(kind, environment), digests=digests))
         by = "idlewave.measure.write_machine"
         provenance = Provenance.made(
             "measurement", name, by=by, digests=machine.provenance.digests, sources=tuple(sources)

@@ -16,6 +16,7 @@ from idlewave.report.setting import Setting
 
 if TYPE_CHECKING:
     from idlewave.measure import LogGP
+    from idlewave.measure.network.fitting.pattern_assessment import PatternFit
 
 _UNKNOWN = Setting()
 _PANELS = (
@@ -104,3 +105,13 @@ def _beyond(cut: CutOff) -> list[str]:
         verb = "is" if cut.not_positive == 1 else "are"
         sentences.append(f"{count_text(cut.not_positive)} of the medians {verb} not above 0 and not drawn.")
     return sentences
+
+
+def patterns_caption(fit: PatternFit, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_patterns` of a fit."""
+    count = plural(len(fit.table), "row")
+    return (
+        f"How far the simulation of {setting.place} is off on patterns of messages between two ranks, by size: "
+        f"simulated over measured time, less 1, of {count}; the shaded band is a tenth. A line for each "
+        "number of messages on the way at once. A late receiver's time is that beyond its computation."
+    )

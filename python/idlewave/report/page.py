@@ -102,7 +102,7 @@ def _shown(value: object) -> object:
 def _tables(report: Report) -> dict[str, Table]:
     tables: dict[str, Table | None] = {}
     if report.machine is not None and report.network is not None:
-        intervals = report.network.fit.ranges[0].intervals
+        intervals = report.network.intervals
         tables["parameters"] = parameters_table(report.machine, intervals, report.network.place)
         tables["segments"] = segments_table(report.machine)
     if report.noise is not None:

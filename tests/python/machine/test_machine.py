@@ -59,7 +59,10 @@ def test_a_segment_keeps_what_it_does_not_name() -> None:
 
 
 def test_the_costs_of_messages_by_size_are_those_of_their_segments_in_whole_picoseconds() -> None:
-    few, many = Parameters(L=50, o_s=7, o_r=9, g=12, G=1.5, O_s=0.25, O_r=0.5), Parameters(L=60, o_s=8, o_r=9, g=5, G=2.0)
+    few, many = (
+        Parameters(L=50, o_s=7, o_r=9, g=12, G=1.5, O_s=0.25, O_r=0.5),
+        Parameters(L=60, o_s=8, o_r=9, g=5, G=2.0),
+    )
     found = Level(few, (Segment(100, many),)).costs(np.array([0, 1, 2, 3, 99, 100], dtype=np.uint64))
     assert found.over_s.tolist() == [0, 0, 0, 1, 25, 0]
     assert found.over_r.tolist() == [0, 0, 0, 2, 50, 0]

@@ -1,5 +1,6 @@
 """The network between a machine's ranks: samples, and the LogGOPS parameters that they show."""
 
+from .assessment import assess_pair
 from .files.network_recording import NetworkMeasurement, read_measurement, read_samples
 from .fitting.fitted_ranges import Range
 from .fitting.loggp import LogGP, estimate
@@ -14,6 +15,7 @@ __all__ = [
     "NetworkMeasurement",
     "Pages",
     "Range",
+    "assess_pair",
     "estimate",
     "measure_network",
     "prtt",

@@ -154,6 +154,7 @@ class RangeSchema(Closed):
     cause: str = Range.cause
     kept: tuple[str, ...] = Range.kept
     held: Number = Range.held
+    failures: tuple[str, ...] = Range.failures
 
 
 class MedianRow(Open):
@@ -189,6 +190,7 @@ class FitSchema(Open):
     medians: list[MedianRow]
     predictions: list[PredictionRow]
     S_bounds: tuple[Size, Size] | None = None
+    seen_limit: Size | None = None
 
     def __post_init__(self) -> None:
         firsts = [r.first for r in self.ranges]
@@ -200,6 +202,74 @@ class FitSchema(Open):
                 raise ValueError(f"{where}: expected more than {firsts[number - 1]}, found {firsts[number]}")
 
 
+Time = Annotated[int, Meta(ge=0, le=2**62, description="a whole number from 0 on, in ps")]
+Cost = Annotated[float, Meta(ge=0, le=2.0**62, description="a number from 0 on, in ps per byte")]
+
+
+class MachineParametersSchema(Open):
+    """machine.Parameters."""
+
+    L: Time
+    o_s: Time
+    o_r: Time
+    g: Time
+    G: Cost
+    O_s: Cost
+    O_r: Cost
+    c: Time
+
+
+class PatternRangeSchema(Open):
+    """PatternRange (pattern_fit.py)."""
+
+    first: Size
+    parameters: MachineParametersSchema
+    intervals: dict[str, Interval]
+
+
+class PatternErrorRow(Open):
+    """A row of PatternFit.table (pattern_assessment.py)."""
+
+    pattern: str
+    window: WholeFrom1
+    size: Size
+    delay_ns: Whole
+    samples: WholeFrom1
+    median_ps: Number
+    low_ps: Number
+    high_ps: Number
+    simulated_ps: Number
+    error: Number
+
+
+class SpeedRow(Open):
+    """A row of PatternFit.speeds."""
+
+    pilot_ns: Number
+    share: Amount
+
+
+class PatternFitSchema(Open):
+    """PatternFit (pattern_assessment.py)."""
+
+    ranges: Annotated[list[PatternRangeSchema], Meta(min_length=1, description="a list of at least one range")]
+    errors: Annotated[list[PatternErrorRow], Meta(min_length=1, description="a list of at least one row")]
+    speeds: Annotated[list[SpeedRow], Meta(min_length=1, description="a list of at least one speed")]
+    speed: Whole
+    epochs: WholeFrom1
+    notes: tuple[str, ...]
+    S: Size | None = None
+
+    def __post_init__(self) -> None:
+        firsts = [r.first for r in self.ranges]
+        if firsts[0] != 0:
+            raise ValueError(f"ranges[0].first: expected 0, found {firsts[0]}")
+        if firsts != sorted(set(firsts)):
+            raise ValueError(f"ranges: expected ascending first sizes, found {found(firsts)}")
+        if self.speed >= len(self.speeds):
+            raise ValueError(f"speed: expected less than {len(self.speeds)}, found {self.speed}")
+
+
 class NetworkSchema(Open):
     """A network's measurement without its samples."""
 
@@ -207,6 +277,7 @@ class NetworkSchema(Open):
     probe: LoggpSchema
     environment: EnvironmentSchema
     attempts: WholeFrom1
+    patterns: PatternFitSchema | None = None
 
 
 class NetworkFile(Open):

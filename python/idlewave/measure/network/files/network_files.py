@@ -2,7 +2,8 @@
 
 machine.toml             the network for the simulator; no noise
 network.json             the summary of the probe, the fit with intervals and residuals, the environment
-network-samples.parquet  every sample
+network-samples.parquet  every sample of PRTT
+network-patterns.parquet every sample of the patterns, if they were measured
 """
 
 from __future__ import annotations
@@ -29,12 +30,26 @@ from ....units import parse_cost
 from ...table_rows import records
 from ..fitting.fitted_ranges import Range
 from ..fitting.loggp import LogGP
+from ..fitting.pattern_assessment import PatternFit
+from ..fitting.pattern_fit import NAMES, PatternRange
 from ..fitting.prediction import FittedParameters
 from ..transports import DEFAULT
-from .file_schemas import FitSchema, MedianRow, NetworkFile, NetworkSchema, PredictionRow, RangeSchema
+from .file_schemas import (
+    FitSchema,
+    MedianRow,
+    NetworkFile,
+    NetworkSchema,
+    PatternErrorRow,
+    PatternFitSchema,
+    PredictionRow,
+    RangeSchema,
+    SpeedRow,
+)
 from .network_recording import SAMPLES, NetworkMeasurement, known_transport
 
 FORMAT = 1
+PATTERN_PARAMETERS = NAMES
+PATTERN_SAMPLES = "network-patterns.parquet"
 PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
 
 
@@ -45,11 +60,28 @@ def machine_of(
     measured, ranks = _place(network, node)
     return Machine(
         name,
-        level_of(network.fit),
-        node=None if node is None else level_of(node.fit),
+        measured_level(network),
+        node=None if node is None else measured_level(node),
         node_ranks=ranks if node is None else node_ranks,
         measured=measured,
     )
+
+
+def measured_level(network: NetworkMeasurement) -> Level:
+    """The measured parameters: those fitted to patterns of messages; of PRTT, if no patterns were measured."""
+    return level_of(network.fit) if network.patterns is None else rounded_level(network.patterns)
+
+
+def rounded_level(fit: PatternFit) -> Level:
+    """The parameters fitted to patterns, for the simulator: whole ps, and six digits of a cost per byte."""
+
+    def rounded(p: MachineParameters) -> MachineParameters:
+        G, O_s, O_r = (parse_cost(f"{value / 1000:.6g}ns") for value in (p.G, p.O_s, p.O_r))
+        return replace(p, G=G, O_s=O_s, O_r=O_r)
+
+    level = fit.level
+    later = tuple(Segment(s.start, rounded(s.parameters)) for s in level.segments)
+    return Level(rounded(level.parameters), later, level.eager_limit)
 
 
 def level_of(fit: LogGP) -> Level:
@@ -96,10 +128,11 @@ def parameter_remark(r: Range, name: str) -> str:
 
 def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
     """The measurement without the samples; times in ps."""
-    fit = network.fit
-    return {
+    fit, patterns = network.fit, network.patterns
+    return ({} if patterns is None else {"patterns": _patterns_as_json(patterns)}) | {
         "fit": {
             "S": fit.S,
+            "seen_limit": fit.seen_limit,
             "S_bounds": fit.S_bounds,
             "ranges": [asdict(r) for r in fit.ranges],
             "repetitions": fit.repetitions,
@@ -114,11 +147,37 @@ def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
     }
 
 
+def _patterns_as_json(fit: PatternFit) -> dict[str, Any]:
+    return {
+        "S": fit.S,
+        "ranges": [asdict(r) for r in fit.ranges],
+        "errors": records(fit.table),
+        "speeds": records(fit.speeds),
+        "speed": fit.speed,
+        "epochs": fit.epochs,
+        "notes": fit.notes,
+    }
+
+
+def _patterns_from(said: PatternFitSchema, raw: dict[str, Any]) -> PatternFit:
+    ranges = [
+        PatternRange(r.first, MachineParameters(**structs.asdict(r.parameters)), dict(r.intervals)) for r in said.ranges
+    ]
+    table = pd.DataFrame(raw["errors"], columns=list(PatternErrorRow.__struct_fields__))
+    speeds = pd.DataFrame(raw["speeds"], columns=list(SpeedRow.__struct_fields__))
+    return PatternFit(tuple(ranges), said.S, table, speeds, said.speed, said.epochs, said.notes)
+
+
 def network_from_json(said: NetworkSchema, raw: dict[str, Any], samples: pd.DataFrame) -> NetworkMeasurement:
     """The measurement from the JSON of `network_as_json`: `said` is checked; `raw` also has the unused keys of probe
     and environment."""
     return NetworkMeasurement(
-        samples, _fit_from(said.fit, raw["fit"]), known_transport(raw["probe"]), raw["environment"], said.attempts
+        samples,
+        _fit_from(said.fit, raw["fit"]),
+        known_transport(raw["probe"]),
+        raw["environment"],
+        said.attempts,
+        None if said.patterns is None else _patterns_from(said.patterns, raw["patterns"]),
     )
 
 
@@ -129,7 +188,7 @@ def save_network(
     node: NetworkMeasurement | None = None,
     node_ranks: int = 1,
 ) -> Path:
-    """Write the three files into `folder`, which is made if need be; return the path of machine.toml."""
+    """Write the files into `folder`, which is made if need be; return the path of machine.toml."""
     place = Path(folder)
     target = place / "machine.toml"
     table = place / "network-samples.parquet"
@@ -137,12 +196,17 @@ def save_network(
     recording = provenance_of("network", network.environment)
     with OutputFiles() as files:
         files.table(table, network.samples, metadata_of_samples("network", network.environment))
-        sources = [replace(recording, digests={table.name: files.digest(table)})]
+        digests = {table.name: files.digest(table)}
+        if network.pattern_samples is not None:
+            patterns = place / PATTERN_SAMPLES
+            files.table(patterns, network.pattern_samples, metadata_of_samples("patterns", network.environment))
+            digests[patterns.name] = files.digest(patterns)
+        sources = [replace(recording, digests=digests)]
         if node is not None:
             sources.append(provenance_of("network", node.environment))
-        digests = machine.provenance.digests
         by = "idlewave.measure.measure_network"
-        provenance = Provenance.made("measurement", name, by=by, digests=digests, sources=tuple(sources))
+        made = machine.provenance.digests
+        provenance = Provenance.made("measurement", name, by=by, digests=made, sources=tuple(sources))
         said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | provenance_entry(provenance)
         files.json(place / "network.json", said)
         files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
@@ -177,6 +241,8 @@ def _rounded(r: Range) -> MachineParameters:
 
 def _comments_of_level(table: str, network: NetworkMeasurement) -> dict[str, str]:
     comments = {table: where(network)}
+    if network.patterns is not None:
+        return comments | _comments_of_patterns(table, network.patterns)
     for number, r in enumerate(network.fit.ranges):
         key = table if number == 0 else f"{table}.segment[{number - 1}]"
         if number > 0:
@@ -185,6 +251,27 @@ def _comments_of_level(table: str, network: NetworkMeasurement) -> dict[str, str
             comments[f"{key}.from"] = f"95 %: {r.onset[0]} to {r.onset[1]}"
         comments |= {f"{key}.{name}": parameter_remark(r, name) for name in PARAMETERS}
     return comments
+
+
+def _comments_of_patterns(table: str, fit: PatternFit) -> dict[str, str]:
+    comments: dict[str, str] = {}
+    for number, r in enumerate(fit.ranges):
+        key = table if number == 0 else f"{table}.segment[{number - 1}]"
+        if number > 0:
+            comments[key] = "rendezvous" if fit.S is not None and r.first > fit.S else "eager"
+        for name in PATTERN_PARAMETERS:
+            comments[f"{key}.{name}"] = pattern_remark(r, name)
+        if r.parameters.O_s == r.parameters.O_r:
+            comments[f"{key}.O"] = comments[f"{key}.O_r"]
+    return comments
+
+
+def pattern_remark(r: PatternRange, name: str) -> str:
+    """The remark beside a parameter that was fitted to patterns: its 95 % interval, if there were several epochs."""
+    if name not in r.intervals:
+        return "one epoch: no interval"
+    low, high = (plain_time(value, 3) for value in r.intervals[name])
+    return f"95 %: {low} to {high}" if getattr(r.parameters, name) else "not told from 0"
 
 
 def _fit_from(said: FitSchema, raw: dict[str, Any]) -> LogGP:
@@ -197,6 +284,7 @@ def _fit_from(said: FitSchema, raw: dict[str, Any]) -> LogGP:
         said.steady,
         said.notes,
         said.S_bounds,
+        said.seen_limit,
     )
 
 

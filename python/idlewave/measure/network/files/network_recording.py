@@ -19,8 +19,10 @@ from ....input.tables import TEXT, WHOLE, Column, csv_table
 from ....input.validation import checked, load_json
 from ....input.value_types import LONGEST_NS
 from ...environment_file import read_environment
+from ..fitting.fitted_ranges import FailedFit
 from ..fitting.loggp import LogGP, estimate
 from ..fitting.page_steps import Pages
+from ..fitting.pattern_assessment import PatternFit
 from ..transports import DEFAULT, Transport, transport_named
 from .file_schemas import LoggpSchema
 
@@ -48,7 +50,8 @@ class NetworkMeasurement:
     samples: one row a sample: series (rtt, train, paced: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s); recv, wait:
     the receiver's calls; late and those of other methods: docs/measuring.md), size in bytes, n, delay_ns,
     repetition, value_ns. fit: see loggp.py. probe: the probe's summary of its run (transport, ranks' places,
-    library or fabric, eager limit and its variable). attempts: the number of measurements.
+    library or fabric, eager limit and its variable). attempts: the number of measurements. patterns: the parameters
+    fitted to patterns of messages, and their errors; None if no patterns were measured. pattern_samples: theirs.
     """
 
     samples: pd.DataFrame
@@ -56,6 +59,8 @@ class NetworkMeasurement:
     probe: dict[str, Any]
     environment: dict[str, Any]
     attempts: int = 1
+    patterns: PatternFit | None = None
+    pattern_samples: pd.DataFrame | None = None
 
     @property
     def transport(self) -> str:
@@ -85,22 +90,37 @@ class NetworkMeasurement:
         return f"within one node ({'shared memory' if transport_of(self.probe).shared_memory else self.carrier})"
 
     @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The 95 % intervals of the machine's parameters of the smallest messages, by name, in ps and ps per byte."""
+        if self.patterns is not None:
+            return self.patterns.ranges[0].intervals
+        found = dict(self.fit.ranges[0].intervals)
+        both = found.pop("O", None)
+        return found if both is None else found | {"O_s": both, "O_r": both}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the parameters came about."""
         notes = [*self.fit.notes, *_probe_notes(self.probe)]
+        if self.patterns is not None:
+            notes += self.patterns.notes
         if self.attempts > 1:
             notes.append(f"The fit failed {self.attempts - 1} times before; the measurement was repeated.")
         return tuple(notes)
 
 
 def read_measurement(
-    folder: str | Path, transport: str | None = None, seed: int = 1, attempts: int = 1
+    folder: str | Path,
+    transport: str | None = None,
+    seed: int = 1,
+    attempts: int = 1,
+    failed_fit: FailedFit = "refused",
 ) -> NetworkMeasurement:
     """Estimate the parameters from a recording in `folder` (samples.csv, loggp.json), also one that an interrupt ended.
 
     Without loggp.json (the run was killed) `transport` names the transport, by default mpi. Without
     environment.json only the hosts are known, from loggp.json. Raises InputError naming a file that is
-    missing or broken, and MeasurementError as `estimate` does.
+    missing or broken, and MeasurementError as `estimate` does, which has `failed_fit`.
     """
     place = Path(folder)
     samples = read_samples(place / "samples.csv")
@@ -112,7 +132,7 @@ def read_measurement(
     if "transport" not in probe:
         probe = described(transport_named(transport or DEFAULT)) | probe
     environment = read_environment(place) or _unknown_place(probe)
-    fit = estimate(samples, probe.get("eager_limit"), seed, transport_of(probe), _pages(probe))
+    fit = estimate(samples, probe.get("eager_limit"), seed, transport_of(probe), _pages(probe), failed_fit)
     return NetworkMeasurement(samples, fit, probe, environment, attempts)
 
 

@@ -21,7 +21,7 @@ from ..transports import Transport
 from .bootstrap import CONFIDENCE, bootstrap
 from .eager_threshold import Threshold, eager_threshold
 from .fit_notes import doubts, remarks
-from .fitted_ranges import LARGEST_SCATTER, QuickRendezvousError, Range, checked
+from .fitted_ranges import LARGEST_SCATTER, FailedFit, QuickRendezvousError, Range, checked
 from .observations import Array, Curves, Observations, observe
 from .page_steps import Pages
 from .prediction import Exchange, Network, prtts
@@ -35,7 +35,9 @@ TWO_SIDED = Transport()
 class LogGP:
     """A fit: ranges by size (the first starts at 1), S in bytes (None: no switch to rendezvous is known).
 
-    S_bounds: the sizes between which S lies by the measurement, equal if it is known to the byte.
+    seen_limit: the largest message whose send was not seen to wait for its receiver; None if all were or none was. S
+    may be None all the same. S_bounds: the sizes between which S lies by the measurement, equal if it is known to the
+    byte.
 
     medians: one row a (size, curve): median_ps, low_ps, high_ps (95 %, order statistics), n. predictions: one row a
     (size, series rtt or train): measured_ps, predicted_ps by the simulator's rules, residual (relative). repetitions:
@@ -50,6 +52,7 @@ class LogGP:
     steady: int
     notes: tuple[str, ...]
     S_bounds: tuple[int, int] | None = None
+    seen_limit: int | None = None
 
     @property
     def network(self) -> Network:
@@ -63,6 +66,7 @@ def estimate(
     seed: int = 1,
     transport: Transport = TWO_SIDED,
     pages: Pages | None = None,
+    failed_fit: FailedFit = "refused",
 ) -> LogGP:
     """Fit `samples` (columns series, size, n, delay_ns, repetition, value_ns, and disturbed if it was counted).
 
@@ -72,23 +76,26 @@ def estimate(
     buffer. `pages`: the position of messages in pages, None if that does not matter or is not known.
     `seed` draws the bootstrap's samples. Raises MeasurementError, naming the parameter, its value and its
     interval, if a parameter is negative beyond its uncertainty or a curve scatters too much; and if the fit is
-    far from the measured round trips or trains.
+    far from the measured round trips or trains; unless `failed_fit` is "noted": then the notes say so.
     """
     seen = observe(samples, transport.passive)
     medians = Medians(seen.sizes, seen.medians(), seen.errors())
     threshold = eager_threshold(seen, medians, eager_limit, transport)
     try:
-        return _estimate(seen, medians, threshold, seed, pages)
+        return _estimate(seen, medians, threshold, seed, pages, failed_fit)
     except QuickRendezvousError as error:
         note = (
             f"Beyond {threshold.S} B the library's rendezvous is quicker than the three transmissions of the "
             f"simulator's rules ({error}): such messages are taken as eager, so a simulated send does not wait for its "
             "receiver."
         )
-        return _estimate(seen, medians, Threshold(None, None, (*threshold.notes, note)), seed, pages)
+        eager = Threshold(None, None, (*threshold.notes, note))
+        return replace(_estimate(seen, medians, eager, seed, pages, failed_fit), seen_limit=threshold.S)
 
 
-def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: int, pages: Pages | None) -> LogGP:
+def _estimate(
+    seen: Observations, medians: Medians, threshold: Threshold, seed: int, pages: Pages | None, failed_fit: FailedFit
+) -> LogGP:
     S = threshold.S
     division = divide(medians, S, pages)
     pieces = division.pieces
@@ -96,11 +103,14 @@ def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: 
     found: list[Range] = []
     for piece, model, parameters in zip(pieces, division.models, drawn.parameters, strict=True):
         below = found[-1].parameters if found else None
-        found.append(checked(seen.sizes[piece.sizes], piece.rendezvous, model.fit(), parameters, below))
+        found.append(checked(seen.sizes[piece.sizes], piece.rendezvous, model.fit(), parameters, below, failed_fit))
     ranges = _begun(tuple(found), seen.sizes, pieces, threshold, drawn.onsets)
     network = Network(tuple((r.first, r.parameters) for r in ranges), S)
     predictions = _predictions(seen, medians.curves, network)
-    _check(predictions)
+    far = _far_off(predictions)
+    if far and failed_fit == "refused":
+        raise MeasurementError(far[0])
+    failures = [*(failure for r in ranges for failure in r.failures), *(f"By PRTT, {why}." for why in far)]
     return LogGP(
         ranges=ranges,
         S=S,
@@ -108,8 +118,9 @@ def _estimate(seen: Observations, medians: Medians, threshold: Threshold, seed: 
         predictions=predictions,
         repetitions=seen.repetitions,
         steady=int(seen.steady.sum()),
-        notes=threshold.notes + remarks(ranges, division.steps) + doubts(seen, medians),
+        notes=(*failures, *threshold.notes, *remarks(ranges, division.steps), *doubts(seen, medians)),
         S_bounds=threshold.bounds,
+        seen_limit=S,
     )
 
 
@@ -160,15 +171,18 @@ def _order(n: int, confidence: float) -> int:
     return int(np.argmax(scipy.special.bdtr(np.arange(n + 1.0), n, 0.5) >= (1 - confidence) / 2))
 
 
-def _check(predictions: pd.DataFrame) -> None:
-    """Refuse a fit that is far from the measured exchanges, even if the uncertainty of the medians allows it."""
+def _far_off(predictions: pd.DataFrame) -> list[str]:
+    """What makes a fit fail that is far from the measured exchanges, even if the uncertainty of the medians allows
+    it."""
+    found = []
     for series, residuals in predictions.groupby("series", sort=False)["residual"]:
         off = float(residuals.abs().median())
         if off > LARGEST_SCATTER:
-            raise MeasurementError(
+            found.append(
                 f"by the fit, times of the series '{series}' are {off:.0%} from those measured at the median size, "
                 f"more than {LARGEST_SCATTER:.0%}: they scatter too much"
             )
+    return found
 
 
 def _predictions(seen: Observations, medians: Curves, network: Network) -> pd.DataFrame:

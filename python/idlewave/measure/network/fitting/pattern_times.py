@@ -1,8 +1,8 @@
 """The times of patterns of messages by the simulator: two ranks, no noise, in a loop as the probe has it.
 
 The patterns are those of probes/network/pattern_exchange.hpp. Nonblocking calls take the CPU in the order of the
-program; what waits for all of them requires the end of each. Many patterns are one schedule, in which each has a pair of
-ranks of its own: so one simulation gives the times of all.
+program; what waits for all of them requires the end of each. Many patterns are one schedule, in which each has a pair
+of ranks of its own: so one simulation gives the times of all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....machine import Machine
 from ....schedule import Schedule
 from ....simulation import simulate
 
-FEW, MANY = 2, 4
+FEW, MANY = 1, 3
 """Repetitions of two runs: the difference leaves out what only the first repetition has."""
 
 
@@ -168,6 +168,9 @@ def _both_ways(client: _Rank, server: _Rank, item: PatternItem, repetitions: int
             rank.do_all([rank.receive(item.size)] * item.window + [rank.send(item.size)] * item.window)
 
 
+COLD = "cold buffers"
+"""The pattern whose buffers have left the caches: a schedule does not know its buffers, so no parameter can tell it."""
+
 _LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
     "stream": _stream,
@@ -175,7 +178,9 @@ _LOOPS: dict[str, _Loop] = {
     "both ways": _both_ways,
     "posted in advance": _posted_in_advance,
     "late receivers": _stream,
-    "cold buffers": _ping_pong,
+    COLD: _ping_pong,
 }
+ROUND_TRIPS = ("ping-pong", "posted in advance", COLD)
+"""Patterns in which a message goes there and another one back."""
 PATTERNS = tuple(_LOOPS)
 """What a pattern's number in a recording stands for."""

@@ -1,16 +1,18 @@
 """Patterns of messages between two ranks, measured, and how far a machine's simulation is off on each.
 
-Parameters are fitted to exchanges of one kind. What a program does is another question: so the machine is simulated on
-patterns that programs have, and the error is shown by pattern, window and size.
+What a program does is another question than what parameters were fitted to: so the machine is simulated on patterns
+that programs have, and the error is shown by pattern, window and size.
 """
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 import pandas as pd
 from rich.progress import Progress
 
@@ -23,22 +25,37 @@ from ....parameters import takes
 from ....simulation import as_machine
 from ...environment_file import read_environment
 from ..files.file_schemas import PatternsSchema
-from ..fitting.loggp import median_interval
-from ..fitting.pattern_times import PATTERNS, pattern_time
-from ..probing.job_run import JobProbe, keep_samples, read_columns, read_summary, recorded
+from ..fitting.machine_speeds import find_speeds
+from ..fitting.pattern_assessment import FEWEST, pattern_table, with_errors
+from ..fitting.pattern_times import PATTERNS
+from ..probing.job_run import JobProbe, forget_recording, keep_samples, read_columns, read_summary, recorded
 
-COLUMNS = ("pattern", "window", "size", "repetitions", "elapsed_ns", "at_ns", "disturbed")
+COLUMNS = (
+    "pattern",
+    "window",
+    "size",
+    "repetitions",
+    "delay_ns",
+    "elapsed_ns",
+    "at_ns",
+    "disturbed",
+    "pilot_before_ns",
+    "pilot_after_ns",
+)
 MOST_WINDOW = 4096
 MOST_SIZE = 2**30
-KEYS = ["pattern", "window", "size"]
+EPOCH = "epoch-"
+"""A measurement's folder has a folder of this name and a number for each start of the probe."""
 
 
 @dataclass(frozen=True)
 class PatternMeasurement:
     """A measurement of patterns.
 
-    samples: a row a sample: pattern (its name), window (messages on the way at once), size in bytes, repetitions,
-    elapsed_ns of all of them, at_ns (since the beginning), disturbed (involuntary context switches of rank 0).
+    samples: a row a sample: epoch (the number of the probe's start, from 1 on), pattern (its name), window (messages on
+    the way at once), size in bytes, repetitions, delay_ns (for which a late receiver computes), elapsed_ns of all
+    repetitions, at_ns (since the beginning of the epoch), disturbed (involuntary context switches of rank 0),
+    pilot_before_ns and pilot_after_ns (a ping-pong of one byte just before and after).
     """
 
     samples: pd.DataFrame
@@ -47,23 +64,14 @@ class PatternMeasurement:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a pattern, window and size: samples, median_ps of one repetition, and its 95 % interval, low_ps and
-        high_ps."""
-        rows = []
-        each = self.samples["elapsed_ns"] / self.samples["repetitions"] * 1000
-        for (pattern, window, size), values in each.groupby([self.samples[key] for key in KEYS]):
-            median, low, high, count = median_interval(values.to_numpy())
-            rows.append((pattern, window, size, count, median, low, high))
-        table = pd.DataFrame(rows, columns=[*KEYS, "samples", "median_ps", "low_ps", "high_ps"])
-        order = {pattern: i for i, pattern in enumerate(PATTERNS)}
-        return table.sort_values(KEYS, key=lambda c: c.map(order) if c.name == "pattern" else c, ignore_index=True)
+        """A row a pattern, window and size, of the samples at the machine's usual speed: see `pattern_table`."""
+        speeds = find_speeds(self.samples)
+        own = self.samples[(speeds.of_sample == speeds.usual) & (self.samples["disturbed"] == 0).to_numpy()]
+        return pattern_table(own if len(own) else self.samples)
 
     def compared(self, machine: Machine | str | Path) -> pd.DataFrame:
         """`table` with simulated_ps, by the simulation of `machine`, and error: simulated over measured, less 1."""
-        table, simulated_on = self.table, as_machine(machine)
-        keys = zip(table["pattern"], table["window"], table["size"], strict=True)
-        simulated = [pattern_time(simulated_on, str(name), int(window), int(size)) for name, window, size in keys]
-        return table.assign(simulated_ps=simulated, error=np.array(simulated) / table["median_ps"] - 1)
+        return with_errors(self.table, as_machine(machine))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -77,47 +85,81 @@ class PatternMeasurement:
         return tuple(notes)
 
 
-FEWEST = 7
-"""Samples below which a median has hardly an interval."""
-
-
 @takes(PatternsParameters)
 def measure_patterns(
     mpi: Mpi | None = None,
     *,
+    changes: Sequence[int] = (),
+    hosts: Sequence[str] = (),
     progress: Progress | None = None,
     folder: Path | None = None,
     **given: Unpack[PatternsParameters],
 ) -> PatternMeasurement:
-    """Measure patterns of messages between two ranks. Each pattern, window and size is measured at least once.
+    """Measure patterns of messages between two ranks. Each pattern, window and size is measured at least once an epoch.
 
-    `folder` gets the recording. Raises MeasurementError if the probe fails.
+    `changes`: the first size of each protocol that is known: both sides of it are measured. `hosts`: two hosts with a
+    rank on each. `folder` gets the recording. Raises MeasurementError if the probe fails.
     """
-    options = ["--max-size", str(given["max_size"]), "--seed", str(given["seed"])]
-    with recorded(JobProbe("patterns", 2, mpi, given["seconds"]), options, folder, progress) as place:
+    epochs = given["epochs"]
+    with contextlib.ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
+        _forget(place, epochs)
+        for epoch in range(1, epochs + 1):
+            options = ["--max-size", str(given["max_size"]), "--seed", str(given["seed"] + epoch - 1)]
+            if changes:
+                options += ["--changes", ",".join(str(size) for size in changes)]
+            job = JobProbe("patterns", 2, mpi, given["seconds"] / epochs, tuple(hosts))
+            with recorded(job, options, place / f"{EPOCH}{epoch}", progress):
+                pass
         found = read_patterns(place)
         keep_samples(folder, "patterns", found.samples, found.environment)
         return found
 
 
 def read_patterns(folder: str | Path) -> PatternMeasurement:
-    """The patterns from a recording of idlewave-patterns. Raises InputError naming the file, MeasurementError if it has
-    no sample."""
+    """The patterns from recordings of idlewave-patterns: one in `folder`, or one in each of its folders epoch-N.
+
+    Raises InputError naming the file, MeasurementError if there is no sample.
+    """
     place = Path(folder)
+    numbers = sorted(
+        int(number)
+        for part in place.glob(f"{EPOCH}*/patterns.json")
+        if (number := part.parent.name.removeprefix(EPOCH)).isdecimal()
+    )
+    parts = [place / f"{EPOCH}{number}" for number in numbers] or [place]
+    found = [_read_epoch(part) for part in parts]
+    samples = pd.concat([part.assign(epoch=i) for i, (part, _) in enumerate(found, 1)], ignore_index=True)
+    if samples.empty:
+        raise MeasurementError(f"{name_of(place)}: no pattern was measured; the time was too short")
+    interrupted = any(said.get("interrupted") for _, said in found)
+    return PatternMeasurement(samples, found[0][1] | {"interrupted": interrupted}, read_environment(parts[0]))
+
+
+def _forget(folder: Path, epochs: int) -> None:
+    """Remove the epochs of an earlier run that this one does not replace."""
+    for part in folder.glob(f"{EPOCH}*"):
+        number = part.name.removeprefix(EPOCH)
+        if number.isdecimal() and int(number) > epochs:
+            forget_recording(part, "patterns")
+
+
+def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     said = read_summary(place, "patterns", PatternsSchema)
     samples = pd.DataFrame(read_columns(place, "patterns", said, "samples"))
     missing = [column for column in COLUMNS if column not in samples.columns]
     if missing:
         raise InputError(f"{name_of(place)}: the table of samples lacks the columns {', '.join(missing)}")
-    if samples.empty:
-        raise MeasurementError(f"{name_of(place)}: no pattern was measured; the time was too short")
     limits = {
         "pattern": (0, len(said["patterns"]) - 1),
         "window": (1, MOST_WINDOW),
         "size": (0, MOST_SIZE),
         "repetitions": (1, 2**31),
+        "delay_ns": (0, 2**50),
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
+        "pilot_before_ns": (0, 2**50),
+        "pilot_after_ns": (0, 2**50),
     }
     for column, (least, most) in limits.items():
         wrong = samples.loc[(samples[column] < least) | (samples[column] > most), column]
@@ -130,4 +172,4 @@ def read_patterns(folder: str | Path) -> PatternMeasurement:
     if unknown:
         raise InputError(f"{name_of(place)}: expected the patterns {', '.join(PATTERNS)}, found {unknown[0]}")
     samples["pattern"] = [said["patterns"][number] for number in samples["pattern"]]
-    return PatternMeasurement(samples, said, read_environment(place))
+    return samples, said

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 from ....formatting import size_text
 from ....plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
-from ..fitting.pattern_times import PATTERNS
+from ..fitting.pattern_times import PATTERNS, ROUND_TRIPS
 
 FAIR = 0.1
 """Errors within a tenth are shaded."""
@@ -24,10 +24,13 @@ def plot_patterns(table: pd.DataFrame) -> Figure:
     message it draws with their intervals.
     """
     present = [pattern for pattern in PATTERNS if (table["pattern"] == pattern).any()]
-    figure = new_figure(1.0 + 1.8 * len(present))
-    panels = figure.subplots(len(present), 1, sharex=True, squeeze=False)[:, 0]
+    rows = -(-len(present) // 2)
+    figure = new_figure(1.0 + 2.2 * rows)
+    panels = figure.subplots(rows, 2, sharex=True, squeeze=False).ravel()
+    for spare in panels[len(present) :]:
+        spare.set_axis_off()
     draw = _draw_errors if "error" in table.columns else _draw_times
-    for axes, pattern in zip(panels, present, strict=True):
+    for axes, pattern in zip(panels, present, strict=False):
         own = table[table["pattern"] == pattern]
         draw(axes, own)
         axes.set_xscale("log", base=2)
@@ -35,9 +38,11 @@ def plot_patterns(table: pd.DataFrame) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
         axes.set_title(pattern)
         if own["window"].nunique() > 1:
-            axes.legend(loc="best", ncols=4)
+            axes.legend(loc="best", ncols=2)
         tidy(axes, "both")
-    panels[-1].set_xlabel("message size")
+    for axes in panels[len(present) - 2 : len(present)]:
+        axes.set_xlabel("message size")
+        axes.tick_params(labelbottom=True)
     say_above(panels[0], cut_text(cut_count(figure), "point"))
     return figure
 
@@ -56,7 +61,7 @@ def _draw_errors(axes: Axes, own: pd.DataFrame) -> None:
 
 
 def _draw_times(axes: Axes, own: pd.DataFrame) -> None:
-    messages = own["window"].where(own["pattern"] != "ping-pong", 2)  # there and back
+    messages = own["window"].where(~own["pattern"].isin(ROUND_TRIPS), 2)  # there and back
     times = own[["median_ps", "low_ps", "high_ps"]].div(messages, axis=0) / 1e6
     limits = bulk_limits(times, log=True)
     for (window, rows), colour in zip(own.groupby("window"), PALETTE, strict=False):

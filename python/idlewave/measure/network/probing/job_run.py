@@ -34,16 +34,19 @@ RECORDED = {
     "clocks": ("clocks.json", "clocks-bursts.i64", "clocks.parquet"),
 }
 """The files of a run in its folder."""
+ENVIRONMENT = "environment.json"
 
 
 @dataclass(frozen=True)
 class JobProbe:
-    """A probe by its name, and its job: the ranks, the MPI that starts them (None: the default), and the seconds."""
+    """A probe by its name, and its job: the ranks, the MPI that starts them (None: the default), the seconds, and two
+    hosts with a rank on each (none: wherever the MPI puts them)."""
 
     name: str
     ranks: int
     mpi: Mpi | None
     seconds: float
+    hosts: tuple[str, ...] = ()
 
 
 @contextlib.contextmanager
@@ -63,10 +66,17 @@ def recorded(job: JobProbe, options: list[str], folder: Path | None, progress: P
         environment = describe_recording(job.name, mpi, by=f"idlewave.measure.measure_{job.name}", options=made)
         program = mpis.build(mpi, job.name)
         begin_folder(place, environment, RECORDED[job.name])
-        command = [str(mpi.mpiexec), "-n", str(job.ranks), str(program), "--output", str(place), *options]
+        launcher = [str(mpi.mpiexec), "-n", str(job.ranks), *mpi.host_options(job.hosts)]
+        command = [*launcher, str(program), "--output", str(place), *options]
         with shown(progress, job.name) as advance:
             run_probe(command, mpi.environment(), job.name, job.seconds + PATIENCE, advance)
         yield place
+
+
+def forget_recording(folder: Path, name: str) -> None:
+    """Remove the recording of the probe `name` from `folder`."""
+    for file in (*RECORDED[name], ENVIRONMENT):
+        (folder / file).unlink(missing_ok=True)
 
 
 def keep_samples(folder: Path | None, name: str, samples: pd.DataFrame, environment: dict[str, Any] | None) -> None:

@@ -15,10 +15,11 @@ from ....errors import MeasurementError, UsageError
 from ....escaping import quote
 from ....host_environment import describe_recording
 from ....measurement_parameters import MAX_SIZE, NETWORK_SECONDS
-from ....mpi import OPEN_MPI, Mpi
+from ....mpi import Mpi
 from ....parameters import checked
 from ...probe_process import begin_folder, run_probe, shown
 from ..files.network_recording import NetworkMeasurement, read_measurement
+from ..fitting.fitted_ranges import FailedFit
 from ..transports import DEFAULT, Transports, listed_by, local_program
 
 PATIENCE = 120.0
@@ -38,6 +39,7 @@ def measure_network(
     transport: str = DEFAULT,
     hosts: Sequence[str] = (),
     connect: str | None = None,
+    failed_fit: FailedFit = "refused",
 ) -> NetworkMeasurement:
     """Measure L, o_s, o_r, g, G, O and S between two processes over `transport` for so many seconds.
 
@@ -47,7 +49,8 @@ def measure_network(
     1 B to `max_size`. After a failed fit the measurement is repeated, up to `attempts` times in all
     (with `connect` once, because the other side serves one run), for twice and three times as long: a disturbed machine
     may be quiet the next time, and more samples give a better fit. Raises MeasurementError for the last failed fit, and
-    if a probe fails. `progress` gets one task; `folder` gets the raw samples as they are taken, so that an interrupt
+    if a probe fails. `failed_fit`: whether a parameter that came out negative is an error, or is held at 0 and noted.
+    `progress` gets one task; `folder` gets the raw samples as they are taken, so that an interrupt
     loses nothing (`read_measurement`).
     """
     seconds = checked("seconds", float, NETWORK_SECONDS, seconds)
@@ -82,7 +85,7 @@ def measure_network(
                     raise
                 raise MeasurementError(f"{failure}; measured anew, {error}") from error
             try:
-                return read_measurement(raw, seed=seed, attempts=attempt)
+                return read_measurement(raw, seed=seed, attempts=attempt, failed_fit=failed_fit)
             except MeasurementError as error:
                 failure = error
         raise failure
@@ -111,19 +114,10 @@ def _launch(mpi: Mpi | None, transport: str, hosts: tuple[str, ...], connect: st
     if transport != DEFAULT:
         _check(transport, listed_by(program, chosen.environment()))
     return _Launch(
-        (str(chosen.mpiexec), "-n", "2", *_host_options(chosen, hosts), str(program)), chosen.environment(), chosen
+        (str(chosen.mpiexec), "-n", "2", *chosen.host_options(hosts), str(program)), chosen.environment(), chosen
     )
 
 
 def _check(transport: str, known: Transports) -> None:
     if transport not in known:
         raise UsageError(f"the transport {quote(transport)} is not known: expected one of {', '.join(known)}")
-
-
-def _host_options(mpi: Mpi, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """One rank on each host, in that order."""
-    if not hosts:
-        return ()
-    if mpi.vendor == OPEN_MPI:
-        return ("--host", ",".join(f"{host}:1" for host in hosts), "--map-by", "ppr:1:node")
-    return ("-hosts", ",".join(hosts), "-ppn", "1")

@@ -1,0 +1,92 @@
+"""The speeds of a machine while its patterns of messages were measured.
+
+Two processors of a virtual machine may share a core, a cache or nothing, and change that within seconds; a network may
+have two routes. Before and after each sample the probe times a ping-pong of one byte, the pilot. Where the pilots fall
+into groups, the machine had several speeds, and a sample belongs to the speed that both of its pilots show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+BIN = 0.05
+"""Width of a bin of pilots, octaves."""
+SMOOTHED = 1.5
+"""Standard deviation of the smoothing of their histogram, bins."""
+LEAST_SHARE = 0.05
+"""Share of the pilots below which a group is no speed of the machine."""
+VALLEY = 0.5
+"""Two groups are two speeds if the histogram between them falls below this share of the lower peak."""
+OFF = 0.35
+"""Octaves from the nearest speed beyond which a pilot was disturbed."""
+NONE = -1
+"""The speed of a sample whose pilots disagree, or were disturbed."""
+
+Samples = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """The speeds, the fastest first, as their median pilots, ns; the speed of each sample, or NONE."""
+
+    pilots_ns: tuple[float, ...]
+    of_sample: Samples
+
+    @property
+    def usual(self) -> int:
+        """The number of the speed that most samples had."""
+        return int(np.argmax(self._counts()))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row a speed: pilot_ns, and share, of the samples that have a speed."""
+        counts = self._counts()
+        return pd.DataFrame({"pilot_ns": self.pilots_ns, "share": counts / max(int(counts.sum()), 1)})
+
+    def _counts(self) -> Samples:
+        return np.bincount(self.of_sample[self.of_sample != NONE], minlength=len(self.pilots_ns)).astype(np.int64)
+
+
+def find_speeds(samples: pd.DataFrame) -> Speeds:
+    """The speeds in `samples` (columns pilot_before_ns, pilot_after_ns)."""
+    before, after = (
+        np.log2(np.maximum(samples[name].to_numpy(dtype=np.float64), 1))
+        for name in ("pilot_before_ns", "pilot_after_ns")
+    )
+    octaves = np.concatenate([before, after])
+    centres = _centres(octaves)
+    kinds = []
+    for pilots in (before, after):
+        off = np.abs(pilots[:, None] - centres[None, :])
+        nearest = off.argmin(axis=1)
+        kinds.append(np.where(off.min(axis=1) <= OFF, nearest, NONE))
+    alike = np.where(kinds[0] == kinds[1], kinds[0], NONE)
+    if (alike == NONE).all():
+        return Speeds((float(np.exp2(np.median(octaves))),), np.zeros(len(before), dtype=np.int64))
+    return Speeds(tuple(float(x) for x in np.exp2(centres)), alike)
+
+
+def _centres(octaves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The medians of the groups of pilots, in octaves, ascending."""
+    edges = np.arange(octaves.min() - 4 * BIN, octaves.max() + 5 * BIN, BIN)
+    counts = np.histogram(octaves, edges)[0].astype(np.float64)
+    height = scipy.ndimage.gaussian_filter1d(counts, SMOOTHED)
+    peaks, _ = scipy.signal.find_peaks(height)
+    bounds: list[float] = []
+    kept: list[int] = []
+    for peak in peaks:
+        if kept:
+            valley = kept[-1] + int(height[kept[-1] : peak + 1].argmin())
+            if height[valley] > VALLEY * min(height[kept[-1]], height[peak]):
+                kept[-1] = int(max(kept[-1], peak, key=lambda at: height[at]))
+                continue
+            bounds.append(float(edges[valley] + BIN / 2))
+        kept.append(int(peak))
+    groups = np.split(np.sort(octaves), np.searchsorted(np.sort(octaves), bounds))
+    found = [float(np.median(g)) for g in groups if len(g) >= LEAST_SHARE * len(octaves)]
+    return np.array(found or [float(np.median(octaves))])

@@ -1,0 +1,157 @@
+"""From samples of patterns to a machine's parameters, and to what these are good for: the error on each pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ....formatting import percent_text, plain_time, size_text
+from ....machine import Level, Machine
+from .loggp import median_interval
+from .machine_speeds import Speeds, find_speeds
+from .pattern_fit import KEYS, PatternRange, fit_patterns, items_of, level_of_ranges
+from .pattern_times import COLD, PATTERNS, PatternPrograms
+
+GOOD, FAIR = 0.05, 0.1
+"""Errors below which a prediction is good, or fair."""
+HALF_IN_PS = 500.0
+"""From a round trip in ns to one way in ps."""
+FEWEST = 7
+"""Samples below which a median has hardly an interval."""
+
+
+@dataclass(frozen=True)
+class PatternFit:
+    """Parameters fitted to patterns, and the error of the simulation with them.
+
+    ranges: by size, the first from 0. S: the largest eager message in bytes; None: every message is eager. table: a row
+    a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
+    error, simulated over measured less 1. speeds: a row a speed of the machine, the fastest first: pilot_ns, share.
+    speed: the number of the one that all of this is about. epochs: the starts of the probe. notes: sentences.
+    """
+
+    ranges: tuple[PatternRange, ...]
+    S: int | None
+    table: pd.DataFrame
+    speeds: pd.DataFrame
+    speed: int
+    epochs: int
+    notes: tuple[str, ...]
+
+    @property
+    def level(self) -> Level:
+        """The network for the simulator."""
+        return level_of_ranges(self.ranges, self.S)
+
+
+def pattern_table(samples: pd.DataFrame) -> pd.DataFrame:
+    """A row a pattern, window, size and delay_ns: samples, median_ps of one repetition beyond the delay, and its 95 %
+    interval, low_ps and high_ps. `samples`: see PatternMeasurement."""
+    each = (samples["elapsed_ns"] / samples["repetitions"] - samples["delay_ns"]) * 1000.0
+    rows = []
+    for keys, values in each.groupby([samples[key] for key in KEYS]):
+        median, low, high, count = median_interval(values.to_numpy())
+        rows.append((*keys, count, median, low, high))
+    table = pd.DataFrame(rows, columns=[*KEYS, "samples", "median_ps", "low_ps", "high_ps"])
+    order = {pattern: i for i, pattern in enumerate(PATTERNS)}
+    return table.sort_values(KEYS, key=lambda c: c.map(order) if c.name == "pattern" else c, ignore_index=True)
+
+
+def with_errors(table: pd.DataFrame, machine: Machine) -> pd.DataFrame:
+    """`table` with simulated_ps, by the simulation of `machine`, and error: simulated over measured, less 1."""
+    simulated = PatternPrograms(items_of(table)).times(machine)
+    return table.assign(simulated_ps=simulated, error=simulated / table["median_ps"].to_numpy() - 1)
+
+
+def assess_patterns(
+    samples: pd.DataFrame, changes: Sequence[int] = (), seen_limit: int | None = None, speed: int | None = None
+) -> PatternFit:
+    """Fit the parameters to `samples` (see PatternMeasurement).
+
+    `changes`: the first size of each protocol that is known. `seen_limit`: the largest message whose send was not seen
+    to wait for its receiver; None if none was. `speed`: the number of the machine's speed, the fastest being 0; None:
+    the one that most samples had.
+    """
+    speeds = find_speeds(samples)
+    chosen = speeds.usual if speed is None else speed
+    own = samples.loc[(samples["disturbed"].to_numpy() == 0) & (speeds.of_sample == chosen)]
+    whole = pattern_table(own)
+    epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
+    S = seen_limit if seen_limit is not None and (whole["size"] > seen_limit).any() else None
+    ranges, table = _fitted(epochs, whole, changes, S)
+    if S is not None and _off(table, S) > GOOD:
+        others, other_table = _fitted(epochs, whole, changes, None)
+        if _off(other_table, S) < _off(table, S):
+            ranges, table, S = others, other_table, None
+    notes = [*_speed_notes(speeds, chosen), *_error_notes(table), *_sample_notes(samples, table)]
+    if seen_limit is not None and S is None:
+        notes.append(
+            f"Sends of more than {size_text(seen_limit)} wait for their receiver, but take less time than a rendezvous "
+            "of the simulator's rules: such messages are eager here, and a simulated send does not wait."
+        )
+    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, samples["epoch"].nunique(), tuple(notes))
+
+
+def _fitted(
+    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, changes: Sequence[int], S: int | None
+) -> tuple[list[PatternRange], pd.DataFrame]:
+    edges = [*changes, *([] if S is None else [S + 1])]
+    ranges = fit_patterns(epochs, whole, edges, S)
+    return ranges, with_errors(whole, Machine("fitted", level_of_ranges(ranges, S)))
+
+
+def _off(table: pd.DataFrame, S: int) -> float:
+    """The median error beyond S."""
+    return float(table.loc[(table["size"] > S) & (table["pattern"] != COLD), "error"].abs().median())
+
+
+def error_summary(table: pd.DataFrame) -> str:
+    """A sentence on the errors of a table of `with_errors`."""
+    warm = table[table["pattern"] != COLD]
+    off = warm["error"].abs()
+    worst = warm.iloc[int(off.to_numpy().argmax())]
+    good, fair = (percent_text(float((off <= limit).mean())) for limit in (GOOD, FAIR))
+    where = f"{worst['pattern']}, window {worst['window']}, {size_text(int(worst['size']))}"
+    return (
+        f"The simulation is within {percent_text(GOOD)} on {good} of the rows with warm buffers and within "
+        f"{percent_text(FAIR)} on {fair}; the median error is {percent_text(float(off.median()))}, the largest "
+        f"{worst['error']:+.0%} ({where})."
+    )
+
+
+def _error_notes(table: pd.DataFrame) -> list[str]:
+    cold = table.loc[table["pattern"] == COLD, "error"]
+    notes = [error_summary(table)]
+    if len(cold) and (cold.abs() > FAIR).any():
+        times = f"{1 / (1 + float(cold.min())):.2g}"
+        notes.append(
+            f"Messages from and to buffers that have left the caches take up to {times} times as long as simulated: "
+            "the parameters are those of warm buffers, since a schedule does not know its buffers."
+        )
+    return notes
+
+
+def _speed_notes(speeds: Speeds, chosen: int) -> list[str]:
+    table = speeds.table
+    if len(table) == 1:
+        return []
+    ways = [plain_time(float(pilot) * HALF_IN_PS) for pilot in table["pilot_ns"]]
+    shares = [percent_text(float(share)) for share in table["share"]]
+    each = " and ".join(f"{way} ({share} of the samples)" for way, share in zip(ways, shares, strict=True))
+    return [
+        f"The machine had {len(table)} speeds, seen by the time of a message of one byte: {each}. The parameters are "
+        f"those of the one with {ways[chosen]}."
+    ]
+
+
+def _sample_notes(samples: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+    notes = []
+    disturbed = float((samples["disturbed"] > 0).mean())
+    if disturbed > GOOD:
+        notes.append(f"{percent_text(disturbed)} of the samples of patterns were interrupted, and are left out.")
+    fewest = int(table["samples"].min())
+    if fewest < FEWEST:
+        notes.append(f"Some patterns have only {fewest} samples: more seconds make their medians reliable.")
+    return notes

@@ -1,0 +1,67 @@
+"""The division of the sizes of patterns into pieces, in each of which every pattern's time is a line over size.
+
+A change of protocol, or a cache that messages outgrow, ends a piece. Dynamic programming finds the pieces with the
+least sum of squared relative residuals and a price for each piece, as an information criterion has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .observations import Array
+
+SCATTER = 0.03
+"""The relative residual that counts as one standard deviation: real curves are no closer to lines."""
+WORST = 9.0
+"""A squared residual, in standard deviations, counts as at most this."""
+VALUES = 8
+"""The parameters of a piece."""
+
+
+def pattern_pieces(table: pd.DataFrame, changes: Sequence[int]) -> list[int]:
+    """The first size of each piece, the first one 0. `table` has the columns pattern, window, size, median_ps;
+    `changes` are sizes at which a piece begins in any case."""
+    edges = [0, *sorted({size for size in changes if size > int(table["size"].min())}), 2**62]
+    starts: list[int] = []
+    for low, high in pairwise(edges):
+        part = table[(table["size"] >= low) & (table["size"] < high)]
+        if len(part):
+            starts += _divided(part)
+    return [0, *starts[1:]]
+
+
+def _divided(table: pd.DataFrame) -> list[int]:
+    """The first size of each piece between two changes."""
+    curves = table.pivot_table(index="size", columns=["pattern", "window"], values="median_ps")
+    sizes = curves.index.to_numpy(dtype=np.int64)
+    values = curves.to_numpy(dtype=np.float64)
+    price = VALUES * math.log(int(np.isfinite(values).sum()))
+    best, before = [0.0], [0]
+    for end in range(1, len(sizes) + 1):
+        costs = [best[first] + _cost(sizes[first:end], values[first:end]) + price for first in range(end)]
+        before.append(int(np.argmin(costs)))
+        best.append(costs[before[-1]])
+    first, starts = len(sizes), []
+    while first > 0:
+        first = before[first]
+        starts.append(int(sizes[first]))
+    return starts[::-1]
+
+
+def _cost(sizes: NDArray[np.int64], values: Array) -> float:
+    """The squared residuals of lines through the curves (columns), in standard deviations."""
+    total = 0.0
+    for column in values.T:
+        there = np.isfinite(column)
+        if there.sum() <= 2:  # a line through two points always fits
+            continue
+        weighted = np.stack([np.ones(int(there.sum())), sizes[there].astype(np.float64)], axis=1) / column[there, None]
+        line = np.linalg.lstsq(weighted, np.ones(len(weighted)), rcond=None)[0]
+        total += float(np.minimum(((weighted @ line - 1) / SCATTER) ** 2, WORST).sum())
+    return total
