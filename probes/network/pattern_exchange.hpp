@@ -4,12 +4,15 @@
 #include <mpi.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/ticks.hpp"
 #include "network/pattern_items.hpp"
+#include "network/processor_clock.hpp"
 
 namespace idlewave::probe {
 
@@ -53,6 +56,23 @@ class PatternExchange {
         for (int i = 0; i < times; ++i) once(item);
     }
 
+    // The time for which this rank computed beyond what the items say, since the last call; ns.
+    std::int64_t take_excess_ns() {
+        const double ticks = std::exchange(excess_ticks_, 0.0);
+        return std::llround(ticks * clock_.tick_ns);
+    }
+
+    // The same of the rank that receives late; both ranks call it.
+    std::int64_t excess_of_receiver_ns() {
+        std::int64_t excess = take_excess_ns();
+        if (first_) {
+            MPI_Recv(&excess, 1, MPI_INT64_T, peer_, answer_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Send(&excess, 1, MPI_INT64_T, peer_, answer_tag, MPI_COMM_WORLD);
+        }
+        return excess;
+    }
+
     // The mean time of a ping-pong of one byte, which tells how fast the machine is at this moment; ns.
     std::int64_t pilot() {
         constexpr int before = 2;
@@ -77,7 +97,7 @@ class PatternExchange {
                 stream(item.window);
                 break;
             case Pattern::late:
-                if (!first_) compute(item.delay_ns());
+                if (!first_) compute(item.delay_ns);
                 stream(item.window);
                 break;
             case Pattern::blocking_stream:
@@ -132,10 +152,10 @@ class PatternExchange {
         }
     }
 
-    static void compute(std::int64_t ns) {
-        const std::int64_t end = nanoseconds(CLOCK_MONOTONIC) + ns;
-        while (nanoseconds(CLOCK_MONOTONIC) < end) {
-        }
+    void compute(std::int64_t ns) {
+        const double ticks = static_cast<double>(ns) / clock_.tick_ns;
+        const Ticks computed = clock_.compute(static_cast<Ticks>(ticks));
+        excess_ticks_ += static_cast<double>(computed) + clock_.wait_cost - ticks;
     }
 
     void send(const std::byte* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }
@@ -175,6 +195,8 @@ class PatternExchange {
     std::vector<std::byte> received_;
     ColdBuffers cold_sent_;
     ColdBuffers cold_received_;
+    network::ProcessorClock clock_;
+    double excess_ticks_ = 0;
     std::array<MPI_Request, 2 * most_window> requests_{};
     std::size_t open_ = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,8 +23,7 @@ struct PatternItem {
     int window = 1;  // messages on the way at once
     std::int64_t size = 1;
 
-    // The time that the receiver of a late receive computes: longer than the message is on its way in most networks.
-    [[nodiscard]] std::int64_t delay_ns() const { return pattern == Pattern::late ? 20'000 + window * size : 0; }
+    std::int64_t delay_ns = 0;  // for which a late receiver computes
 };
 
 constexpr int most_window = 64;
@@ -43,7 +43,17 @@ inline std::vector<std::int64_t> pattern_sizes(std::int64_t most, const std::vec
     return sizes;
 }
 
-inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes) {
+// The time for which late receivers compute: longer than a message is on its way.
+struct Lateness {
+    double ns = 2000;
+    double ns_per_byte = 0.5;
+
+    [[nodiscard]] std::int64_t of(int window, std::int64_t size) const {
+        return std::llround(ns + ns_per_byte * static_cast<double>(window * size));
+    }
+};
+
+inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes, const Lateness& lateness) {
     constexpr std::int64_t most_on_the_way = 16 << 20;
     std::vector<PatternItem> items;
     for (const std::int64_t size : sizes) {
@@ -55,7 +65,7 @@ inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& s
             items.push_back({Pattern::stream, window, size});
             items.push_back({Pattern::both_ways, window, size});
             if (window == 4 || window == 16) items.push_back({Pattern::blocking_stream, window, size});
-            if (window == 1 || window == 4) items.push_back({Pattern::late, window, size});
+            if (window <= 4) items.push_back({Pattern::late, window, size, lateness.of(window, size)});
         }
     }
     return items;
@@ -66,9 +76,8 @@ inline int repetitions_of(const PatternItem& item) {
     constexpr std::int64_t bytes = 1 << 20;
     constexpr std::int64_t messages = 512;
     constexpr std::int64_t most = 64;
-    const std::int64_t few = item.pattern == Pattern::late ? 4 : most;
     const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
-    return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, few));
+    return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, most));
 }
 
 }  // namespace idlewave::probe

@@ -33,12 +33,14 @@ namespace {
 using namespace idlewave::probe;
 
 constexpr const char* program = "idlewave-patterns";
+constexpr std::int64_t report_every_ns = 200'000'000;
 
 struct PatternsOptions {
     std::string output;
     double seconds = 10;
     std::int64_t max_size = 4 << 20;
     std::vector<std::int64_t> changes;  // the first size of each known protocol but the first
+    Lateness lateness;
     std::uint64_t seed = 1;
 };
 
@@ -58,9 +60,11 @@ PatternSample sample_of(PatternExchange& exchange, const PatternItem& item) {
     const std::int64_t disturbed = involuntary_switches();
     sample.pilot_before_ns = exchange.pilot();
     exchange.repeat(item, 1);
+    exchange.take_excess_ns();
     const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
     exchange.repeat(item, sample.repetitions);
     sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
+    if (item.pattern == Pattern::late) sample.elapsed_ns -= exchange.excess_of_receiver_ns();
     sample.pilot_after_ns = exchange.pilot();
     sample.disturbed = involuntary_switches() - disturbed;
     return sample;
@@ -70,7 +74,7 @@ PatternSample sample_of(PatternExchange& exchange, const PatternItem& item) {
 template <class Record>
 void conduct(const PatternsOptions& options, int rank, Record record) {
     PatternExchange exchange(rank, 1 - rank, options.max_size);
-    std::vector<PatternItem> items = pattern_items(pattern_sizes(options.max_size, options.changes));
+    std::vector<PatternItem> items = pattern_items(pattern_sizes(options.max_size, options.changes), options.lateness);
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
@@ -112,19 +116,23 @@ void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& pl
     replace_file(file, summary(options, places, true) + "\n");
     RecordingFile samples(options.output + "/patterns.i64");
     const Bound bound(places[0], Bound::Where::first);
+    std::int64_t reported_at = 0;
     conduct(options, 0, [&](const PatternSample& sample, double share) {
         const PatternItem& item = sample.item;
         const std::vector<std::int64_t> row{static_cast<std::int64_t>(item.pattern),
                                             item.window,
                                             item.size,
                                             sample.repetitions,
-                                            item.delay_ns(),
+                                            item.delay_ns,
                                             sample.elapsed_ns,
                                             sample.at_ns,
                                             sample.disturbed,
                                             sample.pilot_before_ns,
                                             sample.pilot_after_ns};
         samples.write(row);
+        // A line wakes the launcher, which takes the CPU for a moment.
+        if (sample.at_ns - reported_at < report_every_ns) return;
+        reported_at = sample.at_ns;
         print_progress(share);
     });
     samples.close();
@@ -136,15 +144,19 @@ void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& pl
 // ---- the command line
 
 CommandLine program_of(PatternsOptions& options) {
-    return {program,
-            "Measures patterns of messages between two ranks, as programs have them:\n"
-            "mpiexec -n 2 idlewave-patterns --output DIR",
-            {{"output", "DIR", "folder for the recording", text_to(options.output)},
-             {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
-             {"max-size", "B", "largest message in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 30)},
-             {"changes", "B,B,...", "sizes from which on the library is known to have another protocol",
-              integers_to(options.changes, 1, 1 << 30)},
-             {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
+    return {
+        program,
+        "Measures patterns of messages between two ranks, as programs have them:\n"
+        "mpiexec -n 2 idlewave-patterns --output DIR",
+        {{"output", "DIR", "folder for the recording", text_to(options.output)},
+         {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
+         {"max-size", "B", "largest message in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 30)},
+         {"changes", "B,B,...", "sizes from which on the library is known to have another protocol",
+          integers_to(options.changes, 1, 1 << 30)},
+         {"late", "NS", "nanoseconds for which late receivers compute (2000)", number_to(options.lateness.ns, 0, 1e9)},
+         {"late-per-byte", "NS", "nanoseconds more for each byte on the way (0.5)",
+          number_to(options.lateness.ns_per_byte, 0, 1e6)},
+         {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
 }
 
 void run(int argc, char* const* argv) {

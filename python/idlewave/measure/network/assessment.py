@@ -14,7 +14,7 @@ from ...parameters import checked
 from .files.network_recording import NetworkMeasurement
 from .fitting.loggp import LogGP
 from .fitting.pattern_assessment import assess_patterns
-from .job.patterns import PatternMeasurement, measure_patterns
+from .job.patterns import Lateness, PatternMeasurement, measure_patterns
 from .probing.network_run import measure_network
 from .transports import DEFAULT
 
@@ -63,6 +63,7 @@ def assess_pair(
         max_size=PATTERN_SIZE.default if max_size is None else max_size,
         seed=seed,
         changes=changes_of(network.fit),
+        lateness=_lateness(network),
         hosts=hosts,
         progress=progress,
         folder=None if folder is None else folder / "patterns",
@@ -74,6 +75,14 @@ def with_patterns(network: NetworkMeasurement, measured: PatternMeasurement) -> 
     """The measurement with the parameters fitted to patterns that were measured beside it."""
     fitted = assess_patterns(measured.samples, changes_of(network.fit), network.fit.seen_limit)
     return replace(network, patterns=fitted, pattern_samples=measured.samples)
+
+
+def _lateness(network: NetworkMeasurement) -> Lateness:
+    """Late receivers compute for about two round trips: then each message has come, and its time still shows."""
+    halves = network.fit.medians[network.fit.medians["curve"] == "half"].sort_values("size")
+    least, most = halves.iloc[0], halves.iloc[-1]
+    per_byte = (most["median_ps"] - least["median_ps"]) / max(most["size"] - least["size"], 1)
+    return Lateness(4e-3 * float(least["median_ps"]), max(4e-3 * float(per_byte), 0.0))
 
 
 def has_patterns(transport: str) -> bool:

@@ -191,6 +191,7 @@ class FitSchema(Open):
     predictions: list[PredictionRow]
     S_bounds: tuple[Size, Size] | None = None
     seen_limit: Size | None = None
+    failures: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         firsts = [r.first for r in self.ranges]

@@ -133,6 +133,7 @@ def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
         "fit": {
             "S": fit.S,
             "seen_limit": fit.seen_limit,
+            "failures": fit.failures,
             "S_bounds": fit.S_bounds,
             "ranges": [asdict(r) for r in fit.ranges],
             "repetitions": fit.repetitions,
@@ -285,6 +286,7 @@ def _fit_from(said: FitSchema, raw: dict[str, Any]) -> LogGP:
         said.notes,
         said.S_bounds,
         said.seen_limit,
+        said.failures,
     )
 
 

@@ -101,9 +101,8 @@ class NetworkMeasurement:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how the parameters came about."""
-        notes = [*self.fit.notes, *_probe_notes(self.probe)]
-        if self.patterns is not None:
-            notes += self.patterns.notes
+        notes = [*self.fit.failures, *_probe_notes(self.probe)]
+        notes += self.fit.notes if self.patterns is None else self.patterns.notes
         if self.attempts > 1:
             notes.append(f"The fit failed {self.attempts - 1} times before; the measurement was repeated.")
         return tuple(notes)

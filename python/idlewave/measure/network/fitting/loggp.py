@@ -53,6 +53,7 @@ class LogGP:
     notes: tuple[str, ...]
     S_bounds: tuple[int, int] | None = None
     seen_limit: int | None = None
+    failures: tuple[str, ...] = ()
 
     @property
     def network(self) -> Network:
@@ -118,9 +119,10 @@ def _estimate(
         predictions=predictions,
         repetitions=seen.repetitions,
         steady=int(seen.steady.sum()),
-        notes=(*failures, *threshold.notes, *remarks(ranges, division.steps), *doubts(seen, medians)),
+        notes=(*threshold.notes, *remarks(ranges, division.steps), *doubts(seen, medians)),
         S_bounds=threshold.bounds,
         seen_limit=S,
+        failures=tuple(failures),
     )
 
 

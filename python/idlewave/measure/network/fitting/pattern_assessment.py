@@ -47,9 +47,9 @@ class PatternFit:
 
 
 def pattern_table(samples: pd.DataFrame) -> pd.DataFrame:
-    """A row a pattern, window, size and delay_ns: samples, median_ps of one repetition beyond the delay, and its 95 %
+    """A row a pattern, window, size and delay_ns: samples, median_ps of one repetition, and its 95 %
     interval, low_ps and high_ps. `samples`: see PatternMeasurement."""
-    each = (samples["elapsed_ns"] / samples["repetitions"] - samples["delay_ns"]) * 1000.0
+    each = samples["elapsed_ns"] / samples["repetitions"] * 1000.0
     rows = []
     for keys, values in each.groupby([samples[key] for key in KEYS]):
         median, low, high, count = median_interval(values.to_numpy())

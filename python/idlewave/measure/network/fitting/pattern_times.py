@@ -89,14 +89,12 @@ class PatternPrograms:
     def __init__(self, items: Sequence[PatternItem]) -> None:
         self.items = tuple(items)
         self._few, self._many = (_schedule(self.items, times) for times in (FEW, MANY))
-        self._delays = np.array([1000.0 * item.delay_ns for item in items])
 
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
-        """The time of one repetition of each pattern on a machine without noise, in ps; of a late receive, beyond its
-        delay."""
+        """The time of one repetition of each pattern on a machine without noise, in ps."""
         quiet = machine.with_noise(None)
         few, many = (simulate(schedule, quiet).finish[::2] for schedule in (self._few, self._many))
-        return np.asarray((many - few) / (MANY - FEW) - self._delays)
+        return np.asarray((many - few) / (MANY - FEW))
 
 
 def pattern_time(machine: Machine, item: PatternItem) -> float:

@@ -44,6 +44,16 @@ COLUMNS = (
 )
 MOST_WINDOW = 4096
 MOST_SIZE = 2**30
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """The time for which late receivers compute, ns, and what each byte on the way adds."""
+
+    ns: float
+    ns_per_byte: float
+
+
 EPOCH = "epoch-"
 """A measurement's folder has a folder of this name and a number for each start of the probe."""
 
@@ -90,6 +100,7 @@ def measure_patterns(
     mpi: Mpi | None = None,
     *,
     changes: Sequence[int] = (),
+    lateness: Lateness | None = None,
     hosts: Sequence[str] = (),
     progress: Progress | None = None,
     folder: Path | None = None,
@@ -97,8 +108,9 @@ def measure_patterns(
 ) -> PatternMeasurement:
     """Measure patterns of messages between two ranks. Each pattern, window and size is measured at least once an epoch.
 
-    `changes`: the first size of each protocol that is known: both sides of it are measured. `hosts`: two hosts with a
-    rank on each. `folder` gets the recording. Raises MeasurementError if the probe fails.
+    `changes`: the first size of each protocol that is known: both sides of it are measured. `lateness`: how long late
+    receivers compute; None: as the probe has it. `hosts`: two hosts with a rank on each. `folder` gets the recording.
+    Raises MeasurementError if the probe fails.
     """
     epochs = given["epochs"]
     with contextlib.ExitStack() as stack:
@@ -108,6 +120,8 @@ def measure_patterns(
             options = ["--max-size", str(given["max_size"]), "--seed", str(given["seed"] + epoch - 1)]
             if changes:
                 options += ["--changes", ",".join(str(size) for size in changes)]
+            if lateness is not None:
+                options += ["--late", repr(lateness.ns), "--late-per-byte", repr(lateness.ns_per_byte)]
             job = JobProbe("patterns", 2, mpi, given["seconds"] / epochs, tuple(hosts))
             with recorded(job, options, place / f"{EPOCH}{epoch}", progress):
                 pass
