@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from idlewave.measure.network.fitting.pattern_times import PATTERNS
+import numpy.typing as npt
+from idlewave.machine import Machine
+from idlewave.measure.network.fitting.pattern_times import PATTERNS, PatternItem, PatternPrograms
 
-COLUMNS = ["pattern", "window", "size", "repetitions", "elapsed_ns", "at_ns", "disturbed"]
-ITEMS = [(0, 1, 1), (0, 1, 4096), (1, 1, 1), (1, 16, 4096), (2, 16, 4096)]
+COLUMNS = [
+    *("pattern", "window", "size", "repetitions", "delay_ns", "elapsed_ns", "at_ns", "disturbed"),
+    *("pilot_before_ns", "pilot_after_ns"),
+]
+ITEMS = [(0, 1, 1), (0, 1, 4096), (1, 1, 1), (1, 16, 4096), (3, 16, 4096)]
 """Pattern, window and size of what was measured."""
 SAMPLES = 9
 
@@ -19,12 +25,9 @@ def time_ns(pattern: int, window: int, size: int) -> int:
     return 1000 + 100 * pattern * window + size
 
 
-def recorded(folder: Path, **changes: object) -> None:
-    rows = [
-        (pattern, window, size, 4, 4 * (time_ns(pattern, window, size) + i - SAMPLES // 2), 10**6 * i, 0)
-        for i in range(SAMPLES)
-        for pattern, window, size in ITEMS
-    ]
+def write(folder: Path, rows: npt.ArrayLike, **changes: object) -> None:
+    """A recording with these rows."""
+    folder.mkdir(exist_ok=True, parents=True)
     np.array(rows, dtype="<i8").tofile(folder / "patterns.i64")
     said = {
         "probe": "patterns",
@@ -34,3 +37,41 @@ def recorded(folder: Path, **changes: object) -> None:
         "tables": {"samples": {"file": "patterns.i64", "columns": COLUMNS}},
     }
     (folder / "patterns.json").write_text(json.dumps(said | changes))
+
+
+def recorded(folder: Path, **changes: object) -> None:
+    rows = [
+        (pattern, window, size, 4, 0, 4 * (time_ns(pattern, window, size) + i - SAMPLES // 2), 10**6 * i, 0, 200, 200)
+        for i in range(SAMPLES)
+        for pattern, window, size in ITEMS
+    ]
+    write(folder, rows, **changes)
+
+
+def items(sizes: Sequence[int], late_ns: int = 0) -> list[PatternItem]:
+    """The items that the probe measures at these sizes."""
+    found = []
+    for size in sizes:
+        found += [PatternItem(name, 1, size) for name in ("ping-pong", "posted in advance", "cold buffers")]
+        for window in (1, 4, 16, 64):
+            found += [PatternItem("stream", window, size), PatternItem("both ways", window, size)]
+            if window in (4, 16):
+                found.append(PatternItem("blocking stream", window, size))
+            if window <= 4 and late_ns:
+                found.append(PatternItem("late receivers", window, size, late_ns))
+    return found
+
+
+def rows_of(
+    measured: Sequence[PatternItem], machine: Machine, pilot_ns: int, random: np.random.Generator, scatter: float = 0.01
+) -> list[tuple[int, ...]]:
+    """Samples of a machine that does what the simulator says, with a scatter."""
+    times = PatternPrograms(measured).times(machine) / 1000
+    rows = []
+    for i in range(SAMPLES):
+        for item, time in zip(measured, times, strict=True):
+            pilots = [round(pilot_ns * random.normal(1, 0.01)) for _ in range(2)]
+            elapsed = round(64 * time * random.normal(1, scatter))
+            key = (PATTERNS.index(item.pattern), item.window, item.size)
+            rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots))
+    return rows

@@ -9,8 +9,11 @@ Parameters that the patterns cannot tell from 0 are 0 (Occam: the information cr
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -28,6 +31,8 @@ KEYS = ["pattern", "window", "size", "delay_ns"]
 """The columns that tell one item from another."""
 LOSS = 0.05
 """Residuals above this (of a logarithm) count linearly."""
+LIMITS = ("receiver", "sender", "NIC")
+"""What may limit a stream."""
 STEP, LEAST_STEP = 0.01, 0.003
 """A derivative is a difference over this share of the value, and over at least this part of a one-way time."""
 MOST_STEPS, FEW_STEPS = 15, 5
@@ -73,7 +78,7 @@ class PieceFit:
     ) -> None:
         self._table = table
         self._below = tuple(below)
-        self._first = first
+        self.first = first
         self._limit = limit
         self._programs = PatternPrograms(items_of(table))
         single = table[table["pattern"] == "ping-pong"]["median_ps"] / 2
@@ -99,55 +104,51 @@ class PieceFit:
             return np.log(np.maximum(self._simulated(values_of(x)), 1.0) / measured)
 
         def slopes(x: Array) -> Array:
-            here = residuals(x)
             widths = np.maximum(STEP * x, LEAST_STEP)
-            return np.stack(
-                [
-                    (residuals(x + width * unit) - here) / width
-                    for width, unit in zip(widths, np.eye(len(x)), strict=True)
-                ],
-                axis=1,
-            )
+            here, *others = executor.map(residuals, [x, *(x + np.diag(widths))])
+            return np.stack([(other - here) / width for other, width in zip(others, widths, strict=True)], axis=1)
 
         begin = np.maximum((start / self.scale)[chosen], LEAST_STEP / 10)
-        found = scipy.optimize.least_squares(
-            residuals,
-            begin,
-            jac=slopes,
-            bounds=(0, np.inf),
-            loss="soft_l1",
-            f_scale=LOSS,
-            max_nfev=steps,
-            x_scale=np.full(len(begin), 0.1),
-        )
+        with ThreadPoolExecutor(os.cpu_count()) as executor:  # the core simulates without the GIL
+            found = scipy.optimize.least_squares(
+                residuals,
+                begin,
+                jac=slopes,
+                bounds=(0, np.inf),
+                loss="soft_l1",
+                f_scale=LOSS,
+                max_nfev=steps,
+                x_scale=np.full(len(begin), 0.1),
+            )
         return Descent(values_of(found.x), float(found.cost))
 
     def starts(self, measured: Array) -> list[Array]:
-        """Places to begin: what single patterns tell, with the CPU's time given to either end."""
+        """Places to begin, from what single patterns tell: what limits a stream may be the receiver's CPU, the
+        sender's, or the NIC; and each may be so for a message or for its further bytes."""
         table = self._table.assign(ps=measured)
         way, stream, both, blocking = (
             self._line(table, pattern) for pattern in ("ping-pong", "stream", "both ways", "blocking stream")
         )
         found = []
-        for share in (0.3, 0.7):
-            for once in (False, True):  # whether one copy is made, by the receiver
-                o_s, o_r = share * both[0], (1 - share) * both[0]
-                at_sender, at_receiver = (0.0, stream[1]) if once else (share * both[1], (1 - share) * both[1])
+        for limit in LIMITS:
+            o_s, o_r = _ends(limit, stream[0], both[0])
+            for bytes_limit in (limit, "receiver") if limit != "receiver" else (limit,):
+                O_s, O_r = _ends(bytes_limit, stream[1], both[1])
                 named = {
                     "L": way[0] - o_s - o_r,
                     "o_s": o_s,
                     "o_r": o_r,
-                    "g": stream[0],
+                    "g": stream[0] if limit == "NIC" else 0.0,
                     "G": stream[1],
-                    "O_s": at_sender,
-                    "O_r": at_receiver,
+                    "O_s": O_s,
+                    "O_r": O_r,
                     "c": blocking[0] - o_s,
                 }
                 found.append(np.maximum([named[name] for name in NAMES], 0.0))
         return found
 
     def _simulated(self, values: Array) -> Array:
-        pieces = [*self._below, (self._first, self.parameters(values))]
+        pieces = [*self._below, (self.first, self.parameters(values))]
         later = tuple(Segment(first, parameters) for first, parameters in pieces[1:])
         return self._programs.times(Machine("fitted", Level(pieces[0][1], later, self._limit)))
 
@@ -169,6 +170,37 @@ class PieceFit:
         return max(float(line[0]), 0.0), max(float(line[1]), 0.0)
 
 
+def _ends(limit: str, stream: float, both: float) -> tuple[float, float]:
+    """The costs at the sender and at the receiver, of which `both` is the sum, if `limit` makes a stream so slow."""
+    if limit == "NIC":
+        return both / 2, both / 2
+    slower = min(stream, both)
+    return (slower, both - slower) if limit == "sender" else (both - slower, slower)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A piece with its fit: its rows of the table, and which parameters are free."""
+
+    piece: PieceFit
+    rows: pd.DataFrame
+    found: Descent
+    free: tuple[bool, ...]
+
+    @property
+    def first(self) -> int:
+        return self.piece.first
+
+    @property
+    def criterion(self) -> float:
+        """The cost, and the price of the free parameters (Schwarz, 1978)."""
+        return self.found.cost + sum(self.free) * _price(self.rows)
+
+    @property
+    def parameters(self) -> Parameters:
+        return self.piece.parameters(self.found.values)
+
+
 def fit_patterns(
     tables: Sequence[pd.DataFrame], whole: pd.DataFrame, changes: Sequence[int], eager_limit: int | None = None
 ) -> list[PatternRange]:
@@ -178,43 +210,67 @@ def fit_patterns(
     intervals. `changes`: the first sizes of known protocols. `eager_limit`: S, None if every message is eager.
     """
     whole = whole[whole["pattern"] != COLD].reset_index(drop=True)
+    pieces: list[_Fitted] = []
     starts = pattern_pieces(whole, changes)
-    ends = [*starts[1:], 2**62]
-    ranges: list[PatternRange] = []
-    for first, end in zip(starts, ends, strict=True):
-        rows = whole[(whole["size"] >= first) & (whole["size"] < end)].reset_index(drop=True)
-        below = [(r.first, r.parameters) for r in ranges]
-        piece = PieceFit(rows, below, first, eager_limit)
-        measured = rows["median_ps"].to_numpy(dtype=np.float64)
-        free = [len(rows["size"].unique()) > 1 or name in TIMES for name in NAMES]
-        found = min((piece.descend(measured, start, free) for start in piece.starts(measured)), key=lambda d: d.cost)
-        found, free = _fewest(piece, measured, found, free)
-        each = [
-            piece.descend(values, found.values, free, FEW_STEPS).values for values in _by_epoch(tables, rows, measured)
-        ]
-        parameters = piece.parameters(found.values)
-        ranges.append(PatternRange(first, parameters, _intervals(found.values, each)))
-    return ranges
+    for first, end in pairwise([*starts, 2**62]):
+        next_one = _fit(whole, pieces, first, end, eager_limit)
+        if pieces and first not in changes:
+            # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
+            both = _fit(whole, pieces[:-1], pieces[-1].first, end, eager_limit, pieces[-1].found.values)
+            if both.criterion <= pieces[-1].criterion + next_one.criterion:
+                pieces[-1] = both
+                continue
+        pieces.append(next_one)
+    return [PatternRange(p.first, p.parameters, _intervals(p, tables)) for p in pieces]
 
 
-def _fewest(piece: PieceFit, measured: Array, found: Descent, free: Sequence[bool]) -> tuple[Descent, list[bool]]:
-    """Without the parameters whose absence costs less than the information criterion's price of a parameter."""
-    price = LOSS**2 * math.log(len(measured)) / 2
+def _fit(
+    whole: pd.DataFrame,
+    below: Sequence[_Fitted],
+    first: int,
+    end: int,
+    limit: int | None,
+    start: Array | None = None,
+) -> _Fitted:
+    """The piece of the sizes from `first` to below `end`, by descents from `start`, or from several places."""
+    rows = whole[(whole["size"] >= first) & (whole["size"] < end)].reset_index(drop=True)
+    piece = PieceFit(rows, [(p.first, p.parameters) for p in below], first, limit)
+    measured = rows["median_ps"].to_numpy(dtype=np.float64)
+    free = [rows["size"].nunique() > 1 or name in TIMES for name in NAMES]
+    best = _best(piece, measured, free) if start is None else piece.descend(measured, start, free)
+    found, kept = _fewest(piece, measured, best, free, _price(rows))
+    return _Fitted(piece, rows, found, tuple(kept))
+
+
+def _price(rows: pd.DataFrame) -> float:
+    """What a parameter has to lower the cost by, so that it is worth having."""
+    return LOSS**2 * math.log(len(rows)) / 2
+
+
+def _best(piece: PieceFit, measured: Array, free: Sequence[bool]) -> Descent:
+    """The descent that goes on from the best of several short ones."""
+    begun = (piece.descend(measured, start, free, FEW_STEPS) for start in piece.starts(measured))
+    return piece.descend(measured, min(begun, key=lambda descent: descent.cost).values, free)
+
+
+def _fewest(
+    piece: PieceFit, measured: Array, found: Descent, free: Sequence[bool], price: float
+) -> tuple[Descent, list[bool]]:
+    """Without the parameters whose absence costs less than their price, the smallest first; o_s and o_r stay."""
     kept = list(free)
-    order = np.argsort(found.values / piece.scale)  # the smallest first
-    for i in order:
+    for i in np.argsort(found.values / piece.scale):
         if not kept[i] or NAMES[i] in ("o_s", "o_r"):
             continue
         fewer = [k and j != i for j, k in enumerate(kept)]
-        start = found.values * np.asarray(fewer)
-        other = piece.descend(measured, start, fewer, FEW_STEPS)
+        other = piece.descend(measured, found.values * np.asarray(fewer), fewer, FEW_STEPS)
         if other.cost <= found.cost + price:
             found, kept = other, fewer
     return found, kept
 
 
-def _by_epoch(tables: Sequence[pd.DataFrame], rows: pd.DataFrame, measured: Array) -> list[Array]:
+def _by_epoch(tables: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[Array]:
     """The measured times of each epoch, by row; that of all where an epoch has none."""
+    measured = rows["median_ps"].to_numpy(dtype=np.float64)
     found = []
     for table in tables:
         own = rows[KEYS].merge(table[[*KEYS, "median_ps"]], on=KEYS, how="left")["median_ps"].to_numpy(dtype=np.float64)
@@ -223,13 +279,15 @@ def _by_epoch(tables: Sequence[pd.DataFrame], rows: pd.DataFrame, measured: Arra
     return found
 
 
-def _intervals(values: Array, epochs: Sequence[Array]) -> dict[str, tuple[float, float]]:
+def _intervals(fitted: _Fitted, tables: Sequence[pd.DataFrame]) -> dict[str, tuple[float, float]]:
     """95 % intervals for the result of another run of as many epochs: Student's t of the epochs' scatter, for the
-    difference of two means."""
-    if len(epochs) < 2:
+    difference of two means; none without two epochs."""
+    values = fitted.found.values
+    measured = _by_epoch(tables, fitted.rows)
+    if len(measured) < 2:
         return {}
-    n = len(epochs)
-    each = np.asarray(epochs)
+    each = np.asarray([fitted.piece.descend(own, values, fitted.free, FEW_STEPS).values for own in measured])
+    n = len(each)
     half = scipy.stats.t.ppf(0.975, n - 1) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
     return {
         name: (float(max(value - width, 0.0)), float(value + width))

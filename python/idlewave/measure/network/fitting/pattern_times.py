@@ -18,7 +18,7 @@ from ....machine import Machine
 from ....schedule import Schedule
 from ....simulation import simulate
 
-FEW, MANY = 1, 3
+FEW, MANY = 1, 2
 """Repetitions of two runs: the difference leaves out what only the first repetition has."""
 
 

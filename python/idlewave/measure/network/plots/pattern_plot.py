@@ -5,13 +5,15 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from ....formatting import size_text
 from ....plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
 from ..fitting.pattern_times import PATTERNS, ROUND_TRIPS
 
+TICKS = [64.0**i for i in range(6)]
+"""Message sizes that have a tick."""
 FAIR = 0.1
 """Errors within a tenth are shaded."""
 
@@ -35,6 +37,7 @@ def plot_patterns(table: pd.DataFrame) -> Figure:
         draw(axes, own)
         axes.set_xscale("log", base=2)
         axes.set_xlim(0.7 * max(table["size"].min(), 1), 1.5 * max(table["size"].max(), 1))
+        axes.xaxis.set_major_locator(FixedLocator(TICKS))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
         axes.set_title(pattern)
         if own["window"].nunique() > 1:

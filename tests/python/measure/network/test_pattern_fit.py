@@ -1,0 +1,141 @@
+"""Parameters fitted to patterns: a machine that does what the simulator says is found again, and speeds are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from idlewave.machine import Level, Machine, Parameters, Segment
+from idlewave.measure.network.fitting.machine_speeds import NONE, find_speeds
+from idlewave.measure.network.fitting.pattern_assessment import assess_patterns
+from idlewave.measure.network.fitting.pattern_pieces import pattern_pieces
+from idlewave.measure.network.fitting.pattern_times import COLD
+from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
+from pattern_recordings import COLUMNS, items, rows_of, write
+
+SMALL = Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000, G=80.0, O_s=70.0, O_r=90.0, c=0)
+ONE_COPY = Parameters(L=300_000, o_s=100_000, o_r=900_000, g=50_000, G=60.0, O_s=0.0, O_r=65.0, c=2_500_000)
+SIZES = (1, 64, 512, 1024, 2047, 2048, 4096, 16384, 65536)
+TWO_PROTOCOLS = Machine("two protocols", Level(SMALL, (Segment(2048, ONE_COPY),)))
+
+
+def measured(folder: Path, machines: list[tuple[Machine, int]], seed: int = 1) -> PatternMeasurement:
+    """A measurement with an epoch on each machine, and its pilot in ns."""
+    random = np.random.default_rng(seed)
+    for epoch, (machine, pilot_ns) in enumerate(machines, 1):
+        write(folder / f"epoch-{epoch}", rows_of(items(SIZES, late_ns=5_000), machine, pilot_ns, random))
+    return read_patterns(folder)
+
+
+def test_the_simulation_with_the_fitted_parameters_is_near_to_all_patterns(tmp_path: Path) -> None:
+    found = assess_patterns(measured(tmp_path, [(TWO_PROTOCOLS, 1200)] * 2).samples, changes=[2048])
+    warm = found.table[found.table["pattern"] != COLD]
+    assert warm["error"].abs().median() < 0.01
+    assert (warm["error"].abs() < 0.05).mean() > 0.95
+    assert [r.first for r in found.ranges] == [0, 2048]
+
+
+def test_what_the_patterns_show_of_the_parameters_is_found(tmp_path: Path) -> None:
+    """Not each parameter shows by itself; these sums do: a way, the CPU's time of both ends, what blocks a send."""
+    found = assess_patterns(measured(tmp_path, [(TWO_PROTOCOLS, 1200)] * 2).samples, changes=[2048])
+    for r, truth in zip(found.ranges, (SMALL, ONE_COPY), strict=True):
+        p = r.parameters
+        assert p.L + p.o_s + p.o_r == pytest.approx(truth.L + truth.o_s + truth.o_r, rel=0.05)
+        assert p.o_s + p.o_r == pytest.approx(truth.o_s + truth.o_r, rel=0.05)
+        assert max(p.O_r, p.G) == pytest.approx(max(truth.O_r, truth.G), rel=0.1)
+        assert p.O_s + p.O_r == pytest.approx(truth.O_s + truth.O_r, rel=0.15)
+    small, large = (r.parameters for r in found.ranges)
+    assert small.c == pytest.approx(SMALL.c, abs=20_000)
+    assert large.o_s + large.c == pytest.approx(ONE_COPY.o_s + ONE_COPY.c, rel=0.1)
+
+
+def test_a_rendezvous_is_fitted_as_one_where_sends_were_seen_to_wait(tmp_path: Path) -> None:
+    machine = Machine("rendezvous", Level(SMALL, eager_limit=2047))
+    samples = measured(tmp_path, [(machine, 1200)] * 2).samples
+    found = assess_patterns(samples, changes=[2048], seen_limit=2047)
+    assert found.S == 2047
+    assert found.level.eager_limit == 2047
+    assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.01
+
+
+def test_a_rendezvous_quicker_than_its_three_messages_is_fitted_as_eager_and_that_is_said(tmp_path: Path) -> None:
+    quick = Parameters(L=0, o_s=50_000, o_r=50_000, g=0, G=60.0)
+    samples = measured(tmp_path, [(Machine("quick", Level(SMALL, (Segment(2048, quick),))), 1200)] * 2).samples
+    found = assess_patterns(samples, changes=[2048], seen_limit=2047)
+    assert found.S is None
+    assert any("take less time than a rendezvous" in note for note in found.notes)
+
+
+def test_intervals_cover_what_another_epoch_gives(tmp_path: Path) -> None:
+    """Epochs of machines that differ by a tenth: the interval of what shows, the way of a small message, is as wide."""
+    ways = (0.9, 1.0, 1.1)
+    machines = [
+        (Machine("m", Level(Parameters(L=round(w * 400_000), o_s=60_000, o_r=150_000, g=90_000))), 1200) for w in ways
+    ]
+    found = assess_patterns(measured(tmp_path, machines).samples)
+    low, high = found.ranges[0].intervals["L"]
+    assert low < 360_000
+    assert high > 440_000
+    assert found.epochs == 3
+    assert assess_patterns(measured(tmp_path / "one", machines[:1]).samples).ranges[0].intervals == {}
+
+
+def test_a_machine_of_two_speeds_is_told_and_each_can_be_fitted(tmp_path: Path) -> None:
+    fast = Machine("fast", Level(Parameters(L=50_000, o_s=30_000, o_r=40_000, g=30_000)))
+    slow = Machine("slow", Level(Parameters(L=200_000, o_s=50_000, o_r=90_000, g=80_000)))
+    samples = measured(tmp_path, [(fast, 240), (slow, 680), (slow, 680)]).samples
+    usual = assess_patterns(samples)
+    assert usual.speeds["share"].tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert usual.speeds["pilot_ns"].tolist() == pytest.approx([240, 680], rel=0.02)
+    assert usual.speed == 1
+    assert any("had 2 speeds" in note and "340 ns" in note for note in usual.notes)
+    ways = [sum((p.L, p.o_s, p.o_r)) for p in (assess_patterns(samples, speed=k).ranges[0].parameters for k in (0, 1))]
+    assert ways == pytest.approx([120_000, 340_000], rel=0.03)
+
+
+def pilots(before: list[int], after: list[int]) -> pd.DataFrame:
+    return pd.DataFrame({"pilot_before_ns": before, "pilot_after_ns": after})
+
+
+def test_a_sample_during_which_the_speed_changed_has_none() -> None:
+    random = np.random.default_rng(2)
+    fast, slow = (np.round(random.normal(mean, mean / 50, 200)).astype(int).tolist() for mean in (200, 700))
+    found = find_speeds(pilots([*fast, *slow, 200, 5000], [*fast, *slow, 700, 5000]))
+    assert len(found.pilots_ns) == 2
+    assert found.of_sample.tolist() == [0] * 200 + [1] * 200 + [NONE] * 2
+
+
+def test_a_machine_of_one_speed_has_one_whatever_its_scatter() -> None:
+    random = np.random.default_rng(3)
+    for scatter in (0.0, 0.01, 0.1):
+        values = np.round(1000 * np.exp(random.normal(0, scatter, 500))).astype(int).tolist()
+        assert len(find_speeds(pilots(values, values)).pilots_ns) == 1
+
+
+def test_pieces_begin_where_a_protocol_changes_and_where_the_curves_bend() -> None:
+    sizes = [2**i for i in range(16)]
+    rows = []
+    for size in sizes:
+        bend = 0.2 * max(size - 1024, 0)
+        rows += [
+            ("ping-pong", 1, size, 1000.0 + 0.1 * size + bend),
+            ("stream", 4, size, 3000.0 + 0.4 * size + 4 * bend),
+        ]
+        rows += [("stream", 16, size, 12000.0 + 1.6 * size + 16 * bend)]
+    table = pd.DataFrame(rows, columns=["pattern", "window", "size", "median_ps"])
+    assert pattern_pieces(table, []) in ([0, 1024], [0, 2048])
+    assert 64 in pattern_pieces(table, [64])
+
+
+def test_disturbed_samples_are_left_out_and_that_is_said(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    rows = np.array(rows_of(items((1, 64)), Machine("m", Level(SMALL)), 1200, random))
+    disturbed = rows.copy()
+    disturbed[:, COLUMNS.index("elapsed_ns")] *= 50
+    disturbed[:, COLUMNS.index("disturbed")] = 1
+    write(tmp_path, np.concatenate([rows, disturbed[: len(disturbed) // 3]]))
+    found = assess_patterns(read_patterns(tmp_path).samples)
+    assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.02
+    assert any("interrupted, and are left out" in note for note in found.notes)
