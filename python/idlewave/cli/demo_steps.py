@@ -14,7 +14,7 @@ from .. import mpi
 from ..escaping import cut
 from ..formatting import plain_percent
 from ..machine import WITHIN, Machine
-from ..measure import Measurement, measure_network, measure_noise, write_machine
+from ..measure import Measurement, assess_pair, measure_noise, write_machine
 from ..report import build, findings, report_of
 from ..schedule import Schedule
 from ..simulation import simulate
@@ -33,14 +33,15 @@ class Size:
 
     noise_seconds: float
     network_seconds: float
+    pattern_seconds: float
     copies: tuple[int, ...]
     seeds: int
     arguments: dict[str, tuple[str, ...]]
 
 
 SIZES = {
-    "full": Size(3.0, 10.0, (16, 256, 4096), 16, {"halo2d": ("2048", "20", "5"), "cg": ("128", "40")}),
-    "small": Size(0.5, 4.0, (4, 16), 4, {"halo2d": ("256", "40", "5"), "cg": ("32", "100")}),
+    "full": Size(3.0, 3.0, 12.0, (16, 256, 4096), 16, {"halo2d": ("2048", "20", "5"), "cg": ("128", "40")}),
+    "small": Size(0.5, 2.0, 2.0, (4, 16), 4, {"halo2d": ("256", "40", "5"), "cg": ("32", "100")}),
 }
 PROGRAMS = ("halo2d", "cg")
 BETWEEN = "infiniband-hdr"
@@ -95,7 +96,13 @@ def _measure(plan: Plan, found: mpi.Mpi) -> Measurement:
     show_measurement_tables(noise)
     _step(2, "measure network", f"LogGOPS parameters between two ranks of {found.vendor} {found.version}")
     with progress_bar() as progress:
-        network = measure_network(found, plan.size.network_seconds, progress=progress, folder=folder / "raw")
+        network = assess_pair(
+            found,
+            seconds=plan.size.network_seconds,
+            pattern_seconds=plan.size.pattern_seconds,
+            progress=progress,
+            folder=folder / "raw",
+        )
     show_network(network)
     file = write_machine(folder, noise, network, platform.node())
     say(f"written: {file}, with the samples beside it")

@@ -281,12 +281,12 @@ def test_progress_goes_nowhere_but_to_a_terminal(
 
 MEASURED = {
     "noise": (measure_noise_command, "record", "detour.json", "idlewave noise show --method detour"),
-    "network": (measure_network_command, "measure_network", "network-1/samples.csv", "idlewave measure network --from"),
+    "network": (measure_network_command, "assess_pair", "network-1/samples.csv", "idlewave measure network --from"),
     "pairs -n 2": (measure_pairs_command, "measure_pairs", "pairs.csv", "idlewave measure pairs --from"),
     "patterns": (
         measure_patterns_command,
         "measure_patterns",
-        "patterns.i64",
+        "epoch-1/patterns.i64",
         "idlewave measure patterns --from",
     ),
     "clocks -n 2": (measure_clocks_command, "measure_clocks", "clocks-bursts.i64", "idlewave measure clocks --from"),

@@ -14,7 +14,7 @@ from idlewave import Machine, Operation, Schedule, _core, latency_tolerance, pde
 from idlewave.cli import cli
 from idlewave.errors import UsageError
 from idlewave.kernel import RunOptions, SimulationOptions
-from idlewave.measure import measure_network, measure_noise
+from idlewave.measure import assess_pair, measure_network, measure_noise
 from idlewave.parameters import completed, filled, parameters_of
 from idlewave.pattern_options import AllPatternParameters, PatternOptions
 from idlewave.pdes.epidemic import EpidemicParameters
@@ -121,7 +121,9 @@ def test_a_parameter_of_a_pattern_out_of_its_range_is_refused_by_name(given: dic
     ("words", "option", "function", "parameter"),
     [
         ("measure network", "seconds", measure_network, "seconds"),
-        ("measure network", "max_size", measure_network, "max_size"),
+        ("measure network", "pattern_seconds", assess_pair, "pattern_seconds"),
+        ("measure network", "epochs", assess_pair, "epochs"),
+        ("measure", "pattern_seconds", assess_pair, "pattern_seconds"),
         ("measure", "network_seconds", measure_network, "seconds"),
         ("measure", "noise_seconds", measure_noise, "seconds_per_core"),
         ("measure noise", "seconds", measure_noise, "seconds_per_core"),
