@@ -32,7 +32,10 @@ bench: ## how long the simulator takes, in tables (BENCH="--large --loggopsim DI
 bench-kernel: ## how many events a second the kernel handles (BENCH="--sweeps --density --ross DIRECTORY": more plots, and beside ROSS; "--before PYTHON": beside an earlier Idlewave)
 	@scripts/bench-kernel $(BENCH)
 
+bench-truth: ## how far predictions of a measured machine are off, for each MPI and transport: minutes (BENCH="--only mpich --four")
+	@scripts/bench-truth $(BENCH)
+
 clean: ## remove all that was built or installed here; results in out/ stay
 	rm -rf build dist .venv .mpich .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help demo test check test-long lint format stubs bench bench-kernel clean
+.PHONY: help demo test check test-long lint format stubs bench bench-kernel bench-truth clean

@@ -1,0 +1,246 @@
+"""How far predictions of a measured machine are off, beside loops that know nothing of the measurement.
+
+For each MPI and transport the loops of truth_loops.cpp run before and after the machine is measured, and the simulation
+of the same loops on that machine is held against what they took at the machine's own speed. Tables and a plot, on
+standard output and in a folder; nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from idlewave import Job, Operation, Schedule, algorithms, simulate
+from idlewave.formatting import size_text
+from idlewave.machine import Machine
+from idlewave.measure import NetworkMeasurement, assess_pair
+from idlewave.measure.network.files.network_files import machine_of, save_network
+from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
+from idlewave.mpi import OPEN_MPI, Mpi, MpiError, find
+from idlewave.plot_style import new_figure
+from matplotlib.ticker import FuncFormatter
+
+ROOT = Path(__file__).resolve().parent.parent
+WINDOW = 64
+POINT_TO_POINT = {
+    "latency": ("ping-pong", 1),
+    "bandwidth": ("stream", WINDOW),
+    "bidirectional bandwidth": ("both ways", WINDOW),
+}
+COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "alltoall")
+NEAR = 1.25
+"""A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
+FEW, MANY = 8, 24
+"""Repetitions of two simulations of a collective: the difference leaves out what only the first ones have."""
+TCP = {
+    OPEN_MPI: {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_pml": "ob1"},
+    "MPICH": {"MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"},
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An MPI, and the transport that the environment makes it use."""
+
+    mpi: Mpi
+    transport: str
+
+    @property
+    def name(self) -> str:
+        """For tables."""
+        return f"{self.mpi.vendor} {self.mpi.version}, {self.transport}"
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What the environment needs for the transport."""
+        return TCP[self.mpi.vendor] if self.transport == "TCP" else {}
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """This process's environment with `variables`, for as long as the context."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
+    """The samples of the loops: loop, size, time_ps of one repetition, before_ns, after_ns."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "samples.csv"
+        command = [
+            str(setting.mpi.mpiexec),
+            "-n",
+            str(ranks),
+            str(program),
+            str(file),
+            str(seconds),
+            str(most),
+            str(seed),
+        ]
+        subprocess.run(command, env=setting.mpi.environment(), check=True, timeout=seconds + 300)
+        samples = pd.read_csv(file)
+    return samples.assign(time_ps=1000 * samples["elapsed_ns"] / samples["repetitions"])
+
+
+def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
+    """The samples at the speed of the machine that was measured."""
+    assert network.patterns is not None
+    pilot = float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
+    near = [samples[name].between(pilot / NEAR, pilot * NEAR) for name in ("before_ns", "after_ns")]
+    return samples[near[0] & near[1]]
+
+
+def collective_time(machine: Machine, ranks: int, name: str, algorithm: str, size: int, cost: float) -> float:
+    """The time of one repetition of a collective in a loop, of rank 0, in ps."""
+    times = []
+    for repetitions in (FEW, MANY):
+        operation = Operation(name, bytes=max(size, 1), algorithm=algorithm, reduction_cost=cost, times=repetitions)
+        times.append(float(simulate(Schedule.compose([Job(ranks, [operation])]), machine).finish[0]))
+    return (times[1] - times[0]) / (MANY - FEW)
+
+
+def compared(samples: pd.DataFrame, machine: Machine, ranks: int) -> pd.DataFrame:
+    """A row a loop, algorithm and size: measured_ps, simulated_ps, error. Point-to-point loops have no algorithm."""
+    medians = samples.groupby(["loop", "size"])["time_ps"].median()
+    counts = samples.groupby(["loop", "size"])["time_ps"].size()
+    listed = algorithms()
+    rows = []
+    for (loop, size), measured in medians.items():
+        if loop in POINT_TO_POINT:
+            pattern, window = POINT_TO_POINT[loop]
+            simulated = {"": float(PatternPrograms([PatternItem(pattern, window, size)]).times(machine)[0])}
+        elif loop in COLLECTIVES:
+            cost = medians.get(("combine", size), 0.0) / 1000 / size if size else 0.0
+            names = listed.loc[listed["collective"] == loop, "name"]
+            simulated = {name: collective_time(machine, ranks, loop, name, size, cost) for name in names}
+        else:
+            continue
+        first = True
+        for name, time in simulated.items():
+            rows.append((loop, name, first, size, counts[loop, size], measured, time, time / measured - 1))
+            first = False
+    columns = ["loop", "algorithm", "default", "size", "samples", "measured_ps", "simulated_ps", "error"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Errors by loop and size."""
+    grid = table.pivot_table(index="size", columns="loop", values="error")
+    order = [name for name in (*POINT_TO_POINT, *COLLECTIVES) if name in grid.columns]
+    lines = ["| size | " + " | ".join(order) + " |", "|---" * (len(order) + 1) + "|"]
+    for size, row in grid[order].iterrows():
+        cells = ["" if np.isnan(error) else f"{error:+.0%}" for error in row]
+        lines.append(f"| {size_text(int(size)) if size else '–'} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def summary(table: pd.DataFrame) -> str:
+    """How large the errors are."""
+    off = table["error"].abs()
+    worst = table.loc[off.idxmax()]
+    return (
+        f"median error {off.median():.1%}, within 5 %: {(off <= 0.05).mean():.0%}, within 10 %: "
+        f"{(off <= 0.1).mean():.0%} of {len(table)} points; "
+        f"worst {worst['error']:+.0%} ({worst['loop']}, {size_text(int(worst['size']))})"
+    )
+
+
+def plot(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
+    """A panel for each setting, a line for each loop: the error over size."""
+    figure = new_figure(0.6 + 2.6 * len(tables))
+    panels = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (name, table) in zip(panels, tables.items(), strict=True):
+        for loop, rows in table[table["size"] > 0].groupby("loop"):
+            axes.plot(rows["size"], rows["error"], "o-", markersize=3, linewidth=1, label=loop)
+        axes.axhspan(-0.1, 0.1, color="0.5", alpha=0.15, linewidth=0)
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(-1, 1)
+        axes.set_title(name)
+        axes.set_ylabel("error of the simulation")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+    panels[0].legend(ncols=4, loc="upper right", fontsize="small")
+    panels[-1].set_xlabel("message size")
+    figure.savefig(file, dpi=150)
+
+
+def assess(setting: Setting, program: Path, options: argparse.Namespace, folder: Path) -> dict[str, pd.DataFrame]:
+    """The tables of a setting: of two ranks, and of four where two share a core."""
+    with environment(setting.variables):
+        before = loops(setting, program, 2, options.seconds / 2, options.max_size, 1)
+        network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
+        after = loops(setting, program, 2, options.seconds / 2, options.max_size, 2)
+        save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
+        machine = machine_of(setting.name, network)
+        own = at_speed(pd.concat([before, after], ignore_index=True), network)
+        print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
+        tables = {"2 ranks": compared(own, machine, 2)}
+        if options.four and setting.mpi.vendor == OPEN_MPI:
+            shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
+            tables["4 ranks on 2 cores"] = compared(shared, machine, 4)
+    for ranks, table in tables.items():
+        table.to_csv(folder / f"{setting.name} {ranks}.csv".replace(" ", "-").replace(",", ""), index=False)
+        default = table[table["default"]]
+        best = table.loc[table["error"].abs().groupby([table["loop"], table["size"]]).idxmin()]
+        print(f"\n{ranks}, the default algorithms: {summary(default)}\n\n{markdown(default)}")
+        print(f"\n{ranks}, the algorithm that comes nearest: {summary(best)}\n\n{markdown(best)}", flush=True)
+    return {f"{setting.name}, {ranks}": table[table["default"]] for ranks, table in tables.items()}
+
+
+def settings(wanted: str) -> Iterator[Setting]:
+    """The settings that there are, or those with `wanted` in their name."""
+    places = {"openmpi": None, "mpich": ROOT / ".mpich/bin/mpiexec"}
+    for name, mpiexec in places.items():
+        for transport in ("shared memory", "TCP"):
+            if wanted and wanted not in f"{name} {transport}".lower():
+                continue
+            try:
+                yield Setting(find(mpiexec), transport)
+            except MpiError as error:
+                print(f"left out: {name}: {error}", file=sys.stderr)
+
+
+def main() -> None:
+    """Assess the settings, and draw the errors."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="part of '(openmpi|mpich) (shared memory|tcp)'")
+    parser.add_argument("--seconds", type=float, default=20, help="of the loops")
+    parser.add_argument("--pattern-seconds", type=float, default=12)
+    parser.add_argument("--max-size", type=int, default=4 << 20)
+    parser.add_argument("--four", action="store_true", help="four ranks, too, which share two cores")
+    parser.add_argument("--output", type=Path, default=ROOT / "out/bench/truth")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, pd.DataFrame] = {}
+    for setting in settings(options.only.lower()):
+        program = options.output / f"truth-loops-{setting.mpi.vendor.replace(' ', '')}"
+        command = [
+            str(setting.mpi.mpicxx),
+            "-std=c++20",
+            "-O2",
+            str(ROOT / "bench/truth_loops.cpp"),
+            "-o",
+            str(program),
+        ]
+        subprocess.run(command, check=True)
+        tables |= assess(setting, program, options, options.output)
+    if tables:
+        plot(tables, options.output / "truth.png")
+
+
+if __name__ == "__main__":
+    main()
