@@ -156,13 +156,14 @@ class Dispatcher {
 
     /// Whether `a` starts before `b`: by start, ready time, kind, and op index (R15).
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
-        if (a.op.kind == goal::OpKind::send && b.op.kind == goal::OpKind::recv) [[likely]] {
+        const bool posts_take_cpu = ops_.parts().transmission.posts_take_cpu();
+        if (!posts_take_cpu && a.op.kind == goal::OpKind::send && b.op.kind == goal::OpKind::recv) [[likely]] {
             // Of one start, the send was ready no later than the receive.
             return time_of(ops_.start_of(a)) <= time_of(b.at);
         }
-        const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at), priority_of(ready.op.kind),
-                              ready.op_index);
+        const auto order = [this, posts_take_cpu](const Ready& ready) {
+            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at),
+                              priority_of(ready.op.kind, posts_take_cpu), ready.op_index);
         };
         return order(a) < order(b);
     }
@@ -216,8 +217,9 @@ class Dispatcher {
         request.first_resource = Layout::cpu(op.cpu);
         request.second_resource =
             op.kind == goal::OpKind::send ? parts().tables.layout.tx(op.nic) : request.first_resource;
-        request.priority = priority_of(op.kind);
-        request.kind = request_kind_of(op.kind);
+        const bool posts_take_cpu = parts().transmission.posts_take_cpu();
+        request.priority = priority_of(op.kind, posts_take_cpu);
+        request.kind = request_kind_of(op.kind, posts_take_cpu);
         parts().agenda.added();
     }
 
@@ -282,6 +284,7 @@ class Dispatcher {
                 break;
             case RequestKind::send:
             case RequestKind::post:
+            case RequestKind::post_on_cpu:
             case RequestKind::calc:
                 ops_.start(request.ready, now, context);
                 break;

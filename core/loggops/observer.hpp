@@ -8,8 +8,8 @@
 
 namespace idlewave::loggops {
 
-/// The three activities of a rank that take time.
-enum class ActivityKind : std::uint8_t { computation, transmission, reception };
+/// The activities of a rank that take time.
+enum class ActivityKind : std::uint8_t { computation, transmission, reception, posting };
 
 /// One activity of a rank: the op that it belongs to, and everything that its duration depends on.
 struct Activity {
@@ -33,7 +33,8 @@ enum class Point : std::uint8_t {
     last_byte,      ///< the last byte has arrived, after o_r + kG
     receiver_gap,   ///< the NIC's receive side is free, after g + kG
     computed,       ///< the CPU is free after the computation
-    completed       ///< the send ends, c after the sender's CPU is free
+    completed,      ///< the send ends, c after the sender's CPU is free
+    posted          ///< the CPU is free after it has posted a receive
 };
 
 /// The description of an op that starts, for a recording.

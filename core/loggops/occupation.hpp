@@ -130,6 +130,25 @@ class Occupation {
         return end;
     }
 
+    /// A receive is posted (R6) by a CPU that takes `overhead` for it. Returns the time from which the CPU is free.
+    Moment post(const Current& current, const Op& receive, const MessageEnd& message, Time overhead,
+                Moment now) {  // NOLINT(performance-unnecessary-value-param)
+        const Time begin = time_of(now);
+        const bool reached = noisy_ && reach_.o_r;
+        const Activity activity{.kind = ActivityKind::posting,
+                                .within_node = message.within_node,
+                                .peer = message.peer,
+                                .amount = message.size,
+                                .op_index = receive.op_index,
+                                .in_detour = Observer::observes && reached && is_in_detour(current, begin)};
+        const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
+        const Time done = reached ? tables_.machine.noise.finish(tables_.noise[current.number()], begin, overhead)
+                                  : later(begin, overhead);
+        const Moment free = tables_.observer.at(ref, Point::posted, done);
+        current.free_times()[Layout::cpu(receive.cpu)] = free;
+        return free;
+    }
+
     /// A transmission (R7): takes the CPU and the NIC's send side from `now` on.
     [[gnu::always_inline]] Transmitted transmit(const Current& current, const Op& op, const MessageEnd& message,
                                                 const machine::Costs& costs, const Moment& now) {

@@ -32,7 +32,10 @@ class OpExecution {
             case goal::OpKind::send:
                 return parts_.occupation.start_of_send(parts_.current, ready.at, ready.op.cpu, ready.op.nic);
             case goal::OpKind::recv:
-                return ready.at;
+                if (!parts_.transmission.posts_take_cpu()) [[likely]] {
+                    return ready.at;
+                }
+                [[fallthrough]];
             default:
                 return parts_.occupation.start_of_calc(parts_.current, ready.at, ready.op.cpu);
         }
@@ -68,13 +71,17 @@ class OpExecution {
         record_start(ready, now);
         auto& match = parts_.current.state().match;
         const auto receive = started_op(ready);
+        Moment posted = now;
+        if (parts_.transmission.posts_take_cpu()) [[unlikely]] {
+            posted = parts_.transmission.post(parts_.current, receive, ready.op.peer, ready.op.size, now);
+        }
         const std::uint32_t unexpected = Observer::observes ? parts_.matching.unexpected_messages(match) : 0;
         std::uint32_t message = 0;
         matched = parts_.matching.post(match, receive, ready.op.peer, ready.op.tag, message);
         parts_.tables.observer.posted(parts_.current.number(), unexpected, matched);
         const bool is_ready = parts_.dependencies.posted(parts_.current, ready, now, next);
         if (matched) [[unlikely]] {
-            message_matched(message, receive, now);
+            message_matched(message, receive, posted);
         }
         return is_ready;
     }

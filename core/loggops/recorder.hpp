@@ -148,7 +148,8 @@ class Recorder {
         return {rank, static_cast<std::uint32_t>(own.size() - 1)};
     }
     CausedTime at(const ActivityRef& ref, Point point, Time time) {
-        const bool frees = point == Point::sender_free || point == Point::receiver_free || point == Point::computed;
+        const bool frees = point == Point::sender_free || point == Point::receiver_free || point == Point::computed ||
+                           point == Point::posted;
         if (frees && ref.index != Cause::unrecorded) {
             record_.activities[ref.rank][ref.index].free = time;
         }

@@ -22,17 +22,23 @@ enum class RequestKind : std::uint8_t {
     send_clear_to_send,
     send_data,
     send,
-    post,
+    post,         ///< a receive that takes no time
+    post_on_cpu,  ///< a receive that takes the CPU
     calc
 };
 
-constexpr Priority priority_of(goal::OpKind kind) {
-    return kind == goal::OpKind::send ? Priority::send : kind == goal::OpKind::recv ? Priority::post : Priority::calc;
+/// Receives that take the CPU have the precedence of sends: among both the place in the schedule decides.
+constexpr Priority priority_of(goal::OpKind kind, bool posts_take_cpu) {
+    if (kind == goal::OpKind::recv) {
+        return posts_take_cpu ? Priority::send : Priority::post;
+    }
+    return kind == goal::OpKind::send ? Priority::send : Priority::calc;
 }
-constexpr RequestKind request_kind_of(goal::OpKind kind) {
-    return kind == goal::OpKind::send   ? RequestKind::send
-           : kind == goal::OpKind::recv ? RequestKind::post
-                                        : RequestKind::calc;
+constexpr RequestKind request_kind_of(goal::OpKind kind, bool posts_take_cpu) {
+    if (kind == goal::OpKind::recv) {
+        return posts_take_cpu ? RequestKind::post_on_cpu : RequestKind::post;
+    }
+    return kind == goal::OpKind::send ? RequestKind::send : RequestKind::calc;
 }
 
 /// Whether the request is an op or the reception of an expected message. These make at most one op ready at a time.

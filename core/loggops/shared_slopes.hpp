@@ -98,6 +98,7 @@ class SharedDifferentiation : public NoRecording {
             case Point::sender_free:
             case Point::receiver_free:
             case Point::computed:
+            case Point::posted:
                 break;
         }
         return {time, ref.step->cpu};

@@ -84,6 +84,9 @@ const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& acti
         case ActivityKind::computation:
             step.cpu = at(Point::computed);
             break;
+        case ActivityKind::posting:
+            step.cpu = at(Point::posted);
+            break;
         case ActivityKind::transmission:
             step.cpu = at(Point::sender_free);
             step.nic = at(Point::sender_gap);

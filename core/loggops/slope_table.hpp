@@ -55,7 +55,7 @@ struct SlopeTie {
 
 /// An entry of the table: slopes, and the steps and ties that begin with them, in lists that grow while others read.
 struct InternedSlopes {
-    std::array<SlopeStep, 3> steps = {};  ///< by kind of activity, the first of each list
+    std::array<SlopeStep, 4> steps = {};  ///< by kind of activity, the first of each list
     std::atomic<const SlopeTie*> ties = nullptr;
     SlopeTable* table = nullptr;  ///< the table of this entry
     Slopes<2> slopes;             ///< without a time

@@ -23,6 +23,7 @@ struct LevelSlopes {
     std::uint64_t O_s = 0;  ///< bytes
     std::uint64_t O_r = 0;  ///< bytes
     std::uint32_t c = 0;
+    std::uint32_t o_p = 0;
 
     bool operator==(const LevelSlopes&) const = default;
 };
@@ -52,9 +53,10 @@ static_assert(alignof(SlopeWordPair) == alignof(std::uint64_t));
 /// Slopes are copied byte by byte with a rank that is rolled back or that migrates.
 template <unsigned Levels>
 struct Slopes {
-    static constexpr std::size_t pairs = 4;
+    static constexpr std::size_t pairs = 5;
 
-    /// For each level (L and o_s, o_r and o), (g and c, G), (O, and in the first level the computation), (O_s, O_r).
+    /// For each level (L and o_s, o_r and o), (g and c, G), (O, and in the first level the computation), (O_s, O_r),
+    /// (o_p, nothing).
     std::array<SlopeWordPair, pairs * Levels> words = {};
     Time time = 0;
 
@@ -71,7 +73,8 @@ struct Slopes {
                 .O = w[2][0],
                 .O_s = w[3][0],
                 .O_r = w[3][1],
-                .c = high(w[1][0])};
+                .c = high(w[1][0]),
+                .o_p = low(w[4][0])};
     }
 
     /// The derivative by a common factor of all calcs: the picoseconds of calcs in this time.
@@ -84,6 +87,7 @@ struct Slopes {
         w[1] += SlopeWordPair{{more.g | std::uint64_t{more.c} << 32, more.G}};
         w[2] += SlopeWordPair{{more.O, 0}};
         w[3] += SlopeWordPair{{more.O_s, more.O_r}};
+        w[4] += SlopeWordPair{{more.o_p, 0}};
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
@@ -129,7 +133,7 @@ struct Slopes {
             const LevelSlopes y = b.level(i);
             both.add(i, {std::max(x.L, y.L), std::max(x.o_s, y.o_s), std::max(x.o_r, y.o_r), std::max(x.o, y.o),
                          std::max(x.g, y.g), std::max(x.G, y.G), std::max(x.O, y.O), std::max(x.O_s, y.O_s),
-                         std::max(x.O_r, y.O_r), std::max(x.c, y.c)});
+                         std::max(x.O_r, y.O_r), std::max(x.c, y.c), std::max(x.o_p, y.o_p)});
         }
         return both;
     }
@@ -238,6 +242,8 @@ struct Differentiation : NoRecording {
                 return {.o_s = 1, .o = 1, .O = bytes_of(ref), .O_s = bytes_of(ref)};
             case Point::receiver_free:
                 return {.o_r = 1, .o = 1, .O = bytes_of(ref), .O_r = bytes_of(ref)};
+            case Point::posted:
+                return {.o_p = 1};
             case Point::arrival:
                 return {.L = 1, .o_s = 1, .o = 1};
             case Point::last_byte:

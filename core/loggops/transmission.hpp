@@ -33,10 +33,23 @@ class Transmission {
           node_eager_limit_(tables.machine.node ? tables.machine.node->S : 0),
           network_control_(costs(tables.machine.network, 1)),
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
-          unclassified_{0, false, costs(tables.machine.network, 0)} {}
+          unclassified_{0, false, costs(tables.machine.network, 0)},
+          posts_take_cpu_(tables.machine.posts_take_cpu()) {}
 
     [[nodiscard]] bool is_eager(const Current& current, std::uint32_t peer, std::uint64_t size) const {
         return size <= (is_within_node(current, peer) ? node_eager_limit_ : network_eager_limit_);
+    }
+
+    /// Whether receives take the CPU on this machine.
+    [[nodiscard, gnu::always_inline]] bool posts_take_cpu() const { return posts_take_cpu_; }
+
+    /// Posts a receive on such a machine. One from any source counts as one from another node.
+    Moment post(const Current& current, const Op& receive, std::uint32_t source, std::uint64_t size,
+                const Moment& now) {
+        const bool within_node = source < tables_.source.ranks() && is_within_node(current, source);
+        const machine::Level& level = within_node ? *tables_.machine.node : tables_.machine.network;
+        return occupation_.post(current, receive, {MessageKind::data, source, size, within_node}, level.of(size).o_p,
+                                now);
     }
 
     /// Transmits an eager message. Returns the time at which the send ends.
@@ -136,6 +149,7 @@ class Transmission {
     machine::Costs network_control_;  ///< of one byte, as all control messages are
     machine::Costs node_control_;     ///< the same within nodes
     UnclassifiedCosts unclassified_;
+    bool posts_take_cpu_;
 };
 
 }  // namespace idlewave::loggops

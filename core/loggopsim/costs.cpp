@@ -41,6 +41,9 @@ Costs costs_of(const machine::Machine& machine) {
         refuse("knows one O; expected O_s and O_r to be equal, found " + std::to_string(p.O_s) + " ps and " +
                std::to_string(p.O_r) + " ps per byte");
     }
+    if (p.o_p != 0) {
+        refuse("knows no time to post a receive, o_p; expected 0, found " + std::to_string(p.o_p) + " ps");
+    }
     if (p.c != 0) {
         refuse("knows no completion time c; expected 0, found " + std::to_string(p.c) + " ps");
     }

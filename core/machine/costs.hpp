@@ -18,12 +18,13 @@ struct Costs {
     Time bytes = 0;       ///< kG: time between the arrivals of the first and the last byte
     Time gap = 0;         ///< g + kG: time until the sending or receiving side of the NIC is free again
     Time completion = 0;  ///< c
+    Time posting = 0;     ///< o_p
 };
 
 inline Costs costs(const Level& level, std::uint64_t size) {
     const Parameters& p = level.of(size);
     const Time bytes = per_byte(p.G, size);
-    return {p.o_s, p.o_r, p.L, per_byte(p.O_s, size), per_byte(p.O_r, size), bytes, later(p.g, bytes), p.c};
+    return {p.o_s, p.o_r, p.L, per_byte(p.O_s, size), per_byte(p.O_r, size), bytes, later(p.g, bytes), p.c, p.o_p};
 }
 
 }  // namespace idlewave::machine

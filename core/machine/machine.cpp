@@ -18,4 +18,11 @@ Time Machine::lookahead() const {
     return least;
 }
 
+bool Machine::posts_take_cpu() const {
+    const auto takes = [](const Level& level) {
+        return std::ranges::any_of(level.segments, [](const Segment& segment) { return segment.parameters.o_p > 0; });
+    };
+    return takes(network) || (node && takes(*node));
+}
+
 }  // namespace idlewave::machine

@@ -22,6 +22,7 @@ struct Parameters {
     double O_s = 0;  ///< CPU time per further byte at the sender
     double O_r = 0;  ///< the same at the receiver
     Time c = 0;      ///< completion: from the end of a send's CPU time until the send ends
+    Time o_p = 0;    ///< CPU time to post a receive
 };
 
 /// The time that G, O_s or O_r adds for a message of `size` bytes: `cost` for each byte after the first. The product is
@@ -73,6 +74,9 @@ struct Machine {
 
     /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md).
     [[nodiscard]] Time lookahead() const;
+
+    /// Whether receives take the CPU: o_p is not 0 for messages of some size.
+    [[nodiscard]] bool posts_take_cpu() const;
 };
 
 }  // namespace idlewave::machine

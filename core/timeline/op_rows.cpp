@@ -103,6 +103,21 @@ OpRow* row_of(std::span<OpRow> rows, std::int64_t op_index) {
     return found != rows.end() && found->op.op_index == op_index ? &*found : nullptr;
 }
 
+/// The point at which the CPU is free after an activity.
+loggops::Point point_after(loggops::ActivityKind kind) {
+    switch (kind) {
+        case loggops::ActivityKind::transmission:
+            return loggops::Point::sender_free;
+        case loggops::ActivityKind::reception:
+            return loggops::Point::receiver_free;
+        case loggops::ActivityKind::posting:
+            return loggops::Point::posted;
+        case loggops::ActivityKind::computation:
+            break;
+    }
+    return loggops::Point::computed;
+}
+
 /// Adds the length of the detours in each activity to the op of that activity.
 void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>& activities,
                const machine::Machine& machine) {
@@ -112,9 +127,7 @@ void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>
         if (row == nullptr) {
             continue;
         }
-        const loggops::Point point = activity.kind == loggops::ActivityKind::transmission ? loggops::Point::sender_free
-                                     : activity.kind == loggops::ActivityKind::reception ? loggops::Point::receiver_free
-                                                                                         : loggops::Point::computed;
+        const loggops::Point point = point_after(activity.kind);
         row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
     }
 }

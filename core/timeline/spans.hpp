@@ -69,6 +69,9 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
             spans.gap = cost.gap - cost.bytes;
             spans.wire_bytes = cost.bytes;
             break;
+        case loggops::Point::posted:
+            spans.overhead = cost.posting;
+            break;
         case loggops::Point::computed:
             spans.computation = static_cast<Time>(activity.amount);
             break;

@@ -32,6 +32,7 @@ nanobind::dict level_columns(const Rows& rows, unsigned level) {
     columns["O_s"] = slope(&loggops::LevelSlopes::O_s);
     columns["O_r"] = slope(&loggops::LevelSlopes::O_r);
     columns["c"] = slope(&loggops::LevelSlopes::c);
+    columns["o_p"] = slope(&loggops::LevelSlopes::o_p);
     return columns;
 }
 

@@ -21,15 +21,15 @@ using namespace nb::literals;
 namespace idlewave {
 namespace {
 
-using SegmentTuple = std::tuple<std::uint64_t, Time, Time, Time, Time, double, double, double, Time>;
+using SegmentTuple = std::tuple<std::uint64_t, Time, Time, Time, Time, double, double, double, Time, Time>;
 using Times = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 machine::Level level_from(const std::vector<SegmentTuple>& segments, std::optional<std::uint64_t> eager_limit) {
     machine::Level level;
     level.S = eager_limit.value_or(machine::Level::always_eager);
     level.segments.clear();
-    for (const auto& [from, L, o_s, o_r, g, G, O_s, O_r, c] : segments) {
-        level.segments.push_back({from, {L, o_s, o_r, g, G, O_s, O_r, c}});
+    for (const auto& [from, L, o_s, o_r, g, G, O_s, O_r, c, o_p] : segments) {
+        level.segments.push_back({from, {L, o_s, o_r, g, G, O_s, O_r, c, o_p}});
     }
     if (level.segments.empty() || level.segments.front().from != 0) {
         throw LogicError("the first segment of a level must begin at 0 bytes");
@@ -124,7 +124,8 @@ void bind_machine(nb::module_& m) {
 
     nb::class_<machine::Level>(m, "Level", "One level of the network.")
         .def(nb::new_(&level_from), "segments"_a, "eager_limit"_a.none(),
-             "Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c): bytes, ps, and ps per byte; None: always eager.");
+             "Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c, o_p): bytes, ps, and ps per byte; None: always "
+             "eager.");
 
     nb::class_<machine::Machine>(m, "Machine", "A machine as the simulator sees it.")
         .def(nb::new_(

@@ -78,9 +78,9 @@ class MixedNoise:
 class Level:
     """One level of the network."""
 
-    def __init__(self, segments: Sequence[tuple[int, int, int, int, int, float, float, float, int]], eager_limit: int | None) -> None:
+    def __init__(self, segments: Sequence[tuple[int, int, int, int, int, float, float, float, int, int]], eager_limit: int | None) -> None:
         """
-        Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c): bytes, ps, and ps per byte; None: always eager.
+        Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c, o_p): bytes, ps, and ps per byte; None: always eager.
         """
 
 class Machine:

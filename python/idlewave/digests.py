@@ -127,8 +127,8 @@ def digest_of_level(level: Level) -> str:
     rows: list[list[float]] = []
     for start, p in ((0, level.parameters), *((s.start, s.parameters) for s in level.segments)):
         row = [int(p.L), int(p.o_s), int(p.o_r), int(p.g), float(p.G), float(p.O_s)]
-        if p.O_s != p.O_r or p.c:  # most machines have one O, and their digests are those of LogGOPS
-            row += [float(p.O_r), int(p.c)]
+        if p.O_s != p.O_r or p.c or p.o_p:  # most machines have none of them, and the digests of LogGOPS
+            row += [float(p.O_r), int(p.c), int(p.o_p)]
         if not rows or rows[-1][1:] != row:
             rows.append([int(start), *row])
     return digest_of({"S": level.eager_limit, "segments": rows})

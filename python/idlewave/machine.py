@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O_s", "O_r")
-_COMPLETION = "c"
+_ADDED = ("c", "o_p")
 
 Place = Literal["within a node", "between nodes"]
 """The place where a network was measured."""
@@ -41,7 +41,8 @@ BETWEEN: Place = "between nodes"
 class Parameters:
     """LogGOPS parameters of a transmission. Times in ps; G, O_s and O_r in ps per byte after the first.
 
-    c, the completion, is the time from the end of a send's CPU time until the send ends.
+    c, the completion, is the time from the end of a send's CPU time until the send ends; o_p the CPU time to post a
+    receive.
     """
 
     L: int
@@ -52,6 +53,7 @@ class Parameters:
     O_s: float = 0.0
     O_r: float = 0.0
     c: int = 0
+    o_p: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Level:
     def core(self) -> _core.Level:
         """The level as the compiled core sees it."""
         segments = [Segment(0, self.parameters), *self.segments]
-        rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS, _COMPLETION))) for s in segments]
+        rows = [(s.start, *(getattr(s.parameters, k) for k in (*_TIMES, *_COSTS, *_ADDED))) for s in segments]
         return _core.Level(rows, self.eager_limit)
 
 

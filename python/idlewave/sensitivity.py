@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     IntArray = npt.NDArray[np.int64]
 
-PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O", "O_s", "O_r", "c")
+PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O", "O_s", "O_r", "c", "o_p")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OP_KINDS = ("send", "recv", "calc")
 WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic")
 CAUSES = ("none", "end", "cpu", "nic", "message")
-ACTIVITIES = ("computation", "transmission", "reception")
+ACTIVITIES = ("computation", "transmission", "reception", "posting")
 MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
 POINTS = (
     "start",
@@ -35,7 +35,7 @@ POINTS = (
     "last byte",
     "receiver's NIC",
     "end",
-    "completion",
+    *("completion", "posted"),
 )
 NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "completion", "computation", "noise")

@@ -177,11 +177,12 @@ class Simulation:
             op = ops[place]
             needs = {
                 "send": (("cpu", op.cpu), ("out", op.nic)),
-                "recv": (),
+                "recv": (("cpu", op.cpu),) if self.posts_take_cpu else (),
                 "calc": (("cpu", op.cpu),),
             }[op.kind]
             ready = max([0, *(t for t in times if t is not None)])
-            order = (FIRST_OP + KINDS.index(op.kind), 0, place)
+            kind = "send" if op.kind == "recv" and self.posts_take_cpu else op.kind
+            order = (FIRST_OP + KINDS.index(kind), 0, place)
             act = {"send": self.start_send, "recv": self.post, "calc": self.start_calc}[op.kind]
             rank.requests.append(Request(ready, order, needs, self.bound(act, r, place)))
 
@@ -223,12 +224,17 @@ class Simulation:
     def post(self, r: int, place: int, now: int) -> None:
         rank, op = self.ranks[r], self.schedule[r][place]
         self.begin(r, place, now)
+        posted = now
+        if self.posts_take_cpu:
+            posted = self.finish(r, now, self.posting(r, op), "o_r")
+            rank.free["cpu", op.cpu] = posted
+            self.reach(r, posted)
         message = next((m for m in rank.unexpected if agree(op, m)), None)
         if message is None:
             rank.posted.append(place)
             return
         rank.unexpected.remove(message)
-        message.receive, message.met = place, now
+        message.receive, message.met = place, posted
         if message.processed is not None:
             self.meet(r, message)
 
@@ -324,6 +330,19 @@ class Simulation:
         machine = self.machine
         same = machine.node is not None and a // machine.node_ranks == b // machine.node_ranks
         return machine.node if same and machine.node else machine.network
+
+    @property
+    def posts_take_cpu(self) -> bool:
+        """Whether the machine has o_p for messages of some size: then receives take the CPU."""
+        levels = [self.machine.network, *([self.machine.node] if self.machine.node else [])]
+        return any(p.o_p for level in levels for p in (level.parameters, *(s.parameters for s in level.segments)))
+
+    def posting(self, r: int, op: Op) -> int:
+        """o_p of a receive; from any source that of another node."""
+        if op.peer >= len(self.ranks):
+            level = self.machine.network
+            return [level.parameters, *(s.parameters for s in level.segments if op.size >= s.start)][-1].o_p
+        return self.parameters(r, op.peer, op.size).o_p
 
     def parameters(self, a: int, b: int, size: int) -> Parameters:
         level = self.level(a, b)

@@ -29,6 +29,7 @@ class ParameterTable(Closed):
     O_s: Cost | None = None
     O_r: Cost | None = None
     c: Time | None = None
+    o_p: Time | None = None
 
     def __post_init__(self) -> None:
         for both in ("o", "O"):
@@ -48,6 +49,7 @@ class ParameterTable(Closed):
             "O_s": self.O if self.O_s is None else self.O_s,
             "O_r": self.O if self.O_r is None else self.O_r,
             "c": self.c,
+            "o_p": self.o_p,
         }
         return {name: value for name, value in values.items() if value is not None}
 

@@ -57,12 +57,12 @@ def machine_toml(
         lines.value("measured", toml_text(machine.measured))
     if machine.measured == WITHIN:
         lines.value("ranks", str(machine.node_ranks))
-    completion = _has_completion(machine)
-    _write_level(lines, "network", machine.network, completion)
+    added = _added(machine)
+    _write_level(lines, "network", machine.network, added)
     if machine.node is not None:
         lines.table("network.node")
         lines.value("ranks", str(machine.node_ranks))
-        _write_level(lines, "network.node", machine.node, completion)
+        _write_level(lines, "network.node", machine.node, added)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours)
     return lines.text()
@@ -119,29 +119,31 @@ class _Lines:
         return line if comment is None else f"{line.ljust(_COMMENT_COLUMN)}# {comment}"
 
 
-def _has_completion(machine: Machine) -> bool:
-    """Whether c is not 0 somewhere: then each segment says it, since what is not named stays as before."""
+def _added(machine: Machine) -> list[str]:
+    """The parameters beyond LogGOPS that are not 0 somewhere: then each segment says them, since what is not named
+    stays as before."""
     levels = [machine.network, *([] if machine.node is None else [machine.node])]
-    return any(p.c for level in levels for p in (level.parameters, *(s.parameters for s in level.segments)))
+    sets = [p for level in levels for p in (level.parameters, *(s.parameters for s in level.segments))]
+    return [name for name in ("c", "o_p") if any(getattr(p, name) for p in sets)]
 
 
-def _write_level(lines: _Lines, table: str, level: Level, completion: bool) -> None:
-    _write_parameters(lines, level.parameters, completion)
+def _write_level(lines: _Lines, table: str, level: Level, added: Sequence[str]) -> None:
+    _write_parameters(lines, level.parameters, added)
     lines.value("S", '"inf"' if level.eager_limit is None else str(level.eager_limit))
     for number, segment in enumerate(level.segments):
         lines.item(f"{table}.segment", number)
         lines.value("from", str(segment.start))
-        _write_parameters(lines, segment.parameters, completion)
+        _write_parameters(lines, segment.parameters, added)
 
 
-def _write_parameters(lines: _Lines, p: Parameters, completion: bool) -> None:
+def _write_parameters(lines: _Lines, p: Parameters, added: Sequence[str]) -> None:
     for name in ("L", "o_s", "o_r", "g"):
         lines.value(name, f'"{exact_time(getattr(p, name))}"')
     cpu = {"O": p.O_s} if p.O_s == p.O_r else {"O_s": p.O_s, "O_r": p.O_r}
     for name, cost in {"G": p.G, **cpu}.items():
         lines.value(name, f'"{exact_cost(cost)}"')
-    if completion:
-        lines.value("c", f'"{exact_time(p.c)}"')
+    for name in added:
+        lines.value(name, f'"{exact_time(getattr(p, name))}"')
 
 
 def _write_noise(lines: _Lines, noise: AnyNoise, reaches: Sequence[str], save_detours: SaveDetours) -> None:

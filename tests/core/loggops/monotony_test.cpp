@@ -19,7 +19,7 @@ Time last(const collectives::Composition& source, const machine::Machine& machin
 
 /// Each parameter made worse by itself.
 std::vector<machine::Parameters> worse(const machine::Parameters& p) {
-    std::vector<machine::Parameters> all(8, p);
+    std::vector<machine::Parameters> all(9, p);
     all[0].L += 137;
     all[1].o_s += 91;
     all[2].o_r += 91;
@@ -28,6 +28,7 @@ std::vector<machine::Parameters> worse(const machine::Parameters& p) {
     all[5].O_s += 0.25;
     all[6].O_r += 0.25;
     all[7].c += 87;
+    all[8].o_p += 61;
     return all;
 }
 

@@ -73,6 +73,19 @@ TEST(Occupation, ASendEndsItsCompletionAfterTheCpuIsFreeAndNoControlMessageDoes)
     EXPECT_EQ(occupation.transmit(rank, {}, request, costs_of_eleven_bytes(machine), 200).done, 230);
 }
 
+TEST(Occupation, AReceiveThatTakesTheCpuFreesItAfterItsOverhead) {
+    machine::Machine machine = small_machine();
+    machine.noise = machine::NoiseTrace({{110, 500}}, 1'000'000, machine::Phase::given, {0});
+    RankFixture ranks(machine, 2);
+    Occupation<goal::Graph, NoObserver> occupation(ranks.tables);
+    const auto rank = ranks.current(0);
+    occupation.begin(rank);
+    EXPECT_EQ(occupation.post(rank, {}, eleven_bytes, 9, 100), 109);
+    EXPECT_EQ(rank.free_times()[ranks.tables.layout.cpu(0)], 109);
+    EXPECT_EQ(rank.free_times()[ranks.tables.layout.rx(0)], 0) << "no NIC is needed";
+    EXPECT_EQ(occupation.post(rank, {}, eleven_bytes, 9, 109), 109 + 500 + 9) << "with a detour in it";
+}
+
 TEST(Occupation, APartThatNoiseDoesNotReachTakesItsPlainTimeAndIsNotInterrupted) {
     machine::Machine machine = small_machine();
     machine.noise = machine::NoiseTrace({{10, 500}}, 1'000'000, machine::Phase::given, {0});

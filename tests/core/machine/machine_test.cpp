@@ -50,6 +50,14 @@ TEST(Machine, TheNodeLevelHoldsInsideABlockOfRanks) {
     EXPECT_EQ(&machine.level(3, 4), &machine.network);
 }
 
+TEST(Machine, ItsReceivesTakeTheCpuIfThoseOfSomeSizeDo) {
+    Machine machine;
+    machine.node = Level{};
+    EXPECT_FALSE(machine.posts_take_cpu());
+    machine.node->segments.push_back({100, {.o_p = 1}});
+    EXPECT_TRUE(machine.posts_take_cpu());
+}
+
 TEST(Machine, ItsLookaheadIsTheLeastOverheadAndLatencyOfAnyTransmission) {
     Machine machine;
     machine.network.segments[0].parameters = {.L = 50, .o_s = 5};

@@ -65,7 +65,7 @@ def test_the_costs_of_messages_by_size_are_those_of_their_segments_in_whole_pico
     )
     found = Level(few, (Segment(100, many),)).costs(np.array([0, 1, 2, 3, 99, 100], dtype=np.uint64))
     assert found.over_s.tolist() == [0, 0, 0, 1, 25, 0]
-    assert found.over_r.tolist() == [0, 0, 0, 2, 50, 0]
+    assert found.over_r.tolist() == [0, 0, 1, 1, 49, 0]
     assert found.bytes.tolist() == [0, 0, 2, 3, 147, 198]
     assert found.gap.tolist() == [12, 12, 14, 15, 159, 203]
     assert [(int(s), int(r), int(L)) for s, r, L in zip(found.o_s, found.o_r, found.L, strict=True)] == [

@@ -27,7 +27,8 @@ def random_machine(dice: random.Random, *, round_times: bool) -> Machine:
 
     o = time(5000)
     costs = (0.0, 0.0, 100.0, 250.0, 1000.0)
-    parameters = Parameters(time(9000), o, o, time(5000), dice.choice(costs), dice.choice(costs))
+    G, O = dice.choice(costs), dice.choice(costs)  # noqa: E741 - the model's name
+    parameters = Parameters(time(9000), o, o, time(5000), G, O, O)
     return Machine("random", Level(parameters, (), dice.choice((None, 0, 10, dice.randint(0, 30)))))
 
 
@@ -138,7 +139,10 @@ def test_a_pattern_is_the_schedule_that_it_is_written_out_as(name: str) -> None:
     [
         ({"o_r": 1_400_000}, "o_s and o_r to be equal, found 1500000 ps and 1400000 ps"),
         ({"G": 0.5}, "whole picoseconds per byte; expected such a G, found 0.5"),
-        ({"O": 1.25}, "whole picoseconds per byte; expected such a O, found 1.25"),
+        ({"O_s": 1.25, "O_r": 1.25}, "whole picoseconds per byte; expected such a O, found 1.25"),
+        ({"O_s": 1.0, "O_r": 2.0}, "expected O_s and O_r to be equal, found 1.0"),
+        ({"c": 5}, "no completion time c; expected 0, found 5 ps"),
+        ({"o_p": 5}, "no time to post a receive, o_p; expected 0, found 5 ps"),
     ],
 )
 def test_a_parameter_that_LogGOPSim_cannot_express_is_named(change: dict[str, float], expected: str) -> None:

@@ -24,14 +24,14 @@ def stencil(repetitions: int = 3) -> Schedule:
 
 def nudged(machine: Machine, parameter: str) -> Machine:
     p = machine.network.parameters
-    names = ("o_s", "o_r") if parameter == "o" else (parameter,)
+    names = (f"{parameter}_s", f"{parameter}_r") if parameter in ("o", "O") else (parameter,)
     changed = replace(p, **{name: getattr(p, name) + 1 for name in names})
     return replace(machine, network=replace(machine.network, parameters=changed))
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS)
 def test_a_derivative_is_what_a_little_more_of_the_parameter_costs(parameter: str) -> None:
-    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0)
+    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0, o_p=100_003)
     machine = Machine(name="fine", network=Level(fine))
     schedule = stencil()
     found = idlewave.sensitivities(schedule, machine)
@@ -73,7 +73,7 @@ def uneven_gather() -> Schedule:
 @pytest.mark.parametrize("node_ranks", [1, 3])
 @pytest.mark.parametrize("schedule", [uneven_ring, uneven_gather])
 def test_derivatives_of_ranks_that_all_differ_are_exact_too(schedule: Callable[[], Schedule], node_ranks: int) -> None:
-    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0)
+    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0, o_p=100_003)
     machine = Machine(name="fine", network=Level(fine))
     if node_ranks > 1:
         machine = replace(machine, node=Level(fine), node_ranks=node_ranks)

@@ -60,7 +60,8 @@ def random_parameters(dice: random.Random, limits: Limits) -> Parameters:
     elif dice.random() < 0.5:
         L, o_s = 0, 0
     costs = [100 * dice.choice(COSTS) for _ in range(3)]
-    return Parameters(L, o_s, time(5000), time(6000), *costs, c=dice.choice([0, 0, time(4000)]))
+    added = {"c": dice.choice([0, 0, time(4000)]), "o_p": dice.choice([0, 0, 0, time(2000)])}
+    return Parameters(L, o_s, time(5000), time(6000), *costs, **added)
 
 
 def random_noise(dice: random.Random) -> Noise | None:

@@ -218,6 +218,7 @@ class MachineParametersSchema(Open):
     O_s: Cost
     O_r: Cost
     c: Time
+    o_p: Time
 
 
 class PatternRangeSchema(Open):

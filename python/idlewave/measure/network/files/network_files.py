@@ -272,7 +272,9 @@ def pattern_remark(r: PatternRange, name: str) -> str:
     if name not in r.intervals:
         return "one epoch: no interval"
     low, high = (plain_time(value, 3) for value in r.intervals[name])
-    return f"95 %: {low} to {high}" if getattr(r.parameters, name) else "not told from 0"
+    if not getattr(r.parameters, name):
+        return f"not told from 0; 95 %: up to {high}" if r.intervals[name][1] else "not told from 0"
+    return f"95 %: {low} to {high}"
 
 
 def _fit_from(said: FitSchema, raw: dict[str, Any]) -> LogGP:

@@ -1,6 +1,6 @@
 """Parameters fitted to patterns of messages jointly: those with which the simulator comes nearest to all of them.
 
-For each piece of the sizes (pattern_pieces.py) the nine parameters of the model but S are found by least squares of the
+For each piece of the sizes (pattern_pieces.py) the parameters of the model but S are found by least squares of the
 logarithm of simulated over measured time, with a loss that counts large residuals linearly: a pattern that the model
 cannot hold does not bend the others. The simulator's rules are not smooth, so a descent begins at several places.
 Parameters that the patterns cannot tell from 0 are 0 (Occam: the information criterion of Schwarz, 1978).
@@ -25,7 +25,7 @@ from .pattern_pieces import pattern_pieces
 from .pattern_times import COLD, PatternItem, PatternPrograms
 
 NAMES = tuple(f.name for f in fields(Parameters))
-TIMES = ("L", "o_s", "o_r", "g", "c")
+TIMES = ("L", "o_s", "o_r", "g", "c", "o_p")
 """The parameters that are times; the others are costs per byte."""
 KEYS = ["pattern", "window", "size", "delay_ns"]
 """The columns that tell one item from another."""
@@ -35,6 +35,10 @@ LIMITS = ("receiver", "sender", "NIC")
 """What may limit a stream."""
 STEP, LEAST_STEP = 0.01, 0.003
 """A derivative is a difference over this share of the value, and over at least this part of a one-way time."""
+NORMAL = 1.96
+"""Standard errors of a 95 % interval."""
+RIDGE = 1e-6
+"""Directions that the patterns show less than this (relative) say nothing about an error."""
 MOST_STEPS, FEW_STEPS = 15, 5
 """Steps of a descent, and of one that begins near its end."""
 
@@ -91,35 +95,41 @@ class PieceFit:
         named = dict(zip(NAMES, (float(v) for v in np.maximum(values, 0)), strict=True))
         return Parameters(**{name: round(v) if name in TIMES else v for name, v in named.items()})  # type: ignore[arg-type]
 
+    def residuals(self, values: Array, measured: Array) -> Array:
+        """The logarithm of simulated over measured time, by row of the table."""
+        return np.asarray(np.log(np.maximum(self._simulated(values), 1.0) / measured))
+
+    def slopes(self, values: Array, measured: Array, chosen: Sequence[int]) -> Array:
+        """The derivatives of the residuals by the chosen parameters (columns), in units of `scale`."""
+        scaled = values / self.scale
+        widths = [max(STEP * scaled[i], LEAST_STEP) for i in chosen]
+        steps = [width * np.eye(len(NAMES))[i] for i, width in zip(chosen, widths, strict=True)]
+        with ThreadPoolExecutor(os.cpu_count()) as executor:  # the core simulates without the GIL
+            here, *others = executor.map(
+                lambda x: self.residuals(x * self.scale, measured), [scaled, *(scaled + step for step in steps)]
+            )
+        return np.stack([(other - here) / width for other, width in zip(others, widths, strict=True)], axis=1)
+
     def descend(self, measured: Array, start: Array, free: Sequence[bool], steps: int = MOST_STEPS) -> Descent:
         """The least residuals against `measured` (ps, by row of the table) from `start`; what is not free stays 0."""
-        chosen = np.flatnonzero(np.asarray(free))
+        chosen = np.flatnonzero(np.asarray(free)).tolist()
 
         def values_of(x: Array) -> Array:
             whole = np.zeros(len(NAMES))
             whole[chosen] = x
             return np.asarray(whole * self.scale)
 
-        def residuals(x: Array) -> Array:
-            return np.log(np.maximum(self._simulated(values_of(x)), 1.0) / measured)
-
-        def slopes(x: Array) -> Array:
-            widths = np.maximum(STEP * x, LEAST_STEP)
-            here, *others = executor.map(residuals, [x, *(x + np.diag(widths))])
-            return np.stack([(other - here) / width for other, width in zip(others, widths, strict=True)], axis=1)
-
         begin = np.maximum((start / self.scale)[chosen], LEAST_STEP / 10)
-        with ThreadPoolExecutor(os.cpu_count()) as executor:  # the core simulates without the GIL
-            found = scipy.optimize.least_squares(
-                residuals,
-                begin,
-                jac=slopes,
-                bounds=(0, np.inf),
-                loss="soft_l1",
-                f_scale=LOSS,
-                max_nfev=steps,
-                x_scale=np.full(len(begin), 0.1),
-            )
+        found = scipy.optimize.least_squares(
+            lambda x: self.residuals(values_of(x), measured),
+            begin,
+            jac=lambda x: self.slopes(values_of(x), measured, chosen),
+            bounds=(0, np.inf),
+            loss="soft_l1",
+            f_scale=LOSS,
+            max_nfev=steps,
+            x_scale=np.full(len(begin), 0.1),
+        )
         return Descent(values_of(found.x), float(found.cost))
 
     def starts(self, measured: Array) -> list[Array]:
@@ -143,6 +153,7 @@ class PieceFit:
                     "O_s": O_s,
                     "O_r": O_r,
                     "c": blocking[0] - o_s,
+                    "o_p": 0.0,
                 }
                 found.append(np.maximum([named[name] for name in NAMES], 0.0))
         return found
@@ -280,16 +291,36 @@ def _by_epoch(tables: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[Array]
 
 
 def _intervals(fitted: _Fitted, tables: Sequence[pd.DataFrame]) -> dict[str, tuple[float, float]]:
-    """95 % intervals for the result of another run of as many epochs: Student's t of the epochs' scatter, for the
-    difference of two means; none without two epochs."""
+    """95 % intervals for the result of another run of as many epochs; none without two epochs.
+
+    Two parts, as squares: Student's t of the scatter of the epochs' own fits, for the difference of two means; and how
+    well the patterns tell the parameters from each other, by the residuals that the model leaves and their derivatives
+    (the covariance of least squares). The second is what another run may shift between parameters.
+    """
     values = fitted.found.values
     measured = _by_epoch(tables, fitted.rows)
     if len(measured) < 2:
         return {}
     each = np.asarray([fitted.piece.descend(own, values, fitted.free, FEW_STEPS).values for own in measured])
     n = len(each)
-    half = scipy.stats.t.ppf(0.975, n - 1) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
+    between = scipy.stats.t.ppf(0.975, n - 1) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
+    half = np.hypot(between, NORMAL * _indistinct(fitted))
     return {
         name: (float(max(value - width, 0.0)), float(value + width))
         for name, value, width in zip(NAMES, values, half, strict=True)
     }
+
+
+def _indistinct(fitted: _Fitted) -> Array:
+    """The standard errors of the parameters by the covariance of least squares, those among them that are 0, too; an
+    o_p of 0 has none, since the least o_p changes the rules."""
+    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
+    chosen = [i for i, name in enumerate(NAMES) if name != "o_p" or fitted.free[i]]
+    if fitted.rows["size"].nunique() == 1:
+        chosen = [i for i in chosen if NAMES[i] in TIMES]
+    slopes = fitted.piece.slopes(fitted.found.values, measured, chosen)
+    residuals = np.minimum(np.abs(fitted.piece.residuals(fitted.found.values, measured)), LOSS)
+    variance = float((residuals**2).sum()) / max(len(measured) - sum(fitted.free), 1)
+    errors = np.zeros(len(NAMES))
+    errors[chosen] = np.sqrt(variance * np.diag(np.linalg.pinv(slopes.T @ slopes, rcond=RIDGE)).clip(min=0))
+    return np.asarray(errors * fitted.piece.scale)

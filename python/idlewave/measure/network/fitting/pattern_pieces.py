@@ -20,7 +20,7 @@ SCATTER = 0.03
 """The relative residual that counts as one standard deviation: real curves are no closer to lines."""
 WORST = 9.0
 """A squared residual, in standard deviations, counts as at most this."""
-VALUES = 8
+VALUES = 9
 """The parameters of a piece."""
 
 
