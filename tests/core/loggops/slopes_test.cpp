@@ -55,8 +55,7 @@ machine::Parameters fine_parameters(testing::Dice& dice) {
             .g = dice.between(1'000'000, 30'000'000),
             .G = static_cast<double>(dice.between(0, 900'000)),
             .O_s = static_cast<double>(dice.between(0, 900'000)),
-            .O_r = static_cast<double>(dice.between(0, 900'000)),
-            .c = dice.one_in(2) ? 0 : dice.between(1'000'000, 30'000'000)};
+            .O_r = static_cast<double>(dice.between(0, 900'000))};
 }
 
 machine::Level fine_level(testing::Dice& dice) {
@@ -69,9 +68,10 @@ machine::Level fine_level(testing::Dice& dice) {
     return level;
 }
 
-void give_posting_time(machine::Level& level, testing::Dice& dice) {
+/// Gives a level a parameter that most machines do not have.
+void give(machine::Level& level, Time machine::Parameters::* parameter, testing::Dice& dice) {
     for (machine::Segment& segment : level.segments) {
-        segment.parameters.o_p = dice.between(1'000'000, 9'000'000);
+        segment.parameters.*parameter = dice.between(1'000'000, 9'000'000);
     }
 }
 
@@ -82,10 +82,12 @@ machine::Machine fine_machine(testing::Dice& dice) {
         machine.node = fine_level(dice);
         machine.node_ranks = 1 + dice.small(3);
     }
-    if (dice.one_in(3)) {
-        give_posting_time(machine.network, dice);
-        if (machine.node) {
-            give_posting_time(*machine.node, dice);
+    for (Time machine::Parameters::* added : {&machine::Parameters::c, &machine::Parameters::o_p}) {
+        if (dice.one_in(3)) {
+            give(machine.network, added, dice);
+            if (machine.node) {
+                give(*machine.node, added, dice);
+            }
         }
     }
     if (dice.one_in(2)) {
@@ -149,8 +151,9 @@ std::uint64_t expect_true_slopes(const S& source, const machine::Machine& machin
     std::uint64_t found = 0;
     for (unsigned level = 0; level < (machine.node ? 2 : 1); ++level) {
         for (const Nudge& nudge : nudges) {
-            if (nudge.name == std::string("o_p") && !machine.posts_take_cpu()) {
-                continue;  // the first picosecond makes receives wait for the CPU, which is no small change
+            const machine::Parameters& own = machine.network.segments.front().parameters;
+            if ((nudge.name == std::string("o_p") && own.o_p == 0) || (nudge.name == std::string("c") && own.c == 0)) {
+                continue;  // from 0 on, the first picosecond changes what goes first, which is no small change
             }
             machine::Machine other = machine;
             (level == 0 ? other.network : *other.node) = nudged(level == 0 ? machine.network : *machine.node, nudge);

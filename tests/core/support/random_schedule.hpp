@@ -19,8 +19,8 @@ inline machine::Parameters random_parameters(Dice& dice) {
             .G = costs[dice.roll(5)],
             .O_s = costs[dice.roll(5)],
             .O_r = costs[dice.roll(5)],
-            .c = dice.one_in(2) ? 0 : dice.between(0, 40),
-            .o_p = dice.one_in(3) ? dice.between(0, 20) : 0};
+            .c = dice.one_in(4) ? dice.between(0, 40) : 0,
+            .o_p = dice.one_in(12) ? dice.between(0, 20) : 0};
 }
 
 inline machine::Level random_level(Dice& dice) {
