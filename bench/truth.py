@@ -43,7 +43,7 @@ FEW, MANY = 8, 24
 """Repetitions of two simulations of a collective: the difference leaves out what only the first ones have."""
 TCP = {
     OPEN_MPI: {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_pml": "ob1"},
-    "MPICH": {"MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"},
+    "MPICH": {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self"},
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +140,29 @@ def test_disturbed_samples_are_left_out_and_that_is_said(tmp_path: Path) -> None
     found = assess_patterns(read_patterns(tmp_path).samples)
     assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.02
     assert any("interrupted, and are left out" in note for note in found.notes)
+
+
+@pytest.mark.long
+def test_intervals_cover_the_parameters_of_the_next_ten_runs(tmp_path: Path) -> None:
+    """Eleven runs of a machine whose parameters differ by some per cent between the starts of its ranks."""
+    random = np.random.default_rng(6)
+    runs = []
+    for run in range(11):
+        machines = []
+        for _ in range(3):
+            values = {n: v * np.exp(random.normal(0, 0.04)) for n, v in asdict(SMALL).items()}
+            named = {n: v if n in ("G", "O_s", "O_r") else round(v) for n, v in values.items()}
+            machines.append((Machine("m", Level(Parameters(**named))), 1200))
+        folder = tmp_path / str(run)
+        for epoch, (machine, pilot_ns) in enumerate(machines, 1):
+            rows = rows_of(items((1, 64, 512, 2048, 8192), late_ns=5_000), machine, pilot_ns, random, scatter=0.03)
+            write(folder / f"epoch-{epoch}", rows)
+        runs.append(assess_patterns(read_patterns(folder).samples).ranges[0])
+    covered = [
+        low <= getattr(other.parameters, name) <= high
+        for run in runs
+        for other in runs
+        if other is not run
+        for name, (low, high) in run.intervals.items()
+    ]
+    assert np.mean(covered) >= 0.9
