@@ -179,7 +179,7 @@ def plot(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
 
 
 def assess(setting: Setting, program: Path, options: argparse.Namespace, folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables of a setting: of two ranks, and of four where two share a core."""
+    """The tables of a setting: of two ranks; and of four, where two share a core, at whatever speed they ran."""
     with environment(setting.variables):
         before = loops(setting, program, 2, options.seconds / 2, options.max_size, 1)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
@@ -193,12 +193,15 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
             shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
             tables["4 ranks on 2 cores"] = compared(shared, machine, 4)
     for ranks, table in tables.items():
+        if table.empty:
+            print(f"\n{ranks}: no loop ran at the speed at which the machine was measured", flush=True)
+            continue
         table.to_csv(folder / f"{setting.name} {ranks}.csv".replace(" ", "-").replace(",", ""), index=False)
         default = table[table["default"]]
         best = table.loc[table["error"].abs().groupby([table["loop"], table["size"]]).idxmin()]
         print(f"\n{ranks}, the default algorithms: {summary(default)}\n\n{markdown(default)}")
         print(f"\n{ranks}, the algorithm that comes nearest: {summary(best)}\n\n{markdown(best)}", flush=True)
-    return {f"{setting.name}, {ranks}": table[table["default"]] for ranks, table in tables.items()}
+    return {f"{setting.name}, {ranks}": table[table["default"]] for ranks, table in tables.items() if len(table)}
 
 
 def settings(wanted: str) -> Iterator[Setting]:

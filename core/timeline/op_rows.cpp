@@ -80,6 +80,9 @@ void explain_receive(OpRow& row, const loggops::SimulationRecord& record) {
     } else if (reception.time > here) {
         row.wait = reception.time - here;
         blame_resource(row, record, here, reception);
+    } else if (op.start.time > op.ready.time) {  // for the CPU, which posts the receive
+        row.wait = op.start.time - op.ready.time;
+        blame_resource(row, record, op.ready.time, op.start);
     }
 }
 

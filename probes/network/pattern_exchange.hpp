@@ -2,7 +2,9 @@
 #pragma once
 
 #include <mpi.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -16,11 +18,12 @@
 
 namespace idlewave::probe {
 
-// Buffers that have left the caches when their turn comes again: positions in a pool larger than any cache.
+// Buffers that have left the caches when their turn comes again: positions in a pool. There are four, to send and to
+// receive on two ranks, together twice as large as the third-level cache, or 256 MiB.
 class ColdBuffers {
   public:
     explicit ColdBuffers(std::int64_t max_size)
-        : pool_(static_cast<std::size_t>(max_size > pool_bytes / 2 ? 2 * max_size : pool_bytes), std::byte{1}) {}
+        : pool_(static_cast<std::size_t>(std::max(2 * max_size, pool_bytes())), std::byte{1}) {}
 
     std::byte* next(std::int64_t size) {
         const auto length = static_cast<std::size_t>(size);
@@ -31,7 +34,12 @@ class ColdBuffers {
     }
 
   private:
-    static constexpr std::int64_t pool_bytes = 64 << 20;  // of each of four: sent and received, on two ranks
+    static std::int64_t pool_bytes() {
+        constexpr std::int64_t least = 64 << 20;
+        constexpr std::int64_t most = 256 << 20;
+        return std::clamp<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 2, least, most);
+    }
+
     static constexpr std::size_t page = 4096;
     std::vector<std::byte> pool_;
     std::size_t at_ = 0;

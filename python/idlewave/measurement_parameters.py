@@ -6,6 +6,7 @@ are those of the probes; a network is measured up to three times, the last time 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, TypedDict
 
 from .parameters import Parameter
@@ -23,7 +24,12 @@ LARGEST = Parameter(
     most=2**30,
     default_text="256 KiB for PRTT, 4 MiB for patterns",
 )
-PATTERN_SECONDS = Parameter(12.0, "Seconds of measuring patterns of messages", least=0.01, most=864_000)
+PATTERN_SECONDS = Parameter(
+    12.0,
+    "Seconds of measuring patterns of messages, in all epochs, each of which has at least one round",
+    least=0.01,
+    most=864_000,
+)
 PATTERN_SIZE = Parameter(4 * 2**20, "Largest message", unit="bytes", least=1, most=2**30)
 EPOCHS = Parameter(
     3,
@@ -58,7 +64,7 @@ class PairsParameters(TypedDict, total=False):
 class PatternsParameters(TypedDict, total=False):
     """How patterns of messages between two ranks are measured."""
 
-    seconds: Annotated[float, _JOB_SECONDS]
+    seconds: Annotated[float, replace(PATTERN_SECONDS, default=10.0)]
     max_size: Annotated[int, PATTERN_SIZE]
     epochs: Annotated[int, EPOCHS]
     seed: Annotated[int, _SEED]

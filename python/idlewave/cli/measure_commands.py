@@ -62,8 +62,11 @@ def measure(
         own = ("noise_seconds", "network_seconds", "pattern_seconds", "quick", "folder", "name", "as_json")
         refuse_given(context, own, measured)
         return
+    if quick:
+        refuse_given(context, ("pattern_seconds",), "--quick measures no patterns")
     from ..measure import Measurement, assess_pair, measure_network, measure_noise, write_machine
     from ..measure.network.files.network_files import network_as_json
+    from ..measure.network.job.patterns import forget_patterns
     from ..measure.table_rows import records
 
     check_output_folder(folder)
@@ -71,6 +74,7 @@ def measure(
     shown_by = {"detour.json": "idlewave noise show", "network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
+        forget_patterns(raw / "patterns")
         if quick:
             network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
         else:

@@ -25,7 +25,7 @@ from ..measure.network.files.network_files import (
     save_network,
 )
 from ..measure.network.files.network_recording import read_measurement
-from ..measure.network.job.patterns import read_patterns
+from ..measure.network.job.patterns import forget_patterns, read_patterns
 from ..measure.network.transports import DEFAULT, local_transports
 from ..measure.table_rows import records
 from ..measurement_parameters import EPOCHS, LARGEST, MAX_SIZE, NETWORK_SECONDS, PATTERN_SECONDS
@@ -62,6 +62,7 @@ class _Wanted:
     quick: bool
     pattern_seconds: float
     epochs: int
+    speed: int | None
 
 
 def _transport_names(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
@@ -81,6 +82,12 @@ def _transport_names(_context: click.Context, _parameter: click.Parameter, begun
 @option("pattern_seconds", float, PATTERN_SECONDS)
 @option("epochs", int, EPOCHS)
 @click.option("--quick", is_flag=True, help="Leave out the patterns of messages: parameters by PRTT alone.")
+@click.option(
+    "--speed",
+    type=Count(0),
+    help="Of a machine that had several speeds, fit the parameters of this one; 0 is the fastest (default: the most "
+    "frequent).",
+)
 @option("max_size", int, LARGEST)
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @click.option(
@@ -107,6 +114,7 @@ def network(
     pattern_seconds: float,
     epochs: int,
     quick: bool,
+    speed: int | None,
     max_size: int | None,
     hosts: str | None,
     connect: str | None,
@@ -132,19 +140,19 @@ def network(
     if source is not None:
         refuse_given(
             context,
-            ("hosts", "connect", "seconds", "pattern_seconds", "epochs", "quick", "max_size"),
+            ("hosts", "connect", "seconds", "pattern_seconds", "epochs", "max_size"),
             "--from measures nothing",
         )
     if quick or not has_patterns(transport or DEFAULT) or connect is not None:
         refuse_given(
-            context, ("pattern_seconds", "epochs"), "no patterns are measured: they are calls of two-sided MPI"
+            context, ("pattern_seconds", "epochs", "speed"), "no patterns are measured: they are calls of two-sided MPI"
         )
     if folder is None:
         refuse_given(context, ("name", "node", "node_ranks"), "no machine is written without -o")
     if hosts is not None and connect is not None:
         raise UsageError("--hosts starts a probe on each of two hosts, --connect one alone: expected one of them")
     within = None if node is None else load_network(node)
-    wanted = _Wanted(transport, seconds, max_size, hosts, connect, source, quick, pattern_seconds, epochs)
+    wanted = _Wanted(transport, seconds, max_size, hosts, connect, source, quick, pattern_seconds, epochs, speed)
     found = _obtain(wanted, folder)
     table = _methods(found) if methods else None
     written = []
@@ -173,7 +181,7 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
         if (wanted.source / "network.json").is_file() and not (wanted.source / "samples.csv").is_file():
             found = load_network(wanted.source)
         else:
-            found = _read(wanted.source, wanted.transport)
+            found = _read(wanted)
         if wanted.transport not in (None, found.transport):
             raise UsageError(f"{wanted.source} was measured over {found.transport}, not over {wanted.transport}")
         return found
@@ -181,11 +189,13 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
     raw = None if folder is None else folder / "raw"
     shown_by = {"network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(raw, shown_by) as place, progress_bar() as progress:
+        forget_patterns(place / "patterns")
         if has_patterns(wanted.transport or DEFAULT) and wanted.connect is None and not wanted.quick:
             return assess_pair(
                 seconds=wanted.seconds,
                 pattern_seconds=wanted.pattern_seconds,
                 epochs=wanted.epochs,
+                speed=wanted.speed,
                 max_size=wanted.max_size,
                 hosts=hosts,
                 progress=progress,
@@ -203,13 +213,19 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
         )
 
 
-def _read(folder: Path, transport: str | None) -> NetworkMeasurement:
-    """A recording of PRTT, and that of the patterns beside it, if there is one."""
-    beside = [place for place in (folder / "patterns", folder.parent / "patterns") if place.is_dir()]
-    if not beside:
-        return read_measurement(folder, transport)
-    found = read_measurement(folder, transport, failed_fit="noted")
-    return with_patterns(found, read_patterns(beside[0]))
+def _read(wanted: _Wanted) -> NetworkMeasurement:
+    """A recording of PRTT, and that of the patterns of the same ranks beside it, if there is one."""
+    folder = wanted.source
+    assert folder is not None
+    for place in () if wanted.quick else (folder / "patterns", folder.parent / "patterns"):
+        if not any(place.glob("epoch-*/patterns.json")):
+            continue
+        patterns = read_patterns(place)
+        found = read_measurement(folder, wanted.transport, failed_fit="noted")
+        hosts = [[rank.get("host") for rank in said.probe.get("ranks") or ()] for said in (found, patterns)]
+        if has_patterns(found.transport) and hosts[0] == hosts[1]:
+            return with_patterns(found, patterns, wanted.speed)
+    return read_measurement(folder, wanted.transport)
 
 
 def _methods(found: NetworkMeasurement) -> pd.DataFrame:

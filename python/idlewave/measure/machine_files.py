@@ -148,7 +148,9 @@ def write_machine(
             digests = {file: files.digest(place / file)}
             if file == of_network and network.pattern_samples is not None:
                 files.table(
-                    place / PATTERN_SAMPLES, network.pattern_samples, metadata_of_samples("patterns", environment)
+                    place / PATTERN_SAMPLES,
+                    network.pattern_samples,
+                    metadata_of_samples("patterns", network.pattern_environment or {}),
                 )
                 digests[PATTERN_SAMPLES] = files.digest(place / PATTERN_SAMPLES)
             sources.append(replace(provenance_of(kind, environment), digests=digests))

@@ -50,7 +50,8 @@ def report_figures(report: Report) -> Iterator[ReportFigure]:
         yield from _noise_figures(report.noise, setting)
     if report.network is not None and report.residuals is not None:
         fit, residuals = report.network.fit, report.residuals
-        caption = network_caption(fit, residuals, setting)
+        own = report.network.patterns is not None
+        caption = network_caption(fit, residuals, setting, own_parameters=own)
         yield ReportFigure("network", caption, lambda: plot_network(fit, residuals))
     if report.network is not None and report.network.patterns is not None:
         patterns = report.network.patterns

@@ -31,14 +31,18 @@ _CALLS = {"o_s": "a send", "o_r": "a lone receive"}
 _KEPT = {"g": "after the message has left, which counts in the gap g", "L": "which counts in the latency L"}
 
 
-def network_caption(fit: LogGP, residuals: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
-    """The caption of `plot_network`."""
+def network_caption(
+    fit: LogGP, residuals: pd.DataFrame, setting: Setting = _UNKNOWN, *, own_parameters: bool = False
+) -> str:
+    """The caption of `plot_network`. `own_parameters`: the parameters above were fitted to patterns, not to these
+    curves."""
     seen = compared(quantities_of(fit), residuals)
     if seen.shown.empty:
         return f"No time above zero was measured of the network of {setting.place}."
+    parameters = "parameters fitted to these curves alone" if own_parameters else "the parameters above"
     sentences = [
         f"What a message between two ranks costs on {setting.place}, by its size: measured medians (points), {SPREAD} "
-        "(pale bars), and the LogGOPS model with the parameters above, put through the same measurement (lines).",
+        f"(pale bars), and the LogGOPS model with {parameters}, put through the same measurement (lines).",
         _PANELS,
         _MODEL,
         _protocol(fit),

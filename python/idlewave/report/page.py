@@ -29,6 +29,7 @@ TOPICS = {
     "detours": "machine",
     "detour-lengths": "machine",
     "network": "machine",
+    "patterns": "machine",
     "communication": "program",
     "time": "program",
     "prediction": "program",

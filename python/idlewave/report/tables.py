@@ -48,7 +48,20 @@ _MEANING = {
     "G": "further time per byte on the wire",
     "O_s": "further processor time per byte to send",
     "O_r": "further processor time per byte to receive",
+    "c": "time from the end of a send's processor time until it ends",
+    "o_p": "processor time to post a receive",
 }
+
+
+_ADDED = ("c", "o_p")
+"""Parameters that only some machines have."""
+
+
+def _names(machine: Machine) -> list[str]:
+    """The parameters that the tables of `machine` have."""
+    level = machine.network
+    sets = (level.parameters, *(segment.parameters for segment in level.segments))
+    return [name for name in _MEANING if name not in _ADDED or any(getattr(p, name) for p in sets)]
 
 
 def _value(name: str, picoseconds: float) -> str:
@@ -63,7 +76,8 @@ def parameters_table(machine: Machine, intervals: Mapping[str, tuple[float, floa
     """
     level = machine.network
     rows: list[tuple[str, ...]] = []
-    for name, meaning in _MEANING.items():
+    for name in _names(machine):
+        meaning = _MEANING[name]
         value = float(getattr(level.parameters, name))
         if name == "G" and value > 0:
             meaning = f"{meaning} ({bandwidth_text(value)})"
@@ -82,16 +96,17 @@ def parameters_table(machine: Machine, intervals: Mapping[str, tuple[float, floa
 
 def segments_table(machine: Machine) -> Table | None:
     """The parameters of larger messages, one row a segment; None if there is no segment."""
+    names = _names(machine)
     rows = [
         (
             f"from {size_text(segment.start)}",
-            *(_value(name, float(getattr(segment.parameters, name))) for name in _MEANING),
+            *(_value(name, float(getattr(segment.parameters, name))) for name in names),
         )
         for segment in machine.network.segments
     ]
     if not rows:
         return None
-    return Table(f"LogGOPS parameters of {machine.name} for larger messages", ("message size", *_MEANING), rows)
+    return Table(f"LogGOPS parameters of {machine.name} for larger messages", ("message size", *names), rows)
 
 
 def noise_table(cores: pd.DataFrame) -> Table:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import idlewave
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -16,11 +17,12 @@ from idlewave.cli import cli
 from idlewave.errors import InputError, MeasurementError, MpiError, UsageError
 from idlewave.measure import describe
 from idlewave.measure.network import NetworkMeasurement, measure_network, read_measurement, read_samples
-from idlewave.measure.network.files.network_files import load_network, save_network, where
+from idlewave.measure.network.files.network_files import load_network, measured_level, save_network, where
 from idlewave.measure.network.files.network_recording import described
 from idlewave.measure.network.probing import network_run as probing
 from idlewave.measure.network.transports import Transport
 from known_networks import RENDEZVOUS
+from pattern_recordings import items, rows_of, write
 
 NETWORK = RENDEZVOUS["infiniband"]
 
@@ -337,3 +339,58 @@ def test_a_transport_without_mpi_says_so_in_the_machine(recorded, tmp_path):
     alone = NetworkMeasurement(found.samples, found.fit, described(tcp) | {"same_node": True}, describe())
     text = save_network(tmp_path, alone, "x").read_text()
     assert "within one node, over tcp." in text
+
+
+def record_patterns(folder, hosts=("a", "b")):
+    """Two epochs of patterns of a machine that does what the simulator says."""
+    machine = idlewave.Machine("m", idlewave.Level(idlewave.Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000)))
+    random = np.random.default_rng(1)
+    for epoch in (1, 2):
+        rows = rows_of(items((1, 64, 1024, 16384)), machine, 1200, random)
+        write(folder / f"epoch-{epoch}", rows, ranks=[{"host": host} for host in hosts])
+
+
+@pytest.fixture
+def with_patterns(tmp_path):
+    """The recording of an assessment: PRTT, and patterns beside it."""
+    prtt = record(tmp_path / "network-1")
+    said = json.loads((prtt / "loggp.json").read_text())
+    (prtt / "loggp.json").write_text(json.dumps(said | {"ranks": [{"host": "a"}, {"host": "b"}]}))
+    record_patterns(tmp_path / "patterns")
+    return prtt
+
+
+def test_patterns_beside_prtt_give_the_parameters_and_a_self_test_that_files_keep(with_patterns, tmp_path):
+    done = invoke("--from", with_patterns, "-o", tmp_path / "m", "--plot", tmp_path / "x.png")
+    assert done.exit_code == 0, done.output
+    assert "fitted to patterns of messages" in done.stdout
+    assert "Self-test" in done.stdout
+    assert "The simulation is within 5.0 % on" in done.output
+    for name in ("x.png", "x-latency.png", "x-patterns.png", "m/network-patterns.parquet"):
+        assert (tmp_path / name).exists()
+    found = load_network(tmp_path / "m")
+    assert found.patterns is not None
+    assert found.patterns.epochs == 2
+    machine = idlewave.Machine.load(tmp_path / "m" / "machine.toml")
+    p = machine.network.parameters
+    assert p.L + p.o_s + p.o_r == pytest.approx(610_000, rel=0.02)
+    assert machine.network == measured_level(found)
+    said = json.loads((tmp_path / "m" / "network.json").read_text())["network"]["patterns"]
+    assert {"pattern", "window", "size", "error"} <= set(said["errors"][0])
+    save_network(tmp_path / "again", found, "again")
+    assert load_network(tmp_path / "again").patterns.ranges == found.patterns.ranges
+
+
+def test_patterns_of_other_ranks_and_those_that_are_not_wanted_are_left_alone(with_patterns, tmp_path):
+    prtt = read_measurement(with_patterns)
+    assert "fitted to patterns" not in invoke("--from", with_patterns, "--quick").output
+    record_patterns(tmp_path / "patterns", hosts=("c", "d"))
+    done = invoke("--from", with_patterns, "--json")
+    assert "patterns" not in json.loads(done.stdout)
+    assert json.loads(done.stdout)["fit"]["S"] == prtt.fit.S
+
+
+def test_a_speed_that_the_machine_did_not_have_is_refused(with_patterns):
+    refused = invoke("--from", with_patterns, "--speed", 1)
+    assert isinstance(refused.exception, UsageError)
+    assert "expected a speed from 0 to 0, found 1" in str(refused.exception)

@@ -14,7 +14,7 @@ from ...parameters import checked
 from .files.network_recording import NetworkMeasurement
 from .fitting.loggp import LogGP
 from .fitting.pattern_assessment import assess_patterns
-from .job.patterns import Lateness, PatternMeasurement, measure_patterns
+from .job.patterns import INTERRUPTED, Lateness, PatternMeasurement, forget_patterns, measure_patterns
 from .probing.network_run import measure_network
 from .transports import DEFAULT
 
@@ -32,6 +32,7 @@ def assess_pair(
     epochs: int = EPOCHS.default,
     max_size: int | None = None,
     seed: int = 1,
+    speed: int | None = None,
     hosts: Sequence[str] = (),
     progress: Progress | None = None,
     folder: Path | None = None,
@@ -40,11 +41,14 @@ def assess_pair(
 
     PRTT finds the sizes at which the library changes its protocol, of messages up to 256 KiB; the patterns go on to 4
     MiB; `max_size` (bytes) holds for both. The patterns are measured in `epochs`: the ranks are started anew for each,
-    and what differs between them widens the intervals. `hosts`: two hosts with a rank on each. A PRTT fit that fails is
+    and what differs between them widens the intervals. `speed`: whose parameters are fitted, of a machine that had
+    several (see `assess_patterns`). `hosts`: two hosts with a rank on each. A PRTT fit that fails is
     said in its notes. `folder` gets the recordings. Raises MeasurementError if a probe fails, or nothing came back.
     """
     pattern_seconds = checked("pattern_seconds", float, PATTERN_SECONDS, pattern_seconds)
     epochs = checked("epochs", int, EPOCHS, epochs)
+    if folder is not None:
+        forget_patterns(folder / "patterns")
     network = measure_network(
         mpi,
         seconds,
@@ -68,18 +72,24 @@ def assess_pair(
         progress=progress,
         folder=None if folder is None else folder / "patterns",
     )
-    return with_patterns(network, measured)
+    return with_patterns(network, measured, speed)
 
 
-def with_patterns(network: NetworkMeasurement, measured: PatternMeasurement) -> NetworkMeasurement:
+def with_patterns(
+    network: NetworkMeasurement, measured: PatternMeasurement, speed: int | None = None
+) -> NetworkMeasurement:
     """The measurement with the parameters fitted to patterns that were measured beside it."""
-    fitted = assess_patterns(measured.samples, changes_of(network.fit), network.fit.seen_limit)
-    return replace(network, patterns=fitted, pattern_samples=measured.samples)
+    fitted = assess_patterns(measured.samples, changes_of(network.fit), network.fit.seen_limit, speed)
+    if measured.probe.get("interrupted"):
+        fitted = replace(fitted, notes=(*fitted.notes, INTERRUPTED))
+    return replace(network, patterns=fitted, pattern_samples=measured.samples, pattern_environment=measured.environment)
 
 
-def _lateness(network: NetworkMeasurement) -> Lateness:
+def _lateness(network: NetworkMeasurement) -> Lateness | None:
     """Late receivers compute for about two round trips: then each message has come, and its time still shows."""
     halves = network.fit.medians[network.fit.medians["curve"] == "half"].sort_values("size")
+    if halves.empty:
+        return None
     least, most = halves.iloc[0], halves.iloc[-1]
     per_byte = (most["median_ps"] - least["median_ps"]) / max(most["size"] - least["size"], 1)
     return Lateness(4e-3 * float(least["median_ps"]), max(4e-3 * float(per_byte), 0.0))

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from idlewave.errors import MeasurementError, UsageError
 from idlewave.machine import Level, Machine, Parameters, Segment
 from idlewave.measure.network.fitting.machine_speeds import NONE, find_speeds
-from idlewave.measure.network.fitting.pattern_assessment import assess_patterns
+from idlewave.measure.network.fitting.pattern_assessment import assess_patterns, error_summary
 from idlewave.measure.network.fitting.pattern_pieces import pattern_pieces
-from idlewave.measure.network.fitting.pattern_times import COLD
+from idlewave.measure.network.fitting.pattern_times import COLD, PATTERNS
 from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
 from pattern_recordings import COLUMNS, items, rows_of, write
 
@@ -140,6 +141,39 @@ def test_disturbed_samples_are_left_out_and_that_is_said(tmp_path: Path) -> None
     found = assess_patterns(read_patterns(tmp_path).samples)
     assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.02
     assert any("interrupted, and are left out" in note for note in found.notes)
+
+
+def test_a_limit_beyond_what_was_measured_is_kept_and_nothing_is_said_of_it(tmp_path: Path) -> None:
+    samples = measured(tmp_path, [(Machine("m", Level(SMALL)), 1200)] * 2).samples
+    found = assess_patterns(samples, seen_limit=2**20)
+    assert found.S == 2**20
+    assert not any("rendezvous" in note for note in found.notes)
+
+
+def test_receives_that_take_the_cpu_are_found_where_they_do(tmp_path: Path) -> None:
+    posting = Parameters(L=400_000, o_s=60_000, o_r=50_000, g=30_000, o_p=80_000)
+    found = assess_patterns(measured(tmp_path, [(Machine("m", Level(posting)), 1200)] * 2).samples)
+    assert found.ranges[0].parameters.o_p == pytest.approx(80_000, rel=0.2)
+    assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.01
+
+
+def test_a_recording_that_tells_nothing_is_refused_with_the_reason(tmp_path: Path) -> None:
+    rows = np.array(rows_of(items((1, 64)), Machine("m", Level(SMALL)), 1200, np.random.default_rng(5)))
+    cold = rows[rows[:, COLUMNS.index("pattern")] == PATTERNS.index(COLD)]
+    write(tmp_path / "cold", cold)
+    with pytest.raises(MeasurementError, match="no pattern with warm buffers was measured"):
+        assess_patterns(read_patterns(tmp_path / "cold").samples)
+    rows[:, COLUMNS.index("disturbed")] = 1
+    write(tmp_path / "disturbed", rows)
+    with pytest.raises(MeasurementError, match="every sample of a pattern was interrupted"):
+        assess_patterns(read_patterns(tmp_path / "disturbed").samples)
+    with pytest.raises(UsageError, match="expected a speed from 0 to 0, found 1"):
+        assess_patterns(measured(tmp_path / "one", [(TWO_PROTOCOLS, 1200)]).samples, speed=1)
+
+
+def test_the_errors_of_cold_buffers_alone_are_said_to_be_none() -> None:
+    table = pd.DataFrame({"pattern": [COLD], "window": [1], "size": [1], "error": [-0.5]})
+    assert error_summary(table) == "No pattern with warm buffers was measured."
 
 
 @pytest.mark.long

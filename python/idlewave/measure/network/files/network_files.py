@@ -200,7 +200,9 @@ def save_network(
         digests = {table.name: files.digest(table)}
         if network.pattern_samples is not None:
             patterns = place / PATTERN_SAMPLES
-            files.table(patterns, network.pattern_samples, metadata_of_samples("patterns", network.environment))
+            files.table(
+                patterns, network.pattern_samples, metadata_of_samples("patterns", network.pattern_environment or {})
+            )
             digests[patterns.name] = files.digest(patterns)
         sources = [replace(recording, digests=digests)]
         if node is not None:
@@ -268,9 +270,9 @@ def _comments_of_patterns(table: str, fit: PatternFit) -> dict[str, str]:
 
 
 def pattern_remark(r: PatternRange, name: str) -> str:
-    """The remark beside a parameter that was fitted to patterns: its 95 % interval, if there were several epochs."""
+    """The remark beside a parameter that was fitted to patterns: its 95 % interval, if there were enough epochs."""
     if name not in r.intervals:
-        return "one epoch: no interval"
+        return "too few epochs for an interval"
     low, high = (plain_time(value, 3) for value in r.intervals[name])
     if not getattr(r.parameters, name):
         return f"not told from 0; 95 %: up to {high}" if r.intervals[name][1] else "not told from 0"

@@ -51,7 +51,8 @@ class NetworkMeasurement:
     the receiver's calls; late and those of other methods: docs/measuring.md), size in bytes, n, delay_ns,
     repetition, value_ns. fit: see loggp.py. probe: the probe's summary of its run (transport, ranks' places,
     library or fabric, eager limit and its variable). attempts: the number of measurements. patterns: the parameters
-    fitted to patterns of messages, and their errors; None if no patterns were measured. pattern_samples: theirs.
+    fitted to patterns of messages, and their errors; None if no patterns were measured. pattern_samples and
+    pattern_environment: theirs.
     """
 
     samples: pd.DataFrame
@@ -61,6 +62,7 @@ class NetworkMeasurement:
     attempts: int = 1
     patterns: PatternFit | None = None
     pattern_samples: pd.DataFrame | None = None
+    pattern_environment: dict[str, Any] | None = None
 
     @property
     def transport(self) -> str:

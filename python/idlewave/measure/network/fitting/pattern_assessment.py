@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ....errors import MeasurementError, UsageError
 from ....formatting import percent_text, plain_time, size_text
 from ....machine import Level, Machine
 from .loggp import median_interval
@@ -72,26 +73,33 @@ def assess_patterns(
 
     `changes`: the first size of each protocol that is known. `seen_limit`: the largest message whose send was not seen
     to wait for its receiver; None if none was. `speed`: the number of the machine's speed, the fastest being 0; None:
-    the one that most samples had.
+    the one that most samples had. Raises UsageError for a speed that the machine did not have, MeasurementError if
+    every sample was interrupted.
     """
     speeds = find_speeds(samples)
     chosen = speeds.usual if speed is None else speed
+    if not 0 <= chosen < len(speeds.pilots_ns):
+        raise UsageError(f"expected a speed from 0 to {len(speeds.pilots_ns) - 1}, found {chosen}")
     own = samples.loc[(samples["disturbed"].to_numpy() == 0) & (speeds.of_sample == chosen)]
+    if own.empty:
+        raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
-    S = seen_limit if seen_limit is not None and (whole["size"] > seen_limit).any() else None
+    S = seen_limit
     ranges, table = _fitted(epochs, whole, changes, S)
+    too_quick = False
     if S is not None and _off(table, S) > GOOD:
         others, other_table = _fitted(epochs, whole, changes, None)
-        if _off(other_table, S) < _off(table, S):
+        too_quick = _off(other_table, S) < _off(table, S)
+        if too_quick:
             ranges, table, S = others, other_table, None
     notes = [*_speed_notes(speeds, chosen), *_error_notes(table), *_sample_notes(samples, table)]
-    if seen_limit is not None and S is None:
+    if too_quick and seen_limit is not None:
         notes.append(
             f"Sends of more than {size_text(seen_limit)} wait for their receiver, but take less time than a rendezvous "
             "of the simulator's rules: such messages are eager here, and a simulated send does not wait."
         )
-    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, samples["epoch"].nunique(), tuple(notes))
+    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, own["epoch"].nunique(), tuple(notes))
 
 
 def _fitted(
@@ -103,13 +111,16 @@ def _fitted(
 
 
 def _off(table: pd.DataFrame, S: int) -> float:
-    """The median error beyond S."""
-    return float(table.loc[(table["size"] > S) & (table["pattern"] != COLD), "error"].abs().median())
+    """The median error beyond S; 0 if nothing was measured there."""
+    errors = table.loc[(table["size"] > S) & (table["pattern"] != COLD), "error"].abs()
+    return float(errors.median()) if len(errors) else 0.0
 
 
 def error_summary(table: pd.DataFrame) -> str:
     """A sentence on the errors of a table of `with_errors`."""
     warm = table[table["pattern"] != COLD]
+    if warm.empty:
+        return "No pattern with warm buffers was measured."
     off = warm["error"].abs()
     worst = warm.iloc[int(off.to_numpy().argmax())]
     good, fair = (percent_text(float((off <= limit).mean())) for limit in (GOOD, FAIR))
@@ -124,7 +135,7 @@ def error_summary(table: pd.DataFrame) -> str:
 def _error_notes(table: pd.DataFrame) -> list[str]:
     cold = table.loc[table["pattern"] == COLD, "error"]
     notes = [error_summary(table)]
-    if len(cold) and (cold.abs() > FAIR).any():
+    if len(cold) and cold.min() < -FAIR:
         times = f"{1 / (1 + float(cold.min())):.2g}"
         notes.append(
             f"Messages from and to buffers that have left the caches take up to {times} times as long as simulated: "
@@ -142,7 +153,7 @@ def _speed_notes(speeds: Speeds, chosen: int) -> list[str]:
     each = " and ".join(f"{way} ({share} of the samples)" for way, share in zip(ways, shares, strict=True))
     return [
         f"The machine had {len(table)} speeds, seen by the time of a message of one byte: {each}. The parameters are "
-        f"those of the one with {ways[chosen]}."
+        f"those of the one with {ways[chosen]}; `measure network --from RECORDING --speed N` gives another's."
     ]
 
 

@@ -12,13 +12,14 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import scipy
 
+from ....errors import MeasurementError
 from ....machine import Level, Machine, Parameters, Segment
 from .observations import Array
 from .pattern_pieces import pattern_pieces
@@ -33,6 +34,9 @@ LOSS = 0.05
 """Residuals above this (of a logarithm) count linearly."""
 LIMITS = ("receiver", "sender", "NIC")
 """What may limit a stream."""
+LAST = 2**62
+NEVER_SENT = 2**50
+"""Sizes in bytes, larger than any."""
 STEP, LEAST_STEP = 0.01, 0.003
 """A derivative is a difference over this share of the value, and over at least this part of a one-way time."""
 NORMAL = 1.96
@@ -75,15 +79,22 @@ class Descent:
 
 
 class PieceFit:
-    """The fit of one piece, on the pieces of smaller sizes, which are fitted already."""
+    """The fit of one piece, on the pieces of smaller sizes, which are fitted already. `posts`: whether receives take
+    the CPU on this machine, for o_p may be that of another piece alone."""
 
     def __init__(
-        self, table: pd.DataFrame, below: Sequence[tuple[int, Parameters]], first: int, limit: int | None
+        self,
+        table: pd.DataFrame,
+        below: Sequence[tuple[int, Parameters]],
+        first: int,
+        limit: int | None,
+        posts: bool = False,
     ) -> None:
         self._table = table
         self._below = tuple(below)
         self.first = first
         self._limit = limit
+        self._posts = posts
         self._programs = PatternPrograms(items_of(table))
         single = table[table["pattern"] == "ping-pong"]["median_ps"] / 2
         way = float(np.exp(np.log(single if len(single) else table["median_ps"]).mean()))
@@ -160,6 +171,8 @@ class PieceFit:
 
     def _simulated(self, values: Array) -> Array:
         pieces = [*self._below, (self.first, self.parameters(values))]
+        if self._posts:  # o_p of any message makes all receives take the CPU: here, of one that is never sent
+            pieces.append((NEVER_SENT, replace(pieces[-1][1], o_p=1)))
         later = tuple(Segment(first, parameters) for first, parameters in pieces[1:])
         return self._programs.times(Machine("fitted", Level(pieces[0][1], later, self._limit)))
 
@@ -219,20 +232,45 @@ def fit_patterns(
 
     `whole` has a row an item: KEYS and median_ps. `tables` has such a table for each epoch of the measurement, for the
     intervals. `changes`: the first sizes of known protocols. `eager_limit`: S, None if every message is eager.
+    Raises MeasurementError if there are no rows but of cold buffers.
     """
     whole = whole[whole["pattern"] != COLD].reset_index(drop=True)
+    if whole.empty:
+        raise MeasurementError("no pattern with warm buffers was measured: the time was too short")
+    pieces = _fit_pieces(whole, changes, eager_limit)
+    posting = _with_posting(whole, pieces, eager_limit)
+    if any(p.parameters.o_p for p in posting) and _criterion(posting) < _criterion(pieces):
+        pieces = posting
+    return [PatternRange(p.first, p.parameters, _intervals(p, tables)) for p in pieces]
+
+
+def _fit_pieces(whole: pd.DataFrame, changes: Sequence[int], eager_limit: int | None) -> list[_Fitted]:
+    """The pieces, without o_p."""
     pieces: list[_Fitted] = []
     starts = pattern_pieces(whole, changes)
-    for first, end in pairwise([*starts, 2**62]):
+    for first, end in pairwise([*starts, LAST]):
         next_one = _fit(whole, pieces, first, end, eager_limit)
-        if pieces and first not in changes:
+        largest_before = whole.loc[whole["size"] < first, "size"].max()
+        if pieces and not any(largest_before < change <= first for change in changes):
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
             both = _fit(whole, pieces[:-1], pieces[-1].first, end, eager_limit, pieces[-1].found.values)
             if both.criterion <= pieces[-1].criterion + next_one.criterion:
                 pieces[-1] = both
                 continue
         pieces.append(next_one)
-    return [PatternRange(p.first, p.parameters, _intervals(p, tables)) for p in pieces]
+    return pieces
+
+
+def _with_posting(whole: pd.DataFrame, pieces: Sequence[_Fitted], eager_limit: int | None) -> list[_Fitted]:
+    """The same pieces on a machine whose receives take the CPU, with o_p, from where they are."""
+    found: list[_Fitted] = []
+    for p, (first, end) in zip(pieces, pairwise([*(p.first for p in pieces), LAST]), strict=True):
+        found.append(_fit(whole, found, first, end, eager_limit, p.found.values, posts=True))
+    return found
+
+
+def _criterion(pieces: Sequence[_Fitted]) -> float:
+    return sum(p.criterion for p in pieces)
 
 
 def _fit(
@@ -242,12 +280,14 @@ def _fit(
     end: int,
     limit: int | None,
     start: Array | None = None,
+    posts: bool = False,
 ) -> _Fitted:
     """The piece of the sizes from `first` to below `end`, by descents from `start`, or from several places."""
     rows = whole[(whole["size"] >= first) & (whole["size"] < end)].reset_index(drop=True)
-    piece = PieceFit(rows, [(p.first, p.parameters) for p in below], first, limit)
+    piece = PieceFit(rows, [(p.first, p.parameters) for p in below], first, limit, posts)
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
-    free = [rows["size"].nunique() > 1 or name in TIMES for name in NAMES]
+    several = rows["size"].nunique() > 1
+    free = [(several or name in TIMES) and (posts or name != "o_p") for name in NAMES]
     best = _best(piece, measured, free) if start is None else piece.descend(measured, start, free)
     found, kept = _fewest(piece, measured, best, free, _price(rows))
     return _Fitted(piece, rows, found, tuple(kept))

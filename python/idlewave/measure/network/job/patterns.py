@@ -43,6 +43,9 @@ COLUMNS = (
     "pilot_after_ns",
 )
 MOST_WINDOW = 4096
+MOST_SEED = 10**15
+LEAST_SECONDS = 0.01
+"""Of an epoch; each has at least one round."""
 MOST_SIZE = 2**30
 
 
@@ -54,6 +57,7 @@ class Lateness:
     ns_per_byte: float
 
 
+INTERRUPTED = "The measurement of patterns was interrupted; this is what it had."
 EPOCH = "epoch-"
 """A measurement's folder has a folder of this name and a number for each start of the probe."""
 
@@ -88,7 +92,7 @@ class PatternMeasurement:
         """Sentences about the reliability of the results."""
         notes = []
         if self.probe.get("interrupted"):
-            notes.append("The measurement was interrupted; this is what it had.")
+            notes.append(INTERRUPTED)
         fewest = int(self.table["samples"].min())
         if fewest < FEWEST:
             notes.append(f"Some patterns have only {fewest} samples: more seconds make their medians reliable.")
@@ -115,14 +119,16 @@ def measure_patterns(
     epochs = given["epochs"]
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        _forget(place, epochs)
+        forget_patterns(place)
         for epoch in range(1, epochs + 1):
-            options = ["--max-size", str(given["max_size"]), "--seed", str(given["seed"] + epoch - 1)]
+            seed = (given["seed"] + epoch - 1) % MOST_SEED
+            options = ["--max-size", str(given["max_size"]), "--seed", str(seed)]
             if changes:
                 options += ["--changes", ",".join(str(size) for size in changes)]
             if lateness is not None:
                 options += ["--late", repr(lateness.ns), "--late-per-byte", repr(lateness.ns_per_byte)]
-            job = JobProbe("patterns", 2, mpi, given["seconds"] / epochs, tuple(hosts))
+            seconds = max(given["seconds"] / epochs, LEAST_SECONDS)
+            job = JobProbe("patterns", 2, mpi, seconds, tuple(hosts))
             with recorded(job, options, place / f"{EPOCH}{epoch}", progress):
                 pass
         found = read_patterns(place)
@@ -150,12 +156,10 @@ def read_patterns(folder: str | Path) -> PatternMeasurement:
     return PatternMeasurement(samples, found[0][1] | {"interrupted": interrupted}, read_environment(parts[0]))
 
 
-def _forget(folder: Path, epochs: int) -> None:
-    """Remove the epochs of an earlier run that this one does not replace."""
-    for part in folder.glob(f"{EPOCH}*"):
-        number = part.name.removeprefix(EPOCH)
-        if number.isdecimal() and int(number) > epochs:
-            forget_recording(part, "patterns")
+def forget_patterns(folder: Path) -> None:
+    """Remove the recordings of patterns of an earlier run from `folder`, so that they are not taken for this one's."""
+    for part in (folder, *folder.glob(f"{EPOCH}*")):
+        forget_recording(part, "patterns")
 
 
 def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
