@@ -25,8 +25,10 @@ from idlewave.machine import Machine
 from idlewave.measure import NetworkMeasurement, assess_pair
 from idlewave.measure.network.files.network_files import machine_of, save_network
 from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
-from idlewave.mpi import OPEN_MPI, Mpi, MpiError, find
+from idlewave.mpi import OPEN_MPI, Mpi, MpiError, build_example, find
 from idlewave.plot_style import new_figure
+from idlewave.trace import Trace
+from idlewave.traced_run import trace as run_traced
 from matplotlib.ticker import FuncFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +41,9 @@ POINT_TO_POINT = {
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "alltoall")
 NEAR = 1.25
 """A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
+PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("256", "400")}
+"""Examples, with arguments for some tenths of a second."""
+RUNS = 3
 FEW, MANY = 8, 24
 """Repetitions of two simulations of a collective: the difference leaves out what only the first ones have."""
 TCP = {
@@ -186,6 +191,7 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, 2)
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
+        real = programs(setting, machine, folder)
         own = at_speed(pd.concat([before, after], ignore_index=True), network)
         print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
         tables = {"2 ranks": compared(own, machine, 2)}
@@ -201,7 +207,23 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         best = table.loc[table["error"].abs().groupby([table["loop"], table["size"]]).idxmin()]
         print(f"\n{ranks}, the default algorithms: {summary(default)}\n\n{markdown(default)}")
         print(f"\n{ranks}, the algorithm that comes nearest: {summary(best)}\n\n{markdown(best)}", flush=True)
+    said = [f"{name} {error:+.1%}" for name, error in zip(real["program"], real["error"], strict=True)]
+    print(f"\nreal programs, 2 ranks, {RUNS} runs each: {', '.join(said)}", flush=True)
     return {f"{setting.name}, {ranks}": table[table["default"]] for ranks, table in tables.items() if len(table)}
+
+
+def programs(setting: Setting, machine: Machine, folder: Path) -> pd.DataFrame:
+    """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error."""
+    rows = []
+    for name, arguments in PROGRAMS.items():
+        program = build_example(setting.mpi, name, folder / f"{name}-{setting.mpi.vendor.replace(' ', '')}")
+        for run in range(RUNS):
+            command = [str(setting.mpi.mpiexec), "-n", "2", str(program), *arguments]
+            made = run_traced(command, folder / "trace", overwrite=True, output_to=2)
+            trace = Trace.load(made.directory)
+            simulated = simulate(Schedule.from_trace(trace), machine, noise=None).max_finish / 1e12
+            rows.append((name, run + 1, trace.measured_s, simulated, simulated / trace.measured_s - 1))
+    return pd.DataFrame(rows, columns=["program", "run", "measured_s", "simulated_s", "error"])
 
 
 def settings(wanted: str) -> Iterator[Setting]:

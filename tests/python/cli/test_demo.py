@@ -52,12 +52,13 @@ def test_the_machine_is_the_one_that_was_measured(demo: tuple[Path, str]) -> Non
     folder, _ = demo
     machine = idlewave.Machine.load(folder / "machine" / "machine.toml")
     measured = Measurement.load(folder / "machine")
-    first = measured.network.fit.ranges[0].parameters
-    assert round(first.L) == machine.network.parameters.L
+    assert measured.network.patterns is not None
+    assert machine.network == measured.machine().network
     assert machine.noise is not None
     assert machine.noise.overhead == pytest.approx(measured.noise.overhead, rel=1e-6)
     assert len(measured.noise.detours) == len(machine.noise.starts)
-    assert {"noise-samples.parquet", "network-samples.parquet"} <= {f.name for f in (folder / "machine").iterdir()}
+    files = {"noise-samples.parquet", "network-samples.parquet", "network-patterns.parquet"}
+    assert files <= {f.name for f in (folder / "machine").iterdir()}
 
 
 def test_the_network_between_nodes_is_named_in_the_text_and_in_the_report(demo: tuple[Path, str]) -> None:
