@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_two_namespaces_are_measured_as_two_nodes(tmp_path: Path) -> None:
         }
         words = ["measure", "network", "--hosts", ",".join(ADDRESSES), "--seconds", "1", "--pattern-seconds", "3"]
         words += ["--epochs", "2", "--max-size", "65536", "-o", str(tmp_path / "m"), "--name", "two"]
-        command = f"hostname node-a; exec {shutil.which('idlewave')} {' '.join(words)}"
+        command = f"hostname node-a; exec {sys.executable} -m idlewave {' '.join(words)}"
         done = subprocess.run(
             ["ip", "netns", "exec", names[0], "unshare", "--uts", "bash", "-c", command],
             env=os.environ | variables,
