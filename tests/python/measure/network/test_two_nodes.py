@@ -62,7 +62,7 @@ def two_nodes() -> Iterator[list[str]]:
 
 
 def test_two_namespaces_are_measured_as_two_nodes(tmp_path: Path) -> None:
-    for tool in ("ip", "unshare"):
+    for tool in ("ip", "unshare", "taskset"):
         if shutil.which(tool) is None:
             pytest.skip(f"there is no {tool}")
     launcher = open_mpi()
@@ -72,7 +72,8 @@ def test_two_namespaces_are_measured_as_two_nodes(tmp_path: Path) -> None:
         except subprocess.CalledProcessError as error:
             pytest.skip(f"network namespaces cannot be made here: {error.stderr.strip()}")
         agent = tmp_path / "agent"  # in place of ssh: agent HOST COMMAND…
-        within = f'ip netns exec {names[1]} unshare --uts bash -c "hostname node-b; $*"'
+        cpus = sorted(os.sched_getaffinity(0))  # two nodes have processors of their own
+        within = f'ip netns exec {names[1]} taskset -c {cpus[-1]} unshare --uts bash -c "hostname node-b; $*"'
         agent.write_text(f"#!/bin/bash\nshift\nexec {within}\n")
         agent.chmod(0o700)
         variables = OVER_TCP | {
@@ -85,7 +86,7 @@ def test_two_namespaces_are_measured_as_two_nodes(tmp_path: Path) -> None:
         words += ["--epochs", "2", "--max-size", "65536", "-o", str(tmp_path / "m"), "--name", "two"]
         command = f"hostname node-a; exec {sys.executable} -m idlewave {' '.join(words)}"
         done = subprocess.run(
-            ["ip", "netns", "exec", names[0], "unshare", "--uts", "bash", "-c", command],
+            ["ip", "netns", "exec", names[0], "taskset", "-c", str(cpus[0]), "unshare", "--uts", "bash", "-c", command],
             env=os.environ | variables,
             capture_output=True,
             text=True,
