@@ -244,7 +244,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="part of '(openmpi|mpich) (shared memory|tcp)'")
     parser.add_argument("--seconds", type=float, default=20, help="of the loops")
-    parser.add_argument("--pattern-seconds", type=float, default=12)
+    parser.add_argument("--pattern-seconds", type=float, default=9)
     parser.add_argument("--max-size", type=int, default=4 << 20)
     parser.add_argument("--four", action="store_true", help="four ranks, too, which share two cores")
     parser.add_argument("--output", type=Path, default=ROOT / "out/bench/truth")

@@ -43,7 +43,7 @@ NORMAL = 1.96
 """Standard errors of a 95 % interval."""
 RIDGE = 1e-6
 """Directions that the patterns show less than this (relative) say nothing about an error."""
-MOST_STEPS, FEW_STEPS = 15, 5
+MOST_STEPS, FEW_STEPS = 15, 4
 """Steps of a descent, and of one that begins near its end."""
 
 
@@ -109,6 +109,11 @@ class PieceFit:
     def residuals(self, values: Array, measured: Array) -> Array:
         """The logarithm of simulated over measured time, by row of the table."""
         return np.asarray(np.log(np.maximum(self._simulated(values), 1.0) / measured))
+
+    def cost(self, values: Array, measured: Array) -> float:
+        """The sum that a descent makes small: residuals squared, and linear above LOSS."""
+        scaled = (self.residuals(values, measured) / LOSS) ** 2
+        return float(LOSS**2 * (np.sqrt(1 + scaled) - 1).sum())
 
     def slopes(self, values: Array, measured: Array, chosen: Sequence[int]) -> Array:
         """The derivatives of the residuals by the chosen parameters (columns), in units of `scale`."""
@@ -288,7 +293,7 @@ def _fit(
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
     several = rows["size"].nunique() > 1
     free = [(several or name in TIMES) and (posts or name != "o_p") for name in NAMES]
-    best = _best(piece, measured, free) if start is None else piece.descend(measured, start, free)
+    best = _best(piece, measured, free) if start is None else piece.descend(measured, start, free, FEW_STEPS)
     found, kept = _fewest(piece, measured, best, free, _price(rows))
     return _Fitted(piece, rows, found, tuple(kept))
 
@@ -313,7 +318,10 @@ def _fewest(
         if not kept[i] or NAMES[i] in ("o_s", "o_r"):
             continue
         fewer = [k and j != i for j, k in enumerate(kept)]
-        other = piece.descend(measured, found.values * np.asarray(fewer), fewer, FEW_STEPS)
+        without = found.values * np.asarray(fewer)
+        other = Descent(without, piece.cost(without, measured))
+        if other.cost > found.cost + price:
+            other = piece.descend(measured, without, fewer, FEW_STEPS)
         if other.cost <= found.cost + price:
             found, kept = other, fewer
     return found, kept
