@@ -25,7 +25,7 @@ LARGEST = Parameter(
     default_text="256 KiB for PRTT, 4 MiB for patterns",
 )
 PATTERN_SECONDS = Parameter(
-    12.0,
+    9.0,
     "Seconds of measuring patterns of messages, in all epochs, each of which has at least one round",
     least=0.01,
     most=864_000,

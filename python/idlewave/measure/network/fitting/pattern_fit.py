@@ -293,7 +293,11 @@ def _fit(
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
     several = rows["size"].nunique() > 1
     free = [(several or name in TIMES) and (posts or name != "o_p") for name in NAMES]
-    best = _best(piece, measured, free) if start is None else piece.descend(measured, start, free, FEW_STEPS)
+    best = (
+        _best(piece, measured, free)
+        if start is None
+        else piece.descend(measured, start, free, MOST_STEPS if posts else FEW_STEPS)
+    )
     found, kept = _fewest(piece, measured, best, free, _price(rows))
     return _Fitted(piece, rows, found, tuple(kept))
 
