@@ -41,7 +41,7 @@ POINT_TO_POINT = {
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "alltoall")
 NEAR = 1.25
 """A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
-PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("256", "400")}
+PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
 """Examples, with arguments for some tenths of a second."""
 RUNS = 3
 FEW, MANY = 8, 24
