@@ -15,7 +15,7 @@ from .interrupted_measurement import recording_folder
 from .lazy_groups import LazyGroup
 from .option_types import OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import option
-from .terminal import progress_bar, say
+from .terminal import progress_bar, say, say_note
 
 if TYPE_CHECKING:
     from ..measure import Measurement
@@ -65,6 +65,7 @@ def measure(
     if quick:
         refuse_given(context, ("pattern_seconds",), "--quick measures no patterns")
     from ..measure import Measurement, assess_pair, measure_network, measure_noise, write_machine
+    from ..measure.network.assessment import QUICK
     from ..measure.network.files.network_files import network_as_json
     from ..measure.network.job.patterns import forget_patterns
     from ..measure.table_rows import records
@@ -87,6 +88,8 @@ def measure(
         print_json({"written": str(file), "noise": said, "network": network_as_json(network_found)})
         return
     show_measurement(Measurement(name, noise_found, network_found))
+    if quick:
+        say_note(QUICK)
     say(f"written: {file}, and the samples beside it")
 
 

@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, assess_pair, measure_network
-from ..measure.network.assessment import has_patterns, with_patterns
+from ..measure.network.assessment import QUICK, has_patterns, with_patterns
 from ..measure.network.files.network_files import (
     PARAMETERS,
     PATTERN_PARAMETERS,
@@ -170,6 +170,8 @@ def network(
         print_json(said if table is None else said | {"methods": records(table)})
         return
     show_network(found)
+    if quick:
+        say_note(QUICK)
     if table is not None:
         show_methods(table)
     for file in written:

@@ -383,7 +383,9 @@ def test_patterns_beside_prtt_give_the_parameters_and_a_self_test_that_files_kee
 
 def test_patterns_of_other_ranks_and_those_that_are_not_wanted_are_left_alone(with_patterns, tmp_path):
     prtt = read_measurement(with_patterns)
-    assert "fitted to patterns" not in invoke("--from", with_patterns, "--quick").output
+    quick = invoke("--from", with_patterns, "--quick").output
+    assert "fitted to patterns" not in quick
+    assert "Patterns of messages were left out" in quick
     record_patterns(tmp_path / "patterns", hosts=("c", "d"))
     done = invoke("--from", with_patterns, "--json")
     assert "patterns" not in json.loads(done.stdout)
