@@ -81,7 +81,7 @@ class PatternExchange {
         return excess;
     }
 
-    // The mean time of a ping-pong of one byte, which tells how fast the machine is at this moment; ns.
+    // The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.
     std::int64_t pilot() {
         constexpr int before = 2;
         constexpr int timed = 8;

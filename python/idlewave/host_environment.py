@@ -127,7 +127,7 @@ def _cpuinfo(*names: str) -> str | None:
 
 
 def periodic_work(root: Path = Path("/")) -> dict[str, Any]:
-    """What of a Linux system runs at intervals, in seconds; None for what it does not do or does not tell.
+    """The work that a Linux system does at intervals, in seconds; None for work that it does not do or does not report.
 
     Which daemons of `COLLECTORS` run is in `collectors`.
     """

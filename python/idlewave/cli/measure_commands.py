@@ -75,8 +75,8 @@ def measure(
     shown_by = {"detour.json": "idlewave noise show", "network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
-        forget_patterns(raw / "patterns")
         if quick:
+            forget_patterns(raw / "patterns")
             network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
         else:
             network_found = assess_pair(

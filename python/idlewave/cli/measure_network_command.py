@@ -191,7 +191,6 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
     raw = None if folder is None else folder / "raw"
     shown_by = {"network-*/samples.csv": "idlewave measure network --from"}
     with recording_folder(raw, shown_by) as place, progress_bar() as progress:
-        forget_patterns(place / "patterns")
         if has_patterns(wanted.transport or DEFAULT) and wanted.connect is None and not wanted.quick:
             return assess_pair(
                 seconds=wanted.seconds,
@@ -203,6 +202,7 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
                 progress=progress,
                 folder=place,
             )
+        forget_patterns(place / "patterns")
         return measure_network(
             None,
             wanted.seconds,

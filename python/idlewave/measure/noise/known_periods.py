@@ -36,7 +36,7 @@ _WORK = {
     "machine_check_s": "machine check polling (check_interval)",
     "clock_watchdog_s": "clock source watchdog",
 }
-"""What `periodic_work` of the environment tells of the machine."""
+"""What `periodic_work` of the environment says of the machine."""
 
 _LOAD_AVERAGE_S = 5.004
 """LOAD_FREQ of Linux: 5 s and one hundredth of a tick at 250 Hz; within the tolerance for all tick rates."""
@@ -46,7 +46,7 @@ _SAMPLING_GOVERNORS = ("ondemand", "conservative", "schedutil")
 
 
 def known_periods(environment: Mapping[str, Any]) -> list[KnownPeriod]:
-    """What the machine of a recording has that runs at a known period, as far as its environment tells."""
+    """What the machine of a recording has that runs at a known period, as far as its environment says."""
     work = environment.get("periodic_work") or {}
     found = [KnownPeriod(float(work[name]), what) for name, what in _WORK.items() if work.get(name)]
     if str(environment.get("system") or "").startswith("Linux"):

@@ -1,4 +1,4 @@
-"""Parameters fitted to patterns: a machine that does what the simulator says is found again, and speeds are told."""
+"""Parameters fitted to patterns: a machine that does what the simulator says is found again, and speeds are found."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_intervals_cover_what_another_epoch_gives(tmp_path: Path) -> None:
     assert assess_patterns(measured(tmp_path / "one", machines[:1]).samples).ranges[0].intervals == {}
 
 
-def test_a_machine_of_two_speeds_is_told_and_each_can_be_fitted(tmp_path: Path) -> None:
+def test_a_machine_of_two_speeds_is_reported_and_each_can_be_fitted(tmp_path: Path) -> None:
     fast = Machine("fast", Level(Parameters(L=50_000, o_s=30_000, o_r=40_000, g=30_000)))
     slow = Machine("slow", Level(Parameters(L=200_000, o_s=50_000, o_r=90_000, g=80_000)))
     samples = measured(tmp_path, [(fast, 240), (slow, 680), (slow, 680)]).samples
@@ -157,7 +157,7 @@ def test_receives_that_take_the_cpu_are_found_where_they_do(tmp_path: Path) -> N
     assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.01
 
 
-def test_a_recording_that_tells_nothing_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_recording_without_usable_samples_is_refused_with_the_reason(tmp_path: Path) -> None:
     rows = np.array(rows_of(items((1, 64)), Machine("m", Level(SMALL)), 1200, np.random.default_rng(5)))
     cold = rows[rows[:, COLUMNS.index("pattern")] == PATTERNS.index(COLD)]
     write(tmp_path / "cold", cold)

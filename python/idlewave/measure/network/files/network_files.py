@@ -118,7 +118,7 @@ def parameter_remark(r: Range, name: str) -> str:
     if name in r.kept:
         return f"as below; these sizes tell {seen}"
     if f"{name}≈0" in r.hidden:
-        return f"held at 0, though less fits better; {seen}" if r.held else f"not told from 0; {seen}"
+        return f"held at 0, though less fits better; {seen}" if r.held else f"not distinguishable from 0; {seen}"
     if name not in r.hidden:
         return seen
     if name == "o_r":
@@ -275,7 +275,9 @@ def pattern_remark(r: PatternRange, name: str) -> str:
         return "too few epochs for an interval"
     low, high = (plain_time(value, 3) for value in r.intervals[name])
     if not getattr(r.parameters, name):
-        return f"not told from 0; 95 %: up to {high}" if r.intervals[name][1] else "not told from 0"
+        return (
+            f"not distinguishable from 0; 95 %: up to {high}" if r.intervals[name][1] else "not distinguishable from 0"
+        )
     return f"95 %: {low} to {high}"
 
 

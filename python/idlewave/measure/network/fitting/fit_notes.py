@@ -30,7 +30,9 @@ def remarks(ranges: tuple[Range, ...], steps: list[PageStep]) -> tuple[str, ...]
                 "there than by a line from 0, as where caches no longer hold the messages."
             )
         elif zero:
-            notes.extend(f"{name} {where} cannot be told from 0 (its interval holds 0) and is 0." for name in zero)
+            notes.extend(
+                f"{name} {where} cannot be distinguished from 0 (its interval holds 0) and is 0." for name in zero
+            )
         if r.stall > 0:
             notes.append(
                 f"A lone receive {where} takes {time_text(r.stall)} more than one of a train: it waits "

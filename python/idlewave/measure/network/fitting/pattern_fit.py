@@ -3,7 +3,7 @@
 For each piece of the sizes (pattern_pieces.py) the parameters of the model but S are found by least squares of the
 logarithm of simulated over measured time, with a loss that counts large residuals linearly: a pattern that the model
 cannot hold does not bend the others. The simulator's rules are not smooth, so a descent begins at several places.
-Parameters that the patterns cannot tell from 0 are 0 (Occam: the information criterion of Schwarz, 1978).
+Parameters that the patterns cannot distinguish from 0 are 0 (Occam: the information criterion of Schwarz, 1978).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMES = tuple(f.name for f in fields(Parameters))
 TIMES = ("L", "o_s", "o_r", "g", "c", "o_p")
 """The parameters that are times; the others are costs per byte."""
 KEYS = ["pattern", "window", "size", "delay_ns"]
-"""The columns that tell one item from another."""
+"""The columns that identify an item."""
 LOSS = 0.05
 """Residuals above this (of a logarithm) count linearly."""
 LIMITS = ("receiver", "sender", "NIC")
@@ -149,7 +149,7 @@ class PieceFit:
         return Descent(values_of(found.x), float(found.cost))
 
     def starts(self, measured: Array) -> list[Array]:
-        """Places to begin, from what single patterns tell: what limits a stream may be the receiver's CPU, the
+        """Places to begin, from single patterns: a stream may be limited by the receiver's CPU, the
         sender's, or the NIC; and each may be so for a message or for its further bytes."""
         table = self._table.assign(ps=measured)
         way, stream, both, blocking = (
@@ -346,7 +346,7 @@ def _intervals(fitted: _Fitted, tables: Sequence[pd.DataFrame]) -> dict[str, tup
     """95 % intervals for the result of another run of as many epochs; none without two epochs.
 
     Two parts, as squares: Student's t of the scatter of the epochs' own fits, for the difference of two means; and how
-    well the patterns tell the parameters from each other, by the residuals that the model leaves and their derivatives
+    well the patterns distinguish the parameters, by the residuals that the model leaves and their derivatives
     (the covariance of least squares). The second is what another run may shift between parameters.
     """
     values = fitted.found.values

@@ -167,7 +167,7 @@ def _both_ways(client: _Rank, server: _Rank, item: PatternItem, repetitions: int
 
 
 COLD = "cold buffers"
-"""The pattern whose buffers have left the caches: a schedule does not know its buffers, so no parameter can tell it."""
+"""The pattern whose buffers have left the caches. A schedule does not know its buffers, so no parameter is for it."""
 
 _LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
