@@ -4,6 +4,19 @@
 
 namespace idlewave::machine {
 
+namespace {
+
+/// Whether a cost is not 0 for messages of some size.
+bool has_cost(const Machine& machine, Time Parameters::* cost) {
+    const auto has = [cost](const Level& level) {
+        return std::ranges::any_of(level.segments,
+                                   [cost](const Segment& segment) { return segment.parameters.*cost > 0; });
+    };
+    return has(machine.network) || (machine.node && has(*machine.node));
+}
+
+}  // namespace
+
 Time Machine::lookahead() const {
     Time least = never;
     const auto consider = [&least](const Level& level) {
@@ -19,10 +32,11 @@ Time Machine::lookahead() const {
 }
 
 bool Machine::posts_take_cpu() const {
-    const auto takes = [](const Level& level) {
-        return std::ranges::any_of(level.segments, [](const Segment& segment) { return segment.parameters.o_p > 0; });
-    };
-    return takes(network) || (node && takes(*node));
+    return has_cost(*this, &Parameters::o_p);
+}
+
+bool Machine::sends_end_late() const {
+    return has_cost(*this, &Parameters::c);
 }
 
 }  // namespace idlewave::machine
