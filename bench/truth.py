@@ -14,17 +14,19 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from idlewave import Job, Operation, Schedule, algorithms, simulate
+from idlewave import Job, Operation, Schedule, simulate
 from idlewave.formatting import size_text
 from idlewave.machine import Machine
 from idlewave.measure import NetworkMeasurement, assess_pair
 from idlewave.measure.network.files.network_files import machine_of, save_network
+from idlewave.measure.network.fitting.collective_rules import fit_rules
 from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
+from idlewave.measure.network.job.collectives import measure_collectives
 from idlewave.mpi import OPEN_MPI, Mpi, MpiError, build_example, find
 from idlewave.plot_style import new_figure
 from idlewave.trace import Trace
@@ -39,6 +41,8 @@ POINT_TO_POINT = {
     "bidirectional bandwidth": ("both ways", WINDOW),
 }
 COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "alltoall")
+ROOTED = ("bcast", "reduce")
+"""Those that a barrier follows."""
 NEAR = 1.25
 """A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
 PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
@@ -109,37 +113,30 @@ def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame
     return samples[near[0] & near[1]]
 
 
-def collective_time(machine: Machine, ranks: int, name: str, algorithm: str, size: int, cost: float) -> float:
-    """The time of one repetition of a collective in a loop, of rank 0, in ps."""
+def collective_time(machine: Machine, ranks: int, name: str, size: int) -> float:
+    """The time of one repetition of a collective in a loop, of rank 0, in ps; a barrier follows what is rooted."""
+    operations = [Operation(name, bytes=size), *([Operation("barrier")] if name in ROOTED else [])]
     times = []
     for repetitions in (FEW, MANY):
-        operation = Operation(name, bytes=max(size, 1), algorithm=algorithm, reduction_cost=cost, times=repetitions)
-        times.append(float(simulate(Schedule.compose([Job(ranks, [operation])]), machine).finish[0]))
+        job = Job(ranks, operations, repetitions=repetitions)
+        schedule = Schedule.compose([job], rules=machine.algorithm_rules)
+        times.append(float(simulate(schedule, machine).finish[0]))
     return (times[1] - times[0]) / (MANY - FEW)
 
 
 def compared(samples: pd.DataFrame, machine: Machine, ranks: int) -> pd.DataFrame:
-    """A row a loop, algorithm and size: measured_ps, simulated_ps, error. Point-to-point loops have no algorithm."""
+    """A row a loop and size: measured_ps, simulated_ps, error."""
     medians = samples.groupby(["loop", "size"])["time_ps"].median()
     counts = samples.groupby(["loop", "size"])["time_ps"].size()
-    listed = algorithms()
     rows = []
     for (loop, size), measured in medians.items():
         if loop in POINT_TO_POINT:
             pattern, window = POINT_TO_POINT[loop]
-            simulated = {"": float(PatternPrograms([PatternItem(pattern, window, size)]).times(machine)[0])}
-        elif loop in COLLECTIVES:
-            cost = medians.get(("combine", size), 0.0) / 1000 / size if size else 0.0
-            names = listed.loc[listed["collective"] == loop, "name"]
-            simulated = {name: collective_time(machine, ranks, loop, name, size, cost) for name in names}
+            time = float(PatternPrograms([PatternItem(pattern, window, size)]).times(machine)[0])
         else:
-            continue
-        first = True
-        for name, time in simulated.items():
-            rows.append((loop, name, first, size, counts[loop, size], measured, time, time / measured - 1))
-            first = False
-    columns = ["loop", "algorithm", "default", "size", "samples", "measured_ps", "simulated_ps", "error"]
-    return pd.DataFrame(rows, columns=columns)
+            time = collective_time(machine, ranks, loop, size)
+        rows.append((loop, size, counts[loop, size], measured, time, time / measured - 1))
+    return pd.DataFrame(rows, columns=["loop", "size", "samples", "measured_ps", "simulated_ps", "error"])
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -188,28 +185,36 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
     with environment(setting.variables):
         before = loops(setting, program, 2, options.seconds / 2, options.max_size, 1)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
+        measured = measure_collectives(2, setting.mpi, seconds=options.collective_seconds)
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, 2)
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
+        assert network.patterns is not None
+        pilot = float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
         machine = machine_of(setting.name, network)
+        fitted = fit_rules(measured.table(pilot), machine, 2)
+        machine = replace(machine, algorithm_rules=fitted.rules)
         real = programs(setting, machine, folder)
         own = at_speed(pd.concat([before, after], ignore_index=True), network)
-        print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
+        notes = (*network.notes, *fitted.notes, *measured.notes)
+        print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in notes), flush=True)
         tables = {"2 ranks": compared(own, machine, 2)}
         if options.four and setting.mpi.vendor == OPEN_MPI:
             shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
-            tables["4 ranks on 2 cores"] = compared(shared, machine, 4)
+            four = measure_collectives(4, setting.mpi, seconds=options.collective_seconds)
+            of_four = fit_rules(four.table(), machine, 4).rules
+            tables["4 ranks on 2 cores"] = compared(shared, replace(machine, algorithm_rules=of_four), 4)
     for ranks, table in tables.items():
         if table.empty:
             print(f"\n{ranks}: no loop ran at the speed at which the machine was measured", flush=True)
             continue
         table.to_csv(folder / f"{setting.name} {ranks}.csv".replace(" ", "-").replace(",", ""), index=False)
-        default = table[table["default"]]
-        best = table.loc[table["error"].abs().groupby([table["loop"], table["size"]]).idxmin()]
-        print(f"\n{ranks}, the default algorithms: {summary(default)}\n\n{markdown(default)}")
-        print(f"\n{ranks}, the algorithm that comes nearest: {summary(best)}\n\n{markdown(best)}", flush=True)
+        for kind, names in {"point to point": tuple(POINT_TO_POINT), "collectives": COLLECTIVES}.items():
+            part = table[table["loop"].isin(names)]
+            if len(part):
+                print(f"\n{ranks}, {kind}: {summary(part)}\n\n{markdown(part)}", flush=True)
     said = [f"{name} {error:+.1%}" for name, error in zip(real["program"], real["error"], strict=True)]
     print(f"\nreal programs, 2 ranks, {RUNS} runs each: {', '.join(said)}", flush=True)
-    return {f"{setting.name}, {ranks}": table[table["default"]] for ranks, table in tables.items() if len(table)}
+    return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}
 
 
 def programs(setting: Setting, machine: Machine, folder: Path) -> pd.DataFrame:
@@ -221,7 +226,8 @@ def programs(setting: Setting, machine: Machine, folder: Path) -> pd.DataFrame:
             command = [str(setting.mpi.mpiexec), "-n", "2", str(program), *arguments]
             made = run_traced(command, folder / "trace", overwrite=True, output_to=2)
             trace = Trace.load(made.directory)
-            simulated = simulate(Schedule.from_trace(trace), machine, noise=None).max_finish / 1e12
+            schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules)
+            simulated = simulate(schedule, machine, noise=None).max_finish / 1e12
             rows.append((name, run + 1, trace.measured_s, simulated, simulated / trace.measured_s - 1))
     return pd.DataFrame(rows, columns=["program", "run", "measured_s", "simulated_s", "error"])
 
@@ -245,6 +251,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of '(openmpi|mpich) (shared memory|tcp)'")
     parser.add_argument("--seconds", type=float, default=20, help="of the loops")
     parser.add_argument("--pattern-seconds", type=float, default=9)
+    parser.add_argument("--collective-seconds", type=float, default=6)
     parser.add_argument("--max-size", type=int, default=4 << 20)
     parser.add_argument("--four", action="store_true", help="four ranks, too, which share two cores")
     parser.add_argument("--output", type=Path, default=ROOT / "out/bench/truth")

@@ -2,8 +2,9 @@
 //
 // mpiexec -n P truth_loops FILE SECONDS MAX_SIZE SEED
 // It shares no code with the probes. Each loop is timed by rank 0 from a barrier on, after two repetitions that are
-// not. Before and after it the time of a ping-pong of one byte says how fast the machine is. FILE gets a line a sample:
-// loop,size,repetitions,elapsed_ns,before_ns,after_ns. The loop "combine" is MPI_Reduce_local, which is no message.
+// not. A barrier follows each broadcast and each reduction, so that no rank runs ahead. Before and after it the time of
+// a ping-pong of one byte says how fast the machine is. FILE gets a line a sample:
+// loop,size,repetitions,elapsed_ns,before_ns,after_ns.
 
 #include <mpi.h>
 
@@ -19,7 +20,7 @@ namespace {
 constexpr int window = 64;
 constexpr int pilots = 8;
 const std::vector<std::string> point_to_point{"latency", "bandwidth", "bidirectional bandwidth"};
-const std::vector<std::string> collectives{"barrier", "bcast", "reduce", "allreduce", "alltoall", "combine"};
+const std::vector<std::string> collectives{"barrier", "bcast", "reduce", "allreduce", "alltoall"};
 
 struct Item {
     std::string loop;
@@ -58,9 +59,13 @@ class Loops {
         if (item.loop == "bandwidth") bandwidth(size);
         if (item.loop == "bidirectional bandwidth") bidirectional(size);
         if (item.loop == "barrier") MPI_Barrier(MPI_COMM_WORLD);
-        if (item.loop == "bcast") MPI_Bcast(to_.data(), size, MPI_CHAR, 0, MPI_COMM_WORLD);
+        if (item.loop == "bcast") {
+            MPI_Bcast(to_.data(), size, MPI_CHAR, 0, MPI_COMM_WORLD);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
         if (item.loop == "reduce") {
             MPI_Reduce(to_.data(), from_.data(), floats, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
+            MPI_Barrier(MPI_COMM_WORLD);
         }
         if (item.loop == "allreduce") {
             MPI_Allreduce(to_.data(), from_.data(), floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -68,7 +73,6 @@ class Loops {
         if (item.loop == "alltoall") {
             MPI_Alltoall(all_to_.data(), size, MPI_CHAR, all_from_.data(), size, MPI_CHAR, MPI_COMM_WORLD);
         }
-        if (item.loop == "combine") MPI_Reduce_local(to_.data(), from_.data(), floats, MPI_FLOAT, MPI_SUM);
     }
 
     // Ranks beyond the first two take no part in point-to-point loops.
@@ -118,7 +122,7 @@ std::vector<Item> items(int most, int ranks) {
     std::vector<Item> found{{"barrier", 0}};
     for (int size = 1; size <= most; size *= size < 1024 ? 4 : 2) {
         for (const std::string& loop : collectives) {
-            const bool floats = loop == "reduce" || loop == "allreduce" || loop == "combine";
+            const bool floats = loop == "reduce" || loop == "allreduce";
             if (loop != "barrier" && !(floats && size < 4)) found.push_back({loop, size});
         }
         if (ranks > 2) continue;

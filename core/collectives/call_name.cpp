@@ -7,7 +7,10 @@ namespace idlewave::collectives {
 
 // The numbers from 1 on count the algorithms, and then the patterns.
 
-std::uint16_t call_number(StepFunction step) {
+std::uint16_t call_number(StepFunction step, const CollectiveCall& call) {
+    if (call.algorithm != nullptr) {
+        step = call.algorithm;
+    }
     std::uint16_t number = 0;
     for (const Algorithm& algorithm : algorithms()) {
         ++number;

@@ -14,8 +14,9 @@ struct CallName {
     bool collective = false;
 };
 
-/// The number of the operation with this step function; 0 if there is none.
-std::uint16_t call_number(StepFunction step);
+/// The number of the operation whose steps are `step`, or if the call follows a rule those of its algorithm; 0 if there
+/// is none.
+std::uint16_t call_number(StepFunction step, const CollectiveCall& call = {});
 
 /// The operation with this number.
 CallName call_name(std::uint16_t number);

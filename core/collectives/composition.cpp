@@ -22,7 +22,7 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
         std::vector<std::uint32_t>& ends = stage_ends_.emplace_back();
         std::uint64_t sum = 0;
         for (Stage& stage : job.stages) {
-            stage.number = call_number(stage.step);
+            stage.number = call_number(stage.step, stage.call);
             stage.call.send_counts = stage.send_counts;
             stage.call.recv_counts = stage.recv_counts;
             stage.call.shape = stage.shape ? &*stage.shape : nullptr;

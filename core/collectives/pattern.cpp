@@ -57,7 +57,8 @@ Step compute(const CollectiveCall& call, StepNumber number) {
 
 }  // namespace
 
-Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint32_t ranks, const PatternCall& call) {
+Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint32_t ranks, const PatternCall& call,
+               const AlgorithmRules& rules) {
     Stage stage;
     stage.call = {.root = call.root,
                   .bytes = call.bytes,
@@ -81,6 +82,12 @@ Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint
         }
         stage.step = pattern->step;
         stage.shape = fitted(*pattern, call.shape, ranks);
+        return stage;
+    }
+    const bool equal_counts = call.send_counts.empty() && call.recv_counts.empty();
+    if (const AlgorithmRule* rule = rules.find(collective(name), ranks, call.bytes);
+        rule != nullptr && algorithm_name.empty() && equal_counts) {
+        stage.step = follow(*rule, stage.call);
         return stage;
     }
     const Algorithm& chosen = algorithm(collective(name), algorithm_name);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/algorithm_rules.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/step.hpp"
@@ -24,9 +25,10 @@ struct PatternCall {
 };
 
 /// The stage that executes `name` in a group of `ranks` ranks: a pattern of patterns(), "compute" (computation of
-/// shape.compute_ns), or a collective by `algorithm` ("": the default). Throws InputError if a name is unknown, or if
-/// the parameters are invalid for it.
-Stage stage_of(std::string_view name, std::string_view algorithm, std::uint32_t ranks, const PatternCall& call);
+/// shape.compute_ns), or a collective by `algorithm` ("": as `rules` say where all ranks have equal counts, else the
+/// default). Throws InputError if a name is unknown, or if the parameters are invalid for it.
+Stage stage_of(std::string_view name, std::string_view algorithm, std::uint32_t ranks, const PatternCall& call,
+               const AlgorithmRules& rules = {});
 
 /// A composition of one job in which all `ranks` ranks execute `stages`, `repetitions` times.
 inline Composition all_ranks(std::uint32_t ranks, std::vector<Stage> stages, std::uint32_t repetitions = 1) {

@@ -25,7 +25,8 @@ std::uint64_t ProgramSource::least_ops() const {
     return ops * copies_;
 }
 
-CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
+/// The rules choose among all ranks of an extrapolated communicator.
+PreparedCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
     const auto members = static_cast<std::uint32_t>(program_->communicators[site.communicator].size());
     CollectiveCall call{.rank = site.rank,
                         .size = members,
@@ -38,7 +39,11 @@ CollectiveCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& 
         call.rank += copy * members;
         call.size *= copies_;
     }
-    return call;
+    StepFunction step = site.step;
+    if (site.by_rules) [[unlikely]] {
+        step = follow(*program_->rules.find(site.collective, call.size, call.bytes), call);
+    }
+    return {call, step};
 }
 
 /// Converts an op of a collective: its peer becomes a world rank.
@@ -71,9 +76,9 @@ goal::Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction
 }
 
 goal::OpIndex ProgramSource::count_ops(std::uint32_t copy, const CollectiveSite& site) const {
-    const CollectiveCall call = call_of(copy, site);
+    const auto [call, step_function] = call_of(copy, site);
     goal::OpIndex count = 0;
-    for_each_step(site.step, call, [&count](const Step& step) { count += step.kind == Step::Kind::op ? 1 : 0; });
+    for_each_step(step_function, call, [&count](const Step& step) { count += step.kind == Step::Kind::op ? 1 : 0; });
     return count;
 }
 

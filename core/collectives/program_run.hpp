@@ -31,7 +31,8 @@ std::uint16_t ProgramSource::call(std::uint32_t /*rank*/, const State<Moment>& s
     }
     const std::uint32_t index = cookie & ~collective_flag;
     const Thread<Moment>& thread = index == 0 ? state.main : state.nonblocking[index - 1];
-    return call_number(program_of(state).collectives[thread.site].step);
+    const auto [call, step] = call_of(state.copy, program_of(state).collectives[thread.site]);
+    return call_number(step, call);
 }
 
 template <class Moment>
@@ -176,7 +177,8 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
                              goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_index == 0 ? state.main : state.nonblocking[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
-    const Step step = site.step(call_of(state.copy, site), thread.step);
+    const auto [call, step_function] = call_of(state.copy, site);
+    const Step step = step_function(call, thread.step);
     if (step.kind == Step::Kind::join || step.kind == Step::Kind::done) {
         if (thread.outstanding > 0) {
             thread.blocked = Blocked::join;

@@ -48,9 +48,9 @@ class ProgramExpansion {
 
     void collective(const Instruction& instruction) {
         const CollectiveSite& site = program_.collectives[instruction.begin];
+        const auto [call, step] = source_.call_of(copy_, site);
         Expansion::Conditions conditions =
-            out_.add_collective(site.step, source_.call_of(copy_, site),
-                                [&](const goal::Op& op) { return source_.op_of(copy_, site, op); });
+            out_.add_collective(step, call, [&](const goal::Op& op) { return source_.op_of(copy_, site, op); });
         (instruction.slot == no_slot ? out_.conditions() : slots_[instruction.slot]) = std::move(conditions);
     }
 

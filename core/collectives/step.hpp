@@ -82,6 +82,11 @@ struct GridShape {
 /// (coll_tuned_decision_fixed.c: 8, 64 and 128 KiB).
 inline constexpr std::uint64_t default_segment = 65'536;
 
+struct CollectiveCall;
+
+/// An algorithm: a function from a step's number to the step. Numbers begin at 0; Step::after returns the next one.
+using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
+
 /// The arguments of a collective operation at one rank. Sizes are in bytes.
 struct CollectiveCall {
     std::uint32_t rank = 0;  ///< in the communicator
@@ -95,6 +100,8 @@ struct CollectiveCall {
     std::uint64_t segment = default_segment;  ///< of pipelined algorithms: bytes of a segment; 0: one segment
     std::uint32_t ways = 2;                   ///< n of an n-way algorithm
     const GridShape* shape = nullptr;         ///< of halo exchanges and sweeps; null: GridShape{}
+    StepFunction algorithm = nullptr;         ///< of a call that follows a rule (algorithm_rules.hpp)
+    std::uint64_t own_ns = 0;                 ///< of such a call: computation before its first message
 
     // Ring arithmetic compares and subtracts: a division would dominate the time of a step.
 
@@ -127,9 +134,6 @@ struct CollectiveCall {
         return peer < counts.size() ? counts[peer] : counts[peer % static_cast<std::uint32_t>(counts.size())];
     }
 };
-
-/// An algorithm: a function from a step's number to the step. Numbers begin at 0; Step::after returns the next one.
-using StepFunction = Step (*)(const CollectiveCall& call, StepNumber number);
 
 /// Calls `use` with every step of one rank except `done`.
 template <class Use>

@@ -140,7 +140,7 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
         std::any_of(site.recv_counts.begin(), site.recv_counts.end(), too_large)) {
         fail(r, "expected sizes from 0 to 2^50 bytes");
     }
-    site.bytes = static_cast<std::uint64_t>(bytes);
+    site.bytes = static_cast<std::uint64_t>(bytes) & collectives::Step::most_size;
     const collectives::Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const collectives::Algorithm& algorithm_used =
@@ -150,6 +150,9 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
                     "' does not");
     }
     site.step = algorithm_used.step;
+    site.collective = operation;
+    site.by_rules = chosen == options_.algorithms.end() && site.send_counts.empty() && site.recv_counts.empty() &&
+                    options_.rules.has(operation);
     site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);
     return site;
 }

@@ -29,7 +29,8 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
     }
     Communicators communicators(trace);
     Tags tags;
-    collectives::Program program{.ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost};
+    collectives::Program program{
+        .ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost, .rules = options.rules};
     const std::int64_t begin = trace.begin();
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, communicators, tags, options);

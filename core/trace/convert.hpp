@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "collectives/algorithm_rules.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/program.hpp"
 #include "trace/rank_trace.hpp"
@@ -14,6 +15,8 @@ struct ConvertOptions {
     std::map<collectives::Collective, std::string>
         algorithms;             ///< names of algorithms; a collective that is missing uses its default
     double reduction_cost = 0;  ///< ns of computation per byte reduced
+    /// Choose for collectives without a name in `algorithms` whose ranks have equal counts.
+    collectives::AlgorithmRules rules = {};
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same

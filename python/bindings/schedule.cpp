@@ -11,6 +11,7 @@
 
 #include "base/crc32c.hpp"
 #include "bindings.hpp"
+#include "collectives/algorithm_rules.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/pattern.hpp"
@@ -56,8 +57,9 @@ std::string to_goal(const S& source) {
     });
 }
 
-trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost) {
-    trace::ConvertOptions options{.algorithms = {}, .reduction_cost = reduction_cost};
+trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,
+                                   const collectives::AlgorithmRules& rules) {
+    trace::ConvertOptions options{.algorithms = {}, .reduction_cost = reduction_cost, .rules = rules};
     for (const auto& [operation, name] : names) {
         const collectives::Collective which = collectives::collective(operation);
         options.algorithms[which] = collectives::algorithm(which, name).name;
@@ -74,7 +76,24 @@ void bind_source(nb::class_<S>& source) {
              "line for GOAL's comment, empty: none.");
 }
 
+/// A rule: collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.
+using RuleRow =
+    std::tuple<std::string, std::uint32_t, std::uint64_t, std::string, std::uint64_t, double, double, double>;
+
+collectives::AlgorithmRules rules_from(const std::vector<RuleRow>& rows) {
+    std::vector<collectives::AlgorithmRule> rules;
+    for (const auto& [name, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte] : rows) {
+        const collectives::Collective which = collectives::collective(name);
+        rules.push_back({which, ranks, bytes, &collectives::algorithm(which, algorithm), segment, reduction_cost,
+                         call_ns, call_ns_per_byte});
+    }
+    return collectives::AlgorithmRules(std::move(rules));
+}
+
 void bind_stage(nb::module_& m) {
+    nb::class_<collectives::AlgorithmRules>(m, "AlgorithmRules", "Which algorithms an MPI library uses, by size.")
+        .def(nb::new_(&rules_from), "rows"_a,
+             "Rows of collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.");
     nb::enum_<collectives::Group::Kind>(m, "GroupKind", "Which ranks of a job take part together.")
         .value("all", collectives::Group::Kind::all)
         .value("blocks", collectives::Group::Kind::blocks)
@@ -99,10 +118,11 @@ void bind_stage(nb::module_& m) {
         .def_rw("shape", &collectives::PatternCall::shape);
     nb::class_<collectives::Stage>(m, "Stage", "An operation of all ranks of a job.")
         .def(nb::new_([](const std::string& name, const std::string& algorithm, std::uint32_t ranks,
-                         const collectives::PatternCall& call) {
-                 return collectives::stage_of(name, algorithm, ranks, call);
+                         const collectives::PatternCall& call, const collectives::AlgorithmRules& rules) {
+                 return collectives::stage_of(name, algorithm, ranks, call, rules);
              }),
-             "name"_a, "algorithm"_a, "ranks"_a, "call"_a, "`ranks` is the number of ranks that take part together.")
+             "name"_a, "algorithm"_a, "ranks"_a, "call"_a, "rules"_a,
+             "`ranks` is the number of ranks that take part together.")
         .def(
             "set",
             [](collectives::Stage& stage, std::uint32_t times, bool rotating_root, collectives::Group::Kind group,
@@ -204,12 +224,13 @@ void bind_schedule(nb::module_& m) {
                         "How many ops all ranks have at least.");
     m.def(
         "convert",
-        [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost) {
-            return collectives::ProgramSource(std::make_shared<const collectives::Program>(
-                                                  trace::convert(trace, options_from(algorithms, reduction_cost))),
+        [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
+           const collectives::AlgorithmRules& rules) {
+            return collectives::ProgramSource(std::make_shared<const collectives::Program>(trace::convert(
+                                                  trace, options_from(algorithms, reduction_cost, rules))),
                                               1);
         },
-        "trace"_a, "algorithms"_a, "reduction_cost"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The program that a trace is a run of.");
 
     bind_composition(m);

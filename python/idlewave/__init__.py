@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .algorithm_rules import AlgorithmRule
     from .errors import (
         Deadlock,
         IdlewaveError,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _NAMES = {
+    "algorithm_rules": ("AlgorithmRule",),
     "jobs": ("Job", "Operation"),
     "errors": (
         "Deadlock",
@@ -100,6 +102,7 @@ _NAMES = {
 """What is public, by the module that has it."""
 
 __all__ = [
+    "AlgorithmRule",
     "Deadlock",
     "EmpiricalLength",
     "ExponentialLength",

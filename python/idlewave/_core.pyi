@@ -217,7 +217,7 @@ class Program:
     def least_ops(self) -> int:
         """How many ops all ranks have at least."""
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float) -> Program:
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules) -> Program:
     """The program that a trace is a run of."""
 
 class Composition:
@@ -232,6 +232,14 @@ class Composition:
     def save(self, path: str | os.PathLike, format: ScheduleFormat, progress: object | None, origin: str) -> None:
         """
         Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
+        """
+
+class AlgorithmRules:
+    """Which algorithms an MPI library uses, by size."""
+
+    def __init__(self, rows: Sequence[tuple[str, int, int, str, int, float, float, float]]) -> None:
+        """
+        Rows of collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.
         """
 
 class GroupKind(enum.Enum):
@@ -340,7 +348,7 @@ class PatternCall:
 class Stage:
     """An operation of all ranks of a job."""
 
-    def __init__(self, name: str, algorithm: str, ranks: int, call: PatternCall) -> None:
+    def __init__(self, name: str, algorithm: str, ranks: int, call: PatternCall, rules: AlgorithmRules) -> None:
         """`ranks` is the number of ranks that take part together."""
 
     def set(self, times: int, rotating_root: bool, group: GroupKind, group_size: int, tag: int) -> None:

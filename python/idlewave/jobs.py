@@ -45,8 +45,9 @@ class Operation:
             return ranks
         return self.group_size if self.group == "blocks" else -(-ranks // self.group_size)
 
-    def stage(self, ranks: int, tag: int) -> _core.Stage:
-        """The operation as the compiled core sees it, in a job of `ranks` ranks. Raises UsageError, InputError."""
+    def stage(self, ranks: int, tag: int, rules: _core.AlgorithmRules) -> _core.Stage:
+        """The operation as the compiled core sees it, in a job of `ranks` ranks; `rules` choose the algorithm of a
+        collective that is given none. Raises UsageError, InputError."""
         own = completed(OperationParameters, vars(self))
         if not 1 <= self.times < 2**32:
             raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
@@ -60,7 +61,7 @@ class Operation:
             if algorithm not in ("", "dissemination"):
                 raise UsageError(f"the pattern dissemination is an algorithm itself, so not {quote(algorithm)}")
             name, algorithm = "barrier", "dissemination"
-        stage = _core.Stage(name, algorithm, members, o.core(own["bytes"], own["reduction_cost"]))
+        stage = _core.Stage(name, algorithm, members, o.core(own["bytes"], own["reduction_cost"]), rules)
         stage.set(self.times, self.rotating_root, _core.GroupKind[self.group], self.group_size, tag)
         return stage
 
@@ -79,8 +80,8 @@ class Job:
     stride: int = 1
     placement: Sequence[int] = ()
 
-    def core(self) -> _core.Job:
-        """The job as the compiled core sees it. Raises UsageError, InputError."""
+    def core(self, rules: _core.AlgorithmRules) -> _core.Job:
+        """The job as the compiled core sees it; see `Operation.stage`. Raises UsageError, InputError."""
         ranks = checked("ranks", int, RANKS, self.ranks)
         if not 1 <= self.repetitions < 2**32:
             raise UsageError(f"expected 1 to 2^32 - 1 repetitions, found {self.repetitions}")
@@ -93,5 +94,5 @@ class Job:
                 raise UsageError(f"a job's placement: expected a {name} from 0 to {2**32 - 2}, found {value}")
         if self.stride < 1:
             raise UsageError("a job's placement: expected a stride of at least 1")
-        stages = [operation.stage(ranks, tag) for tag, operation in enumerate(self.operations)]
+        stages = [operation.stage(ranks, tag, rules) for tag, operation in enumerate(self.operations)]
         return _core.Job(ranks, stages, self.repetitions, self.first, self.stride, list(self.placement))

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .algorithm_rules import AlgorithmRule, described
 from .digests import Files, digest_of, digest_of_files, digest_of_schedule, plain
 from .errors import InputError
 from .provenance import Provenance
@@ -86,12 +87,18 @@ def of_recorded_trace(directory: Path, files: Files, recorded: Provenance) -> La
     return LazyProvenance(lambda: _unless_changed("trace", name, files, make))
 
 
-def of_trace(name: str, trace: LazyProvenance, algorithms: Mapping[str, str], reduction_cost: float) -> LazyProvenance:
+def of_trace(
+    name: str,
+    trace: LazyProvenance,
+    algorithms: Mapping[str, str],
+    reduction_cost: float,
+    rules: Sequence[AlgorithmRule],
+) -> LazyProvenance:
     """Of the schedule that is made from a trace."""
 
     def make() -> Provenance:
         source = trace.provenance
-        options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
+        options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)} | described(rules)
         return _derived(name, source, options)
 
     return LazyProvenance(make)
@@ -110,14 +117,16 @@ def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenan
     return Provenance("schedule", name, digests, options, (source,))
 
 
-def of_jobs(name: str, jobs: Sequence[Job], ranks: int) -> LazyProvenance:
+def of_jobs(name: str, jobs: Sequence[Job], ranks: int, rules: Sequence[AlgorithmRule] = ()) -> LazyProvenance:
     """Of a pattern, or of several jobs beside each other."""
     listed = list(jobs)
 
     def make() -> Provenance:
-        digest = digest_of({"jobs": plain(listed), "ranks": ranks})
-        options: dict[str, Any] = {"jobs": [_without_defaults(job) for job in listed]} | (
-            {"ranks": ranks} if ranks else {}
+        digest = digest_of({"jobs": plain(listed), "ranks": ranks} | described(rules))
+        options: dict[str, Any] = (
+            {"jobs": [_without_defaults(job) for job in listed]}
+            | ({"ranks": ranks} if ranks else {})
+            | described(rules)
         )
         if len(str(options)) > LONGEST_OPTIONS:
             options = {"jobs": f"{len(listed)}, too long to be listed"}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
+from .algorithm_rules import AlgorithmRule, core_rules
 from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
 from .escaping import found, name_of, quote
@@ -121,7 +122,8 @@ class Machine:
     `node` is the network within a node of `node_ranks` ranks, if that differs. `measured` says where `network` was
     measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
     `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
-    `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES.
+    `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES. `algorithm_rules` say which
+    algorithms its MPI library uses: schedules are made with them, the simulation itself does not use them.
     """
 
     name: str
@@ -133,6 +135,7 @@ class Machine:
     measured: Place | None = None
     network_name: str = ""
     description: str = ""
+    algorithm_rules: tuple[AlgorithmRule, ...] = ()
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -159,6 +162,7 @@ class Machine:
         machine = machine_from_toml(text, Origin(name, folder or Path(), outside or folder is None, hint))
         try:
             machine.core()
+            core_rules(machine.algorithm_rules)
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
         return machine

@@ -42,6 +42,16 @@ _JOB_SECONDS = Parameter(10.0, "Seconds of measuring, at most", least=0.01, most
 _SEED = Parameter(1, "Seed of every random order", least=0, most=10**15)
 
 
+PILOT = Parameter(
+    None,
+    "The speed of the machine that counts, by the time of a byte there and back",
+    unit="ns",
+    least=1,
+    most=10**9,
+    default_text="the one that most samples had",
+)
+
+
 class PairsParameters(TypedDict, total=False):
     """How the paths between the ranks of a job are measured."""
 
@@ -67,6 +77,21 @@ class PatternsParameters(TypedDict, total=False):
     seconds: Annotated[float, replace(PATTERN_SECONDS, default=10.0)]
     max_size: Annotated[int, PATTERN_SIZE]
     epochs: Annotated[int, EPOCHS]
+    seed: Annotated[int, _SEED]
+
+
+class CollectivesParameters(TypedDict, total=False):
+    """How the collectives of a job are measured."""
+
+    seconds: Annotated[
+        float,
+        replace(
+            _JOB_SECONDS, default=5.0, help="Seconds of measuring; each collective and size is measured at least once"
+        ),
+    ]
+    max_size: Annotated[
+        int, Parameter(4 * 2**20, "Largest vector, or largest block of a rank", unit="bytes", least=4, most=2**28)
+    ]
     seed: Annotated[int, _SEED]
 
 

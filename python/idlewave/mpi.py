@@ -95,7 +95,8 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
-    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns" or "clocks" (programs). Raises
+    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives" or "clocks"
+    (programs). Raises
     MpiError with the message of the compiler.
     """
     sources = package_data()
@@ -103,14 +104,15 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
     if name == "loggp":
         return _build_loggp(mpi, sources / "probes")
-    if name in ("pairs", "patterns", "clocks"):
+    if name in ("pairs", "patterns", "collectives", "clocks"):
         command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
     if name == "transport":
         command = [str(mpi.mpicc), *C_FLAGS, "-shared", "-fPIC", "transport.c", "-o"]
         return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
     raise ValueError(
-        f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns' or 'clocks'"
+        f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
+        "'collectives' or 'clocks'"
     )
 
 

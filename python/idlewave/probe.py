@@ -29,7 +29,7 @@ from .wait_notices import show_notices
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
-TOGETHER = ("loggp", "pairs", "patterns", "clocks")
+TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks")
 """Probes whose tasks are the ranks of one MPI job."""
 
 _LAUNCHERS = (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _core, memory_needs
+from .algorithm_rules import AlgorithmRule, core_rules
 from .digests import Files
 from .errors import InputError, UsageError
 from .escaping import name_of, quote
@@ -89,12 +90,14 @@ class Schedule:
         trace: Trace | str | Path,
         *,
         algorithms: Mapping[str, str] | None = None,
+        rules: Sequence[AlgorithmRule] = (),
         **options: Unpack[ReductionParameters],
     ) -> Schedule:
         """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
         collectives replaced by algorithms.
 
-        `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. Raises InputError
+        `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as
+        `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. Raises InputError
         naming rank and call if the trace is incomplete or has a call that cannot be simulated.
         """
         from .trace import Trace
@@ -103,40 +106,53 @@ class Schedule:
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         with memory_for(f"making a schedule of {name_of(str(trace.directory))}"):
-            core = _core.convert(trace.core(), dict(algorithms or {}), reduction_cost)
-        made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost)
+            core = _core.convert(trace.core(), dict(algorithms or {}), reduction_cost, core_rules(rules))
+        made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost, tuple(rules))
         name = str(trace.directory)
         return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
     @classmethod
     @takes(AllPatternParameters)
-    def pattern(cls, name: str, *, ranks: int, **options: Unpack[AllPatternParameters]) -> Schedule:
+    def pattern(
+        cls, name: str, *, ranks: int, rules: Sequence[AlgorithmRule] = (), **options: Unpack[AllPatternParameters]
+    ) -> Schedule:
         """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
         alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
         (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
 
-        `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call. Raises UsageError
-        that names an option out of range, InputError that lists the known names for an unknown name.
+        `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call. `rules`, such as
+        `machine.algorithm_rules`, choose the algorithm of a collective that is given none. Raises UsageError that names
+        an option out of range, InputError that lists the known names for an unknown name.
         """
         from .jobs import Job, Operation
 
         given: dict[str, Any] = dict(options)
         own = PatternOptions(**{option: given.pop(option) for option in parameters_of(PatternParameters)})
         operation = Operation(name, **given, options=own)
-        return cls.compose([Job(ranks, [operation])], name=name)
+        return cls.compose([Job(ranks, [operation])], name=name, rules=rules)
 
     @classmethod
-    def compose(cls, jobs: Sequence[Job], *, ranks: int = 0, name: str = "composition") -> Schedule:
+    def compose(
+        cls,
+        jobs: Sequence[Job],
+        *,
+        ranks: int = 0,
+        name: str = "composition",
+        rules: Sequence[AlgorithmRule] = (),
+    ) -> Schedule:
         """Jobs beside each other on a machine of `ranks` ranks (0: as many as they need), made on the fly.
 
-        Each job is a sequence of operations. Ranks without a job do nothing. Raises UsageError if a number has no
-        meaning, InputError if a name is unknown or two jobs share a rank.
+        Each job is a sequence of operations. Ranks without a job do nothing. `rules` choose the algorithms of
+        collectives that are given none and whose ranks have equal counts. Raises UsageError if a number has no meaning,
+        InputError if a name is unknown or two jobs share a rank.
         """
         if not jobs:
             raise UsageError("expected at least one job")
         with memory_for("composing jobs"):
-            core = _core.compose([job.core() for job in jobs], ranks)
-        return cls(core, name, ("compose", (list(jobs), ranks, name)), of_jobs(name, jobs, ranks))
+            chosen = core_rules(rules)
+            core = _core.compose([job.core(chosen) for job in jobs], ranks)
+        made = (list(jobs), ranks, name, tuple(rules))
+        return cls(core, name, ("compose", made), of_jobs(name, jobs, ranks, rules))
 
     @property
     def provenance(self) -> Provenance:
@@ -218,11 +234,11 @@ def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
         text, name = arguments
         return Schedule.from_goal(text, name=name)
     if how == "from_trace":
-        directory, chosen, cost = arguments
-        return Schedule.from_trace(directory, algorithms=chosen, reduction_cost=cost)
+        directory, chosen, cost, rules = arguments
+        return Schedule.from_trace(directory, algorithms=chosen, rules=rules, reduction_cost=cost)
     if how == "compose":
-        jobs, ranks, name = arguments
-        return Schedule.compose(jobs, ranks=ranks, name=name)
+        jobs, ranks, name, rules = arguments
+        return Schedule.compose(jobs, ranks=ranks, name=name, rules=rules)
     return Schedule.load(*arguments)
 
 

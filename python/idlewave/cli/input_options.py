@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ..algorithm_rules import AlgorithmRule
 from ..errors import UsageError
 from ..escaping import cut, quote
 from ..machine import Machine
@@ -96,8 +97,11 @@ def note_scope(machine: Machine, ranks: int) -> None:
         )
 
 
-def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> Schedule:
-    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace)."""
+def load_schedule(
+    source: str, chosen: Iterable[str], reduction_cost: float, rules: Sequence[AlgorithmRule] = ()
+) -> Schedule:
+    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace); `rules` choose the algorithms of a
+    trace that are not named."""
     if not Path(source).is_dir():
         if Path(source).exists():
             context = click.get_current_context()
@@ -106,7 +110,9 @@ def load_schedule(source: str, chosen: Iterable[str], reduction_cost: float) -> 
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
     with doing(f"reading the trace {source}"):
-        return Schedule.from_trace(source, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
+        return Schedule.from_trace(
+            source, algorithms=algorithms_from(chosen), rules=rules, reduction_cost=reduction_cost
+        )
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:

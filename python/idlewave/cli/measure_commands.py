@@ -28,6 +28,10 @@ COMMANDS = {
         "measure_patterns_command",
         "Measure patterns of messages, and how far a machine's simulation is off.",
     ),
+    "collectives": (
+        "measure_collectives_command",
+        "Measure collectives, and find the algorithms that the MPI library uses.",
+    ),
     "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
 }
 FOLDER = OutputFolder(checked=False)

@@ -72,8 +72,12 @@ def report(
     prediction = None
     if measured and trace:
         with doing("simulating the traced run"):
-            schedule = Schedule.from_trace(trace, algorithms=algorithms_from(chosen), reduction_cost=reduction_cost)
-            prediction = simulate(schedule, Machine.load(measured / "machine.toml"), noise=None)
+            machine = Machine.load(measured / "machine.toml")
+            algorithms = algorithms_from(chosen)
+            schedule = Schedule.from_trace(
+                trace, algorithms=algorithms, rules=machine.algorithm_rules, reduction_cost=reduction_cost
+            )
+            prediction = simulate(schedule, machine, noise=None)
     study = read_study(studied) if studied else None
     made = report_of(
         measurement, trace, prediction, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)

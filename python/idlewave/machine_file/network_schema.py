@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from ..input.value_types import Closed, Cost, Time, Whole, WholeFrom1
+from ..input.value_types import Amount, Closed, Cost, Time, Whole, WholeFrom1
 from ..machine import BETWEEN, WITHIN, Place
 from .noise_schema import NoiseTable
 
@@ -113,6 +113,20 @@ class NetworkTable(LevelTable, kw_only=True):
             raise ValueError("ranks: expected the ranks of the node that it was measured within, found nothing")
 
 
+class CollectiveTable(Closed, kw_only=True):
+    """[[collective]]: an `AlgorithmRule`. `call` is a time, the costs are times per byte."""
+
+    name: str
+    algorithm: str
+    ranks: NodeRanks = 1
+    start: Whole = field(name="from", default=0)
+    segment: Whole | None = None
+    reduction_cost: Cost = Cost(0)
+    call: Time = Time(0)
+    call_per_byte: Cost = Cost(0)
+    residual: Amount | None = None
+
+
 class MachineTable(Closed):
     """A machine.toml."""
 
@@ -120,6 +134,7 @@ class MachineTable(Closed):
     name: str = "unnamed"
     description: str = ""
     noise: NoiseTable | None = None
+    collective: tuple[CollectiveTable, ...] = ()
 
 
 class ScopeTable(Closed, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..algorithm_rules import AlgorithmRule
 from ..detour_file import read_detours
 from ..input.files import Origin
 from ..input.validation import checked, read_toml
@@ -25,7 +26,7 @@ from ..noise_models import (
     as_times,
 )
 from ..units import PICOSECONDS
-from .network_schema import LevelTable, MachineTable, ScopeTable
+from .network_schema import CollectiveTable, LevelTable, MachineTable, ScopeTable
 from .noise_schema import (
     Exponential,
     Law,
@@ -58,6 +59,23 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
         measured=table.network.measured,
         network_name=table.network.name,
         description=table.description,
+        algorithm_rules=tuple(_rule(row) for row in table.collective),
+    )
+
+
+def _rule(row: CollectiveTable) -> AlgorithmRule:
+    ns = PICOSECONDS["ns"]
+    segment = {} if row.segment is None else {"segment": row.segment}
+    return AlgorithmRule(
+        row.name,
+        row.algorithm,
+        row.ranks,
+        row.start,
+        reduction_cost=row.reduction_cost / ns,
+        call_ns=row.call / ns,
+        call_ns_per_byte=row.call_per_byte / ns,
+        residual=row.residual,
+        **segment,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..algorithm_rules import AlgorithmRule
 from ..escaping import toml_text
 from ..machine import WITHIN, Level, Machine, Parameters
 from ..noise_models import (
@@ -26,7 +27,7 @@ from ..noise_models import (
     PoissonNoise,
     UniformLength,
 )
-from ..units import exact_cost, exact_time
+from ..units import PICOSECONDS, exact_cost, exact_time
 
 if TYPE_CHECKING:
     from ..noise_models import Times
@@ -65,6 +66,8 @@ def machine_toml(
         _write_level(lines, "network.node", machine.node, added)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours)
+    for number, rule in enumerate(machine.algorithm_rules):
+        _write_rule(lines, rule, number)
     return lines.text()
 
 
@@ -144,6 +147,25 @@ def _write_parameters(lines: _Lines, p: Parameters, added: Sequence[str]) -> Non
         lines.value(name, f'"{exact_cost(cost)}"')
     for name in added:
         lines.value(name, f'"{exact_time(getattr(p, name))}"')
+
+
+def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:
+    lines.item("collective", number)
+    lines.value("name", toml_text(rule.collective))
+    lines.value("algorithm", toml_text(rule.algorithm))
+    lines.value("ranks", str(rule.ranks))
+    lines.value("from", str(rule.bytes))
+    if rule.segment != AlgorithmRule(rule.collective, rule.algorithm).segment:
+        lines.value("segment", str(rule.segment))
+    ns = PICOSECONDS["ns"]
+    costs = {"reduction_cost": rule.reduction_cost * ns, "call_per_byte": rule.call_ns_per_byte * ns}
+    if rule.call_ns:
+        lines.value("call", f'"{exact_time(round(rule.call_ns * ns))}"')
+    for name, cost in costs.items():
+        if cost:
+            lines.value(name, f'"{exact_cost(cost)}"')
+    if rule.residual is not None:
+        lines.value("residual", repr(float(rule.residual)))
 
 
 def _write_noise(lines: _Lines, noise: AnyNoise, reaches: Sequence[str], save_detours: SaveDetours) -> None:

@@ -175,12 +175,17 @@ def _conversion(made: Provenance) -> dict[str, object] | None:
     """How the trace became a schedule."""
     for found in made.all():
         if found.kind == "schedule" and any(source.kind == "trace" for source in found.sources):
-            return {"algorithms": found.options.get("algorithms"), "cost": found.options.get("reduction_cost")}
+            return {
+                "algorithms": found.options.get("algorithms"),
+                "cost": found.options.get("reduction_cost"),
+                "rules": found.options.get("algorithm_rules"),
+            }
     return None
 
 
 def _algorithms(conversion: dict[str, object]) -> str:
     chosen, cost = conversion["algorithms"], conversion["cost"]
     words = [f"{name}={how}" for name, how in chosen.items()] if isinstance(chosen, dict) else []
-    text = cut(join_words(words)) if words else "the default algorithms"
+    others = "those of the machine's rules" if conversion["rules"] else "the default algorithms"
+    text = cut(join_words(words)) if words else others
     return f"{text} and {cost} ns per byte reduced" if cost else text

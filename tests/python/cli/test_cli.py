@@ -21,6 +21,7 @@ from idlewave.cli import (
     COMMANDS,
     cli,
     measure_clocks_command,
+    measure_collectives_command,
     measure_commands,
     measure_network_command,
     measure_noise_command,
@@ -289,6 +290,12 @@ MEASURED = {
         "epoch-1/patterns.i64",
         "idlewave measure patterns --from",
     ),
+    "collectives -n 2 -m odin": (
+        measure_collectives_command,
+        "measure_collectives",
+        "collectives.i64",
+        "idlewave measure collectives --from",
+    ),
     "clocks -n 2": (measure_clocks_command, "measure_clocks", "clocks-bursts.i64", "idlewave measure clocks --from"),
 }
 
@@ -349,6 +356,7 @@ def test_only_what_this_run_recorded_is_said_to_be_kept(tmp_path: Path, monkeypa
         ("pairs --from x --pairs 3 --concurrent --seed 1", "--concurrent, --pairs, --seed"),
         ("clocks --from x -o y --bursts 9 --one-a-host", "--bursts, --one-a-host, --output"),
         ("patterns --from x -o y --max-size 64", "--max-size, --output"),
+        ("collectives -m odin --from x -o y --seed 1", "--output, --seed"),
         ("network --name x --node . --node-ranks 2", "--name, --node, --node-ranks"),
     ],
 )
@@ -373,7 +381,7 @@ def test_times_that_are_not_finite_are_refused(value: str) -> None:
                 refused = CliRunner().invoke(cli, ["measure", *name.split(), option.opts[0], value])
                 assert refused.exit_code == 2
                 assert f"'{option.opts[0]}': expected a finite number, found {value}" in refused.output
-    assert asked == 10
+    assert asked == 12
 
 
 @pytest.mark.parametrize("size", ["-5", "99999999999999999999999", "9EiB", "8589934592 GiB"])

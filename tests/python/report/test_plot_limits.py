@@ -21,6 +21,7 @@ from idlewave.measure.network.job.clocks import ClockMeasurement, fit_lines
 from idlewave.measure.network.job.latency_levels import find_structure
 from idlewave.measure.network.job.pairs import PairMeasurement
 from idlewave.measure.network.plots.clock_plots import plot_clocks
+from idlewave.measure.network.plots.collective_plot import plot_collectives
 from idlewave.measure.network.plots.method_plots import plot_distribution, plot_methods
 from idlewave.measure.network.plots.pair_plots import plot_pairs
 from idlewave.measure.network.plots.pattern_plot import plot_patterns
@@ -170,6 +171,17 @@ def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
     return lambda spoil: plot_patterns(spoil(table if column == "error" else table.drop(columns="error"), column))
 
 
+def collectives_plot(column: str) -> Callable[[Spoil], Figure]:
+    rows = [
+        (name, 4**i, 1e5 + 4**i, 0.9e5 + 4**i, 1.1e5 + 4**i, "ring" if i > 5 else "linear", 1e5 + 4.1**i)
+        for name in ("allgather", "alltoall")
+        for i in range(10)
+    ]
+    names = ["collective", "size", "median_ps", "low_ps", "high_ps", "algorithm", "simulated_ps"]
+    table = pd.DataFrame(rows, columns=names)
+    return lambda spoil: plot_collectives(spoil(table, column))
+
+
 def clocks_plot(spoil: Spoil) -> Figure:
     random = np.random.default_rng(3)
     tables = []
@@ -286,6 +298,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_pairs", "a pair"): pairs_plot,
     ("plot_patterns", "an error"): patterns_plot("error"),
     ("plot_patterns", "a time"): patterns_plot("median_ps"),
+    ("plot_collectives", "a time"): collectives_plot("median_ps"),
+    ("plot_collectives", "a simulated time"): collectives_plot("simulated_ps"),
     ("plot_clocks", "a clock"): clocks_plot,
     ("plot_length_cdf", "a detour"): cdf_plot,
     ("plot_spectrum", "a line"): spectrum_plot,

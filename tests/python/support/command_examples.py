@@ -50,6 +50,11 @@ EXAMPLES = {
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
     "measure clocks": Example("-n 2 --seconds 0.1", {"folder": "clocks", "plot": "x.png"}, measures=True),
+    "measure collectives": Example(
+        "-n 2 -m odin --seconds 0.1 --max-size 64",
+        {"folder": "collectives", "plot": "x.png", "target": "x.toml"},
+        measures=True,
+    ),
     "measure network": Example("--from {network}", {"folder": "network", "plot": "x.png", "samples": "x.parquet"}),
     "measure noise": Example(
         "--seconds 0.01", {"folder": "noise", "plot": "x.png", "samples": "x.parquet"}, measures=True

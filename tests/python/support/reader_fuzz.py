@@ -26,6 +26,7 @@ from types import FrameType
 import numpy as np
 import pandas as pd
 from clock_recordings import recorded as write_clocks
+from collective_recordings import recorded as write_collectives
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
 from idlewave.checkpoint_parts import SampleCheckpoints
@@ -35,6 +36,7 @@ from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.job.clocks import read_clocks
+from idlewave.measure.network.job.collectives import read_collectives
 from idlewave.measure.network.job.pairs import read_pairs
 from idlewave.measure.network.job.patterns import read_patterns
 from idlewave.measure.network.transports import Transport
@@ -194,6 +196,7 @@ READERS = (
     Reader("pairs", lambda f: write_pairs(f, synthetic(1, HOSTS), HOSTS), read_pairs),
     Reader("clocks", write_clocks, read_clocks),
     Reader("patterns", write_patterns, read_patterns),
+    Reader("collectives", write_collectives, read_collectives),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),

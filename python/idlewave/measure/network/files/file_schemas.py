@@ -94,6 +94,21 @@ class PatternsSchema(JobSchema, kw_only=True):
     patterns: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
 
 
+class ControlVariable(Open):
+    """A control variable of the MPI library (MPI_T)."""
+
+    name: str
+    value: str
+
+
+class CollectivesSchema(JobSchema, kw_only=True):
+    """The used part of collectives.json."""
+
+    tables: SamplesSchema
+    collectives: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
+    control_variables: tuple[ControlVariable, ...] = ()
+
+
 class BurstsSchema(Open):
     """The tables of clocks.json."""
 

@@ -31,6 +31,7 @@ PATIENCE = 180.0
 RECORDED = {
     "pairs": ("pairs.json", "pairs.csv", "pairs.parquet"),
     "patterns": ("patterns.json", "patterns.i64", "patterns.parquet"),
+    "collectives": ("collectives.json", "collectives.i64", "collectives.parquet"),
     "clocks": ("clocks.json", "clocks-bursts.i64", "clocks.parquet"),
 }
 """The files of a run in its folder."""

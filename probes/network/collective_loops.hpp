@@ -1,0 +1,160 @@
+// The loops of the probe of collectives: a collective operation of all ranks, called again and again.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace idlewave::probe {
+
+// The last one is a reduction within a rank (MPI_Reduce_local): the computation in reductions of several ranks.
+enum class Collective : std::int64_t {
+    barrier,
+    bcast,
+    reduce,
+    allreduce,
+    gather,
+    scatter,
+    allgather,
+    alltoall,
+    reduce_scatter,
+    scan,
+    exscan,
+    reduction
+};
+
+inline const std::vector<std::string> collective_names{"barrier",        "bcast",   "reduce",    "allreduce",
+                                                       "gather",         "scatter", "allgather", "alltoall",
+                                                       "reduce_scatter", "scan",    "exscan",    "reduction"};
+
+struct CollectiveItem {
+    Collective collective = Collective::barrier;
+    std::int64_t size = 0;  // bytes, as the model counts them: of the vector, or of one rank's block
+};
+
+inline bool is_rooted(Collective collective) {
+    return collective == Collective::bcast || collective == Collective::reduce || collective == Collective::gather ||
+           collective == Collective::scatter;
+}
+
+inline bool combines(Collective collective) {
+    switch (collective) {
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::reduce_scatter:
+        case Collective::scan:
+        case Collective::exscan:
+        case Collective::reduction:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// A rank's buffers hold a block for each rank.
+inline bool has_blocks(Collective collective) {
+    return collective == Collective::gather || collective == Collective::scatter ||
+           collective == Collective::allgather || collective == Collective::alltoall;
+}
+
+// Sizes in steps of four up to 1 KiB, then of two. Vectors that are combined consist of floats, and a scattered result
+// has a part for each rank.
+inline std::vector<CollectiveItem> collective_items(std::int64_t most, int ranks) {
+    std::vector<CollectiveItem> items{{Collective::barrier, 0}};
+    constexpr std::int64_t most_buffer = std::int64_t{1} << 28;
+    for (std::int64_t size = 1; size <= most; size *= size < 1024 ? 4 : 2) {
+        for (std::size_t number = 1; number < collective_names.size(); ++number) {
+            const auto collective = static_cast<Collective>(number);
+            const auto floats = static_cast<std::int64_t>(sizeof(float));
+            if (combines(collective) && size < floats) continue;
+            if (collective == Collective::reduce_scatter && size < floats * ranks) continue;
+            if (has_blocks(collective) && size * ranks > most_buffer) continue;
+            items.push_back({collective, size});
+        }
+    }
+    return items;
+}
+
+// The calls of one sample: many of what is short, since a clock's reading takes time, too. Each rank is the root
+// equally often, so that no root runs ahead of the others.
+inline int repetitions_of(const CollectiveItem& item, int ranks) {
+    constexpr std::int64_t bytes = 1 << 20;
+    constexpr std::int64_t most = 32;
+    const std::int64_t moved = std::max<std::int64_t>(item.size, 1) * (has_blocks(item.collective) ? ranks : 1);
+    const std::int64_t wanted = std::clamp<std::int64_t>(bytes / moved, 2, most);
+    return static_cast<int>((wanted + ranks - 1) / ranks * ranks);
+}
+
+class CollectiveLoops {
+  public:
+    CollectiveLoops(int ranks, const std::vector<CollectiveItem>& items) : ranks_(ranks) {
+        std::int64_t most = 1;
+        for (const CollectiveItem& item : items) {
+            most = std::max(most, item.size * (has_blocks(item.collective) ? ranks : 1));
+        }
+        const std::size_t floats = static_cast<std::size_t>(most) / sizeof(float) + 1;
+        sent_.assign(floats, 1.0F);
+        received_.assign(floats, 1.0F);
+    }
+
+    void repeat(const CollectiveItem& item, int times) {
+        for (int i = 0; i < times; ++i) once(item, is_rooted(item.collective) ? i % ranks_ : 0);
+    }
+
+  private:
+    void once(const CollectiveItem& item, int root) {
+        const auto bytes = static_cast<int>(item.size);
+        const auto floats = static_cast<int>(item.size / static_cast<std::int64_t>(sizeof(float)));
+        const MPI_Comm world = MPI_COMM_WORLD;
+        float* const sent = sent_.data();
+        float* const received = received_.data();
+        switch (item.collective) {
+            case Collective::barrier:
+                MPI_Barrier(world);
+                break;
+            case Collective::bcast:
+                MPI_Bcast(sent, bytes, MPI_CHAR, root, world);
+                break;
+            case Collective::reduce:
+                MPI_Reduce(sent, received, floats, MPI_FLOAT, MPI_MAX, root, world);
+                break;
+            case Collective::allreduce:
+                MPI_Allreduce(sent, received, floats, MPI_FLOAT, MPI_MAX, world);
+                break;
+            case Collective::gather:
+                MPI_Gather(sent, bytes, MPI_CHAR, received, bytes, MPI_CHAR, root, world);
+                break;
+            case Collective::scatter:
+                MPI_Scatter(sent, bytes, MPI_CHAR, received, bytes, MPI_CHAR, root, world);
+                break;
+            case Collective::allgather:
+                MPI_Allgather(sent, bytes, MPI_CHAR, received, bytes, MPI_CHAR, world);
+                break;
+            case Collective::alltoall:
+                MPI_Alltoall(sent, bytes, MPI_CHAR, received, bytes, MPI_CHAR, world);
+                break;
+            case Collective::reduce_scatter:
+                MPI_Reduce_scatter_block(sent, received, floats / ranks_, MPI_FLOAT, MPI_MAX, world);
+                break;
+            case Collective::scan:
+                MPI_Scan(sent, received, floats, MPI_FLOAT, MPI_MAX, world);
+                break;
+            case Collective::exscan:
+                MPI_Exscan(sent, received, floats, MPI_FLOAT, MPI_MAX, world);
+                break;
+            case Collective::reduction:
+                MPI_Reduce_local(sent, received, floats, MPI_FLOAT, MPI_MAX);
+                break;
+        }
+    }
+
+    int ranks_;
+    std::vector<float> sent_;
+    std::vector<float> received_;
+};
+
+}  // namespace idlewave::probe

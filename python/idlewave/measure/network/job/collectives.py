@@ -1,0 +1,180 @@
+"""Collective operations of all ranks of a job, measured by size."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import pandas as pd
+from rich.progress import Progress
+
+from ....errors import InputError, MeasurementError
+from ....escaping import name_of
+from ....measurement_parameters import CollectivesParameters
+from ....mpi import Mpi
+from ....parameters import takes
+from ...environment_file import read_environment
+from ..files.file_schemas import CollectivesSchema
+from ..fitting.loggp import median_interval
+from ..fitting.machine_speeds import find_speeds
+from ..fitting.pattern_assessment import FEWEST
+from ..probing.job_run import JobProbe, keep_samples, read_columns, read_summary, recorded
+
+COLUMNS = (
+    "collective",
+    "size",
+    "repetitions",
+    "elapsed_ns",
+    "at_ns",
+    "disturbed",
+    "pilot_before_ns",
+    "pilot_after_ns",
+)
+REDUCTION = "reduction"
+"""What beside the collectives is measured: a reduction within a rank."""
+NEAR = 1.25
+"""A sample has the speed of a machine if its pilots are within this factor of the machine's."""
+MOST_SIZE = 2**30
+AUTOMATIC = ("", "0", "auto", "ignore", "false", "none")
+"""Values of control variables that leave the choice to the library; those of MPICH that are numbers mean the same."""
+
+
+@dataclass(frozen=True)
+class CollectiveMeasurement:
+    """A measurement of collectives.
+
+    samples: a row a sample: collective, size in bytes (of the vector, or of one rank's block), repetitions, elapsed_ns
+    of all repetitions, at_ns since the beginning, disturbed (involuntary context switches of rank 0), pilot_before_ns
+    and pilot_after_ns (a ping-pong of one byte just before and after). In rooted collectives the root goes round.
+    """
+
+    samples: pd.DataFrame
+    probe: dict[str, Any]
+    environment: dict[str, Any] | None = None
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return len(self.probe["ranks"])
+
+    @property
+    def shares_cores(self) -> bool:
+        """Whether ranks shared processors, so that times are those of taking turns."""
+        places = [(rank.get("host"), rank.get("cpu", -1)) for rank in self.probe["ranks"]]
+        return any(cpu < 0 for _, cpu in places) or len(set(places)) < len(places)
+
+    def table(self, pilot_ns: float | None = None) -> pd.DataFrame:
+        """A row a collective and size: samples, median_ps of one call, and its 95 % interval, low_ps and high_ps.
+
+        `pilot_ns`: of the machine's speed that counts; None: the one that most samples had. Samples of another speed
+        and interrupted ones do not count, unless there is no other. Raises MeasurementError if no sample has the speed.
+        """
+        quiet = self.samples["disturbed"] == 0
+        if pilot_ns is None:
+            speeds = find_speeds(self.samples)
+            own = quiet & (speeds.of_sample == speeds.usual)
+        else:
+            pilots = (self.samples[name] for name in ("pilot_before_ns", "pilot_after_ns"))
+            near = [pilot.between(pilot_ns / NEAR, pilot_ns * NEAR) for pilot in pilots]
+            own = quiet & near[0] & near[1]
+            if not own.any():
+                raise MeasurementError(
+                    "no collective was measured at the machine's speed, at which one byte takes "
+                    f"{pilot_ns:.0f} ns there and back: measure the machine again, or for longer"
+                )
+        samples = self.samples[own] if own.any() else self.samples
+        each = samples["elapsed_ns"] / samples["repetitions"] * 1000.0
+        rows = []
+        for keys, values in each.groupby([samples["collective"], samples["size"]]):
+            median, low, high, count = median_interval(values.to_numpy())
+            rows.append((*keys, count, median, low, high))
+        table = pd.DataFrame(rows, columns=["collective", "size", "samples", "median_ps", "low_ps", "high_ps"])
+        order = {name: i for i, name in enumerate(self.probe["collectives"])}
+        return table.sort_values(
+            ["collective", "size"], key=lambda c: c.map(order) if c.name == "collective" else c, ignore_index=True
+        )
+
+    @property
+    def forced(self) -> dict[str, str]:
+        """The control variables that do not leave the choice of algorithms to the library, with their values."""
+        listed = {row["name"]: str(row["value"]) for row in self.probe.get("control_variables", [])}
+        return {
+            name: value
+            for name, value in listed.items()
+            if value.lower() not in AUTOMATIC and (name.startswith("coll_tuned") or name.lower().endswith("algorithm"))
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the reliability of the results."""
+        notes = []
+        if self.probe.get("interrupted"):
+            notes.append("The measurement of collectives was interrupted; this is what it had.")
+        if self.shares_cores:
+            notes.append("Ranks shared processors: the times are those of ranks that take turns.")
+        fewest = int(self.table()["samples"].min())
+        if fewest < FEWEST:
+            notes.append(f"Some collectives have only {fewest} samples: more seconds make their medians reliable.")
+        if self.forced:
+            said = ", ".join(f"{name} = {value}" for name, value in self.forced.items())
+            notes.append(f"Settings of the MPI library choose algorithms here: {said}.")
+        return tuple(notes)
+
+
+@takes(CollectivesParameters)
+def measure_collectives(
+    ranks: int,
+    mpi: Mpi | None = None,
+    *,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+    **given: Unpack[CollectivesParameters],
+) -> CollectiveMeasurement:
+    """Measure the collectives of `ranks` ranks. Each collective and size is measured at least once.
+
+    `folder` gets the recording. Raises MeasurementError if the probe fails.
+    """
+    with contextlib.ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
+        options = ["--max-size", str(given["max_size"]), "--seed", str(given["seed"])]
+        job = JobProbe("collectives", ranks, mpi, given["seconds"])
+        stack.enter_context(recorded(job, options, place, progress))
+        found = read_collectives(place)
+        keep_samples(folder, "collectives", found.samples, found.environment)
+        return found
+
+
+def read_collectives(folder: str | Path) -> CollectiveMeasurement:
+    """The collectives from a recording of idlewave-collectives in `folder`.
+
+    Raises InputError naming the file, MeasurementError if there is no sample.
+    """
+    place = Path(folder)
+    said = read_summary(place, "collectives", CollectivesSchema)
+    samples = pd.DataFrame(read_columns(place, "collectives", said, "samples"))
+    missing = [column for column in COLUMNS if column not in samples.columns]
+    if missing:
+        raise InputError(f"{name_of(place)}: the table of samples lacks the columns {', '.join(missing)}")
+    if samples.empty:
+        raise MeasurementError(f"{name_of(place)}: no collective was measured; the time was too short")
+    limits = {
+        "collective": (0, len(said["collectives"]) - 1),
+        "size": (0, MOST_SIZE),
+        "repetitions": (1, 2**31),
+        "elapsed_ns": (1, 2**62),
+        "disturbed": (0, 2**62),
+        "pilot_before_ns": (0, 2**50),
+        "pilot_after_ns": (0, 2**50),
+    }
+    for column, (least, most) in limits.items():
+        wrong = samples.loc[(samples[column] < least) | (samples[column] > most), column]
+        if len(wrong):
+            raise InputError(
+                f"{name_of(place)}: {column} of sample {wrong.index[0]}: expected {least} to {most}, "
+                f"found {wrong.iloc[0]}"
+            )
+    samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
+    return CollectiveMeasurement(samples, said, read_environment(place))

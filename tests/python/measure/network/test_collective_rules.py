@@ -1,0 +1,150 @@
+"""Collectives are measured by size, and the algorithms whose simulation comes nearest to them become rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from collective_recordings import PILOT_NS, SAMPLES, recorded, time_ns
+from idlewave import AlgorithmRule, Operation, Schedule, simulate
+from idlewave.errors import InputError, MeasurementError
+from idlewave.machine import Level, Machine, Parameters
+from idlewave.measure.network.fitting.collective_rules import call_times, fit_rules
+from idlewave.measure.network.job.collectives import measure_collectives, read_collectives
+from tracer_support import mpich, open_mpi
+
+NS = 1000
+PARAMETERS = Parameters(L=900 * NS, o_s=300 * NS, o_r=400 * NS, g=350 * NS, G=60, O_s=90, O_r=110)
+MACHINE = Machine("known", Level(PARAMETERS))
+RANKS = 8
+SIZES = [4**i for i in range(2, 11)]
+REDUCTION_NS_PER_BYTE = 0.2
+
+
+def measured(rules: Sequence[AlgorithmRule], scatter: float = 0.01) -> pd.DataFrame:
+    """What a library with these rules would be measured to do: the simulator's times, with a scatter."""
+    names = list(dict.fromkeys(rule.collective for rule in rules))
+    operations = [Operation(name, bytes=size) for name in names for size in SIZES]
+    times = call_times(operations, MACHINE, RANKS, rules)
+    rows = [(operation.name, operation.bytes, time) for operation, time in zip(operations, times, strict=True)]
+    rows += [("reduction", size, 15 * NS + REDUCTION_NS_PER_BYTE * NS * size) for size in SIZES]
+    random = np.random.default_rng(5)
+    table = pd.DataFrame(rows, columns=["collective", "size", "median_ps"])
+    table["median_ps"] *= random.normal(1, scatter, len(table))
+    return table.assign(samples=20, low_ps=table["median_ps"] * 0.99, high_ps=table["median_ps"] * 1.01)
+
+
+def rule(collective: str, algorithm: str, size: int = 0, **costs: float) -> AlgorithmRule:
+    return AlgorithmRule(collective, algorithm, ranks=RANKS, bytes=size, reduction_cost=REDUCTION_NS_PER_BYTE, **costs)
+
+
+LIBRARY = [
+    rule("bcast", "binomial", call_ns=80.0),
+    rule("bcast", "scatter_allgather", 16384),
+    rule("allreduce", "recursive_doubling", call_ns=150.0, call_ns_per_byte=0.1),
+    rule("allreduce", "rabenseifner", 4096, call_ns_per_byte=0.1),
+    rule("alltoall", "bruck", call_ns=100.0),
+    rule("alltoall", "pairwise", 1024),
+]
+
+
+def test_the_algorithms_of_a_known_library_are_found_with_the_sizes_at_which_they_change() -> None:
+    found = fit_rules(measured(LIBRARY), MACHINE, RANKS).rules
+    assert [(r.collective, r.algorithm, r.bytes) for r in found] == [
+        (r.collective, r.algorithm, r.bytes) for r in LIBRARY
+    ]
+    assert all(r.ranks == RANKS for r in found)
+
+
+def test_what_calls_cost_beside_their_messages_is_found() -> None:
+    found = fit_rules(measured(LIBRARY, 0.001), MACHINE, RANKS).rules
+    for known, fitted in zip(LIBRARY, found, strict=True):
+        assert fitted.call_ns == pytest.approx(known.call_ns, abs=40)
+        assert fitted.call_ns_per_byte == pytest.approx(known.call_ns_per_byte, abs=0.02)
+    assert found[2].reduction_cost == pytest.approx(REDUCTION_NS_PER_BYTE, rel=0.05)
+
+
+def test_the_table_has_the_error_of_each_size_and_a_rule_its_largest() -> None:
+    fitted = fit_rules(measured(LIBRARY), MACHINE, RANKS)
+    assert np.allclose(fitted.table["error"], fitted.table["simulated_ps"] / fitted.table["median_ps"] - 1)
+    assert fitted.table["error"].abs().max() < 0.05
+    own = fitted.table[(fitted.table["collective"] == "alltoall") & (fitted.table["size"] >= 1024)]
+    assert fitted.rules[-1].residual == pytest.approx(own["error"].abs().max(), abs=1e-4)
+
+
+def test_a_library_that_sends_no_messages_is_said_to_have_another_way() -> None:
+    table = measured(LIBRARY)
+    quick = table["collective"] == "bcast"
+    table.loc[quick, ["median_ps", "low_ps", "high_ps"]] /= 20
+    fitted = fit_rules(table, MACHINE, RANKS)
+    assert any("Measured calls of bcast take less time than the messages of any" in note for note in fitted.notes)
+    assert all(r.residual is not None and r.residual > 1 for r in fitted.rules if r.collective == "bcast")
+
+
+def test_a_simulation_with_the_rules_takes_the_measured_time() -> None:
+    table = measured(LIBRARY)
+    fitted = replace(MACHINE, algorithm_rules=fit_rules(table, MACHINE, RANKS).rules)
+    row = table[(table["collective"] == "allreduce") & (table["size"] == 65536)].iloc[0]
+    schedule = Schedule.pattern("allreduce", ranks=RANKS, bytes=65536, rules=fitted.algorithm_rules)
+    assert simulate(schedule, fitted).max_finish == pytest.approx(row["median_ps"], rel=0.05)
+
+
+# ---- recordings
+
+
+def test_a_recording_gives_the_median_time_of_a_call(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    table = read_collectives(tmp_path).table()
+    assert list(table["collective"].unique()) == ["barrier", "bcast", "allreduce", "reduction"]
+    row = table[(table["collective"] == "allreduce") & (table["size"] == 4096)].iloc[0]
+    assert (row["median_ps"], row["samples"]) == (1000 * time_ns(2, 4096), SAMPLES)
+
+
+def test_only_samples_at_the_speed_of_the_machine_count(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    found = read_collectives(tmp_path)
+    assert len(found.table(PILOT_NS)) == len(found.table())
+    with pytest.raises(MeasurementError, match="no collective was measured at the machine's speed"):
+        found.table(3.0 * PILOT_NS)
+
+
+def test_settings_that_choose_an_algorithm_and_shared_processors_are_said(tmp_path: Path) -> None:
+    recorded(
+        tmp_path,
+        ranks=[{"host": "a", "cpu": 1}, {"host": "a", "cpu": 1}],
+        control_variables=[
+            {"name": "coll_tuned_allreduce_algorithm", "value": "ring"},
+            {"name": "coll_tuned_bcast_algorithm", "value": "ignore"},
+            {"name": "MPIR_CVAR_BCAST_INTRA_ALGORITHM", "value": "auto"},
+        ],
+    )
+    notes = " ".join(read_collectives(tmp_path).notes)
+    assert "choose algorithms here: coll_tuned_allreduce_algorithm = ring." in notes
+    assert "Ranks shared processors" in notes
+
+
+def test_a_recording_with_a_wrong_number_is_refused_with_its_place(tmp_path: Path) -> None:
+    recorded(tmp_path, collectives=["barrier"])
+    with pytest.raises(InputError, match=r"collective of sample 1: expected 0 to 0, found 1"):
+        read_collectives(tmp_path)
+
+
+@pytest.mark.parametrize("library", ["Open MPI", "MPICH"])
+def test_each_collective_and_size_is_measured_with_both_libraries(library: str, tmp_path: Path) -> None:
+    found = measure_collectives(
+        2, open_mpi() if library == "Open MPI" else mpich(), seconds=0.05, max_size=64, folder=tmp_path
+    )
+    sizes = found.samples.groupby("collective")["size"].apply(lambda own: sorted(set(own))).to_dict()
+    assert sizes["barrier"] == [0]
+    assert sizes["bcast"] == sizes["alltoall"] == [1, 4, 16, 64]
+    assert sizes["allreduce"] == sizes["reduction"] == [4, 16, 64]
+    assert sizes["reduce_scatter"] == [16, 64]
+    assert (found.table()["median_ps"] > 0).all()
+    assert (tmp_path / "collectives.parquet").exists()
+    assert found.ranks == 2
+    names = [row["name"] for row in found.probe["control_variables"]]
+    assert any("allreduce" in name.lower() for name in names)
