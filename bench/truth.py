@@ -24,7 +24,7 @@ from idlewave.formatting import size_text
 from idlewave.machine import Machine
 from idlewave.measure import NetworkMeasurement, assess_pair
 from idlewave.measure.network.files.network_files import machine_of, save_network
-from idlewave.measure.network.fitting.collective_rules import fit_rules
+from idlewave.measure.network.fitting.collective_rules import fit_collectives
 from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
 from idlewave.measure.network.job.collectives import measure_collectives
 from idlewave.mpi import OPEN_MPI, Mpi, MpiError, build_example, find
@@ -188,20 +188,18 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         measured = measure_collectives(2, setting.mpi, seconds=options.collective_seconds)
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, 2)
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
-        assert network.patterns is not None
-        pilot = float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
         machine = machine_of(setting.name, network)
-        fitted = fit_rules(measured.table(pilot), machine, 2)
+        fitted = fit_collectives(measured, machine)
         machine = replace(machine, algorithm_rules=fitted.rules)
         real = programs(setting, machine, folder)
         own = at_speed(pd.concat([before, after], ignore_index=True), network)
-        notes = (*network.notes, *fitted.notes, *measured.notes)
+        notes = (*network.notes, *fitted.notes)
         print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in notes), flush=True)
         tables = {"2 ranks": compared(own, machine, 2)}
         if options.four and setting.mpi.vendor == OPEN_MPI:
             shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
             four = measure_collectives(4, setting.mpi, seconds=options.collective_seconds)
-            of_four = fit_rules(four.table(), machine, 4).rules
+            of_four = fit_collectives(four, machine).rules
             tables["4 ranks on 2 cores"] = compared(shared, replace(machine, algorithm_rules=of_four), 4)
     for ranks, table in tables.items():
         if table.empty:

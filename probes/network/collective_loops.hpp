@@ -11,7 +11,8 @@
 
 namespace idlewave::probe {
 
-// The last one is a reduction within a rank (MPI_Reduce_local): the computation in reductions of several ranks.
+// The last one is a reduction within a rank (MPI_Reduce_local): the computation in reductions of several ranks. Scans
+// are not among them: their first ranks wait for nobody, and would run ahead.
 enum class Collective : std::int64_t {
     barrier,
     bcast,
@@ -22,14 +23,12 @@ enum class Collective : std::int64_t {
     allgather,
     alltoall,
     reduce_scatter,
-    scan,
-    exscan,
     reduction
 };
 
-inline const std::vector<std::string> collective_names{"barrier",        "bcast",   "reduce",    "allreduce",
-                                                       "gather",         "scatter", "allgather", "alltoall",
-                                                       "reduce_scatter", "scan",    "exscan",    "reduction"};
+inline const std::vector<std::string> collective_names{"barrier",        "bcast",    "reduce",    "allreduce",
+                                                       "gather",         "scatter",  "allgather", "alltoall",
+                                                       "reduce_scatter", "reduction"};
 
 struct CollectiveItem {
     Collective collective = Collective::barrier;
@@ -46,8 +45,6 @@ inline bool combines(Collective collective) {
         case Collective::reduce:
         case Collective::allreduce:
         case Collective::reduce_scatter:
-        case Collective::scan:
-        case Collective::exscan:
         case Collective::reduction:
             return true;
         default:
@@ -139,12 +136,6 @@ class CollectiveLoops {
                 break;
             case Collective::reduce_scatter:
                 MPI_Reduce_scatter_block(sent, received, floats / ranks_, MPI_FLOAT, MPI_MAX, world);
-                break;
-            case Collective::scan:
-                MPI_Scan(sent, received, floats, MPI_FLOAT, MPI_MAX, world);
-                break;
-            case Collective::exscan:
-                MPI_Exscan(sent, received, floats, MPI_FLOAT, MPI_MAX, world);
                 break;
             case Collective::reduction:
                 MPI_Reduce_local(sent, received, floats, MPI_FLOAT, MPI_MAX);

@@ -35,6 +35,10 @@ inline std::string value_of(MPI_T_cvar_handle handle, MPI_Datatype type, MPI_T_e
         MPI_T_cvar_read(handle, text.data());
         return text.c_str();
     }
+    if (type == MPI_C_BOOL) {
+        bool set = false;
+        return MPI_T_cvar_read(handle, &set) == MPI_SUCCESS && set ? "true" : "false";
+    }
     int number = 0;
     if (type != MPI_INT || count != 1 || MPI_T_cvar_read(handle, &number) != MPI_SUCCESS) return "";
     int items = 0;

@@ -42,16 +42,6 @@ _JOB_SECONDS = Parameter(10.0, "Seconds of measuring, at most", least=0.01, most
 _SEED = Parameter(1, "Seed of every random order", least=0, most=10**15)
 
 
-PILOT = Parameter(
-    None,
-    "The speed of the machine that counts, by the time of a byte there and back",
-    unit="ns",
-    least=1,
-    most=10**9,
-    default_text="the one that most samples had",
-)
-
-
 class PairsParameters(TypedDict, total=False):
     """How the paths between the ranks of a job are measured."""
 

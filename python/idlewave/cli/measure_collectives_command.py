@@ -12,10 +12,10 @@ from ..escaping import cut
 from ..formatting import plain, plain_time, size_text
 from ..host_environment import provenance_of
 from ..machine import Machine
-from ..measure.network.fitting.collective_rules import CollectiveFit, fit_rules
+from ..measure.network.fitting.collective_rules import CollectiveFit, fit_collectives
 from ..measure.network.job.collectives import CollectiveMeasurement, measure_collectives, read_collectives
 from ..measure.table_rows import records
-from ..measurement_parameters import PILOT, CollectivesParameters
+from ..measurement_parameters import CollectivesParameters
 from ..output import write_text
 from ..parameters import parameters_of
 from ..provenance import Provenance
@@ -24,7 +24,7 @@ from .completion import machines
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
 from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
-from .parameter_options import option, options_of
+from .parameter_options import options_of
 from .terminal import errors, progress_bar, say_note, show_table
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -42,7 +42,6 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     shell_complete=machines,
 )
 @options_of(CollectivesParameters)
-@option("pilot", float, PILOT)
 @click.option("--from", "recorded", type=FOLDER, help="Show a recording instead: the folder of idlewave-collectives.")
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Keep the samples here.")
 @as_json
@@ -53,7 +52,6 @@ def collectives(
     context: click.Context,
     ranks: int | None,
     machine: str,
-    pilot: float | None,
     recorded: Path | None,
     folder: Path | None,
     as_json: bool,
@@ -76,13 +74,16 @@ def collectives(
         shown_by = {"collectives.i64": "idlewave measure collectives --from"}
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
             found = measure_collectives(ranks, progress=progress, folder=place, **options)
-    fitted = fit_rules(found.table(pilot), held, found.ranks)
-    notes = [*fitted.notes, *found.notes]
+    fitted = fit_collectives(found, held)
     if as_json:
-        said = {"rules": [vars(rule) for rule in fitted.rules], "collectives": records(fitted.table), "notes": notes}
+        said = {
+            "rules": [vars(rule) for rule in fitted.rules],
+            "collectives": records(fitted.table),
+            "notes": fitted.notes,
+        }
         print_json(said | {"probe": found.probe, "environment": found.environment})
     else:
-        _show(fitted, held, notes)
+        _show(fitted, held)
     if plot is not None:
         from ..measure.network.plots.collective_plot import plot_collectives
 
@@ -92,7 +93,7 @@ def collectives(
         _write(target, held, fitted, found)
 
 
-def _show(fitted: CollectiveFit, machine: Machine, notes: list[str]) -> None:
+def _show(fitted: CollectiveFit, machine: Machine) -> None:
     of_rule = fitted.table.copy()
     rows = []
     for rule in fitted.rules:
@@ -114,7 +115,7 @@ def _show(fitted: CollectiveFit, machine: Machine, notes: list[str]) -> None:
     import pandas as pd
 
     show_table(pd.DataFrame(rows), f"Algorithms of {fitted.ranks} ranks, as simulated on {cut(machine.name)}")
-    for note in notes:
+    for note in fitted.notes:
         say_note(plain(note))
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from collective_recordings import PILOT_NS, SAMPLES, recorded, time_ns
 from idlewave import AlgorithmRule, Operation, Schedule, simulate
-from idlewave.errors import InputError, MeasurementError
+from idlewave.errors import InputError
 from idlewave.machine import Level, Machine, Parameters
-from idlewave.measure.network.fitting.collective_rules import call_times, fit_rules
+from idlewave.measure.network.fitting.collective_rules import call_times, fit_collectives, fit_rules
 from idlewave.measure.network.job.collectives import measure_collectives, read_collectives
 from tracer_support import mpich, open_mpi
 
@@ -108,8 +108,14 @@ def test_only_samples_at_the_speed_of_the_machine_count(tmp_path: Path) -> None:
     recorded(tmp_path)
     found = read_collectives(tmp_path)
     assert len(found.table(PILOT_NS)) == len(found.table())
-    with pytest.raises(MeasurementError, match="no collective was measured at the machine's speed"):
-        found.table(3.0 * PILOT_NS)
+    assert found.table(3.0 * PILOT_NS).empty
+
+
+def test_a_machine_of_another_speed_is_said_to_be_one(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    fitted = fit_collectives(read_collectives(tmp_path), MACHINE)
+    assert any("Collectives were measured at another speed than the machine's" in note for note in fitted.notes)
+    assert {r.collective for r in fitted.rules} == {"barrier", "bcast", "allreduce"}
 
 
 def test_settings_that_choose_an_algorithm_and_shared_processors_are_said(tmp_path: Path) -> None:

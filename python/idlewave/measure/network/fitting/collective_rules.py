@@ -17,15 +17,19 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ....algorithm_rules import AlgorithmRule
-from ....formatting import percent_text, size_text
+from ....formatting import percent_text, plain_time, size_text
 from ....jobs import Job, Operation
 from ....machine import Machine
 from ....schedule import Schedule, algorithms
 from ....simulation import simulate
-from ..job.collectives import REDUCTION
+from ..job.collectives import REDUCTION, CollectiveMeasurement
+from .pattern_times import PatternItem, pattern_time
 
 FAIR = 0.1
 """The error up to which a rule holds."""
+FASTER = 0.25
+"""The error beyond which a library is faster than messages can be."""
+NS = 1000.0
 SCATTER = 0.03
 """Relative errors below this are scatter."""
 PARAMETERS = 3
@@ -63,6 +67,23 @@ class _Range:
     algorithm: str
     call: float
     call_per_byte: float
+
+
+def fit_collectives(found: CollectiveMeasurement, machine: Machine) -> CollectiveFit:
+    """The rules of the library that was measured, with samples at the speed of `machine`, which the time of a ping-pong
+    of one byte shows. Without such samples those of the usual speed count, and a note says so."""
+    pilot = pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / NS
+    notes: tuple[str, ...] = ()
+    table = found.table(pilot)
+    if table.empty:
+        table = found.table()
+        notes = (
+            "Collectives were measured at another speed than the machine's, at which a byte takes "
+            f"{plain_time(pilot * NS)} there and back: their errors are partly that of the speed. Measure the machine "
+            "just before.",
+        )
+    fitted = fit_rules(table, machine, found.ranks)
+    return replace(fitted, notes=(*fitted.notes, *notes, *found.notes))
 
 
 def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> CollectiveFit:
@@ -123,7 +144,7 @@ def _cost_at(reductions: pd.DataFrame, size: int) -> float:
     if reductions.empty or size == 0:
         return 0.0
     time = np.interp(size, reductions["size"], reductions["median_ps"])
-    return float(time) / 1000 / size
+    return float(time) / NS / size
 
 
 def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
@@ -136,7 +157,7 @@ def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
         near = reductions
     sizes, times = near["size"].to_numpy(dtype=np.float64), near["median_ps"].to_numpy(dtype=np.float64)
     (_, slope), _ = nnls(np.column_stack([1 / times, sizes / times]), np.ones(len(times)))
-    return float(slope) / 1000
+    return float(slope) / NS
 
 
 def _cut(own: pd.DataFrame, simulated: dict[str, Array]) -> list[_Range]:
@@ -179,8 +200,8 @@ def _rule(
         ranks=ranks,
         bytes=0 if part.first == 0 else first,
         reduction_cost=_cost_between(reductions, first, last),
-        call_ns=part.call / 1000,
-        call_ns_per_byte=part.call_per_byte / 1000,
+        call_ns=part.call / NS,
+        call_ns_per_byte=part.call_per_byte / NS,
     )
 
 
@@ -196,13 +217,13 @@ def _corrected(
     for _ in range(_STEPS):
         simulated = call_times(operations, machine, ranks, found)
         more = [replace(rule, call_ns=rule.call_ns + _probe_ns(rule, table)) for rule in found]
-        effect = (call_times(operations, machine, ranks, more) - simulated) / 1000
+        effect = (call_times(operations, machine, ranks, more) - simulated) / NS
         for number, rule in enumerate(found):
             own = numbers == number
             slope = max(float(np.median(effect[own] / _probe_ns(rule, table))), 0.25)
-            without = simulated[own] - slope * 1000 * (rule.call_ns + rule.call_ns_per_byte * sizes[own])
+            without = simulated[own] - slope * NS * (rule.call_ns + rule.call_ns_per_byte * sizes[own])
             call, per_byte, _ = _costs_of_call(sizes[own], times[own], without, np.full(own.sum(), SCATTER))
-            found[number] = replace(rule, call_ns=call / 1000 / slope, call_ns_per_byte=per_byte / 1000 / slope)
+            found[number] = replace(rule, call_ns=call / NS / slope, call_ns_per_byte=per_byte / NS / slope)
     return found
 
 
@@ -246,7 +267,7 @@ def _notes(table: pd.DataFrame) -> list[str]:
         f"{percent_text(float((off <= FAIR).mean()))} of the rows; the median error is "
         f"{percent_text(float(off.median()))}, the largest {worst['error']:+.0%} ({worst['collective']}{size})."
     ]
-    slow = (table["error"] > FAIR).groupby(table["collective"], sort=False).mean()
+    slow = (table["error"] > FASTER).groupby(table["collective"], sort=False).mean()
     quicker = [str(name) for name in slow.index[slow > 0.5]]
     if quicker:
         notes.append(

@@ -69,8 +69,8 @@ class CollectiveMeasurement:
     def table(self, pilot_ns: float | None = None) -> pd.DataFrame:
         """A row a collective and size: samples, median_ps of one call, and its 95 % interval, low_ps and high_ps.
 
-        `pilot_ns`: of the machine's speed that counts; None: the one that most samples had. Samples of another speed
-        and interrupted ones do not count, unless there is no other. Raises MeasurementError if no sample has the speed.
+        Samples of another speed and interrupted ones do not count. `pilot_ns`: of the speed that counts; without such
+        samples the table is empty. None: the one that most samples had; where all were interrupted, all count.
         """
         quiet = self.samples["disturbed"] == 0
         if pilot_ns is None:
@@ -80,12 +80,7 @@ class CollectiveMeasurement:
             pilots = (self.samples[name] for name in ("pilot_before_ns", "pilot_after_ns"))
             near = [pilot.between(pilot_ns / NEAR, pilot_ns * NEAR) for pilot in pilots]
             own = quiet & near[0] & near[1]
-            if not own.any():
-                raise MeasurementError(
-                    "no collective was measured at the machine's speed, at which one byte takes "
-                    f"{pilot_ns:.0f} ns there and back: measure the machine again, or for longer"
-                )
-        samples = self.samples[own] if own.any() else self.samples
+        samples = self.samples[own] if own.any() or pilot_ns is not None else self.samples
         each = samples["elapsed_ns"] / samples["repetitions"] * 1000.0
         rows = []
         for keys, values in each.groupby([samples["collective"], samples["size"]]):

@@ -48,7 +48,9 @@ def _draw(axes: Axes, own: pd.DataFrame) -> None:
         algorithm = str(part["algorithm"].iloc[0])
         label = None if algorithm in shown else algorithm.replace("_", " ")
         shown.add(algorithm)
-        axes.plot(part["size"], part["simulated_ps"] / 1e3, ".-", color=colours[algorithm], linewidth=1, label=label)
+        simulated = part["simulated_ps"] / 1e3
+        axes.plot(part["size"], simulated, ".-", color=colours[algorithm], linewidth=1, label=label)
+        mark_outside(axes, limits, part["size"], simulated, colours[algorithm])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
