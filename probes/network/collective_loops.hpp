@@ -88,7 +88,7 @@ inline int repetitions_of(const CollectiveItem& item, int ranks) {
 
 class CollectiveLoops {
   public:
-    CollectiveLoops(int ranks, const std::vector<CollectiveItem>& items) : ranks_(ranks) {
+    CollectiveLoops(int rank, int ranks, const std::vector<CollectiveItem>& items) : rank_(rank), ranks_(ranks) {
         std::int64_t most = 1;
         for (const CollectiveItem& item : items) {
             most = std::max(most, item.size * (has_blocks(item.collective) ? ranks : 1));
@@ -114,7 +114,8 @@ class CollectiveLoops {
                 MPI_Barrier(world);
                 break;
             case Collective::bcast:
-                MPI_Bcast(sent, bytes, MPI_CHAR, root, world);
+                // What a root sends stays in its caches, as in the patterns; it has not just come from another rank.
+                MPI_Bcast(rank_ == root ? sent : received, bytes, MPI_CHAR, root, world);
                 break;
             case Collective::reduce:
                 MPI_Reduce(sent, received, floats, MPI_FLOAT, MPI_MAX, root, world);
@@ -143,6 +144,7 @@ class CollectiveLoops {
         }
     }
 
+    int rank_;
     int ranks_;
     std::vector<float> sent_;
     std::vector<float> received_;

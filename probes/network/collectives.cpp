@@ -72,7 +72,7 @@ CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const Col
 template <class Record>
 void conduct(const CollectivesOptions& options, int rank, int ranks, Record record) {
     std::vector<CollectiveItem> items = collective_items(options.max_size, ranks);
-    CollectiveLoops loops(ranks, items);
+    CollectiveLoops loops(rank, ranks, items);
     const Pilot pilot(rank);
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from importlib import resources
 from typing import Any
 
 from . import _core
@@ -62,3 +64,24 @@ def core_rules(rules: Iterable[AlgorithmRule]) -> _core.AlgorithmRules:
 def described(rules: Sequence[AlgorithmRule]) -> dict[str, Any]:
     """The rules as options of a provenance; nothing without rules."""
     return {"algorithm_rules": [rule.described() for rule in rules]} if rules else {}
+
+
+KNOWN_LIBRARIES = {"Open MPI v5.0": "open-mpi-5.0"}
+"""By the beginning of what MPI_Get_library_version says, the table of its choices in presets/algorithms."""
+
+
+def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
+    """What a library chooses by itself, without costs of calls: `library` is what its MPI_Get_library_version says.
+
+    Where the simulator lacks an algorithm, the one nearest in its messages stands for it. Empty for a library whose
+    choices are not known.
+    """
+    for begins, name in KNOWN_LIBRARIES.items():
+        if library.startswith(begins):
+            file = resources.files("idlewave") / "presets" / "algorithms" / f"{name}.csv"
+            rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
+            return tuple(
+                AlgorithmRule(row["collective"], row["algorithm"], int(row["ranks"]), int(row["bytes"]), segment=0)
+                for row in rows
+            )
+    return ()

@@ -12,7 +12,7 @@ from ..escaping import cut
 from ..formatting import plain, plain_time, size_text
 from ..host_environment import provenance_of
 from ..machine import Machine
-from ..measure.network.fitting.collective_rules import CollectiveFit, fit_collectives
+from ..measure.network.fitting.collective_rules import CollectiveFit, fit_collectives, merged
 from ..measure.network.job.collectives import CollectiveMeasurement, measure_collectives, read_collectives
 from ..measure.table_rows import records
 from ..measurement_parameters import CollectivesParameters
@@ -96,8 +96,9 @@ def collectives(
 def _show(fitted: CollectiveFit, machine: Machine) -> None:
     of_rule = fitted.table.copy()
     rows = []
-    for rule in fitted.rules:
-        later = [r.bytes for r in fitted.rules if r.collective == rule.collective and r.bytes > rule.bytes]
+    measured = [rule for rule in fitted.rules if rule.ranks == fitted.ranks]
+    for rule in measured:
+        later = [r.bytes for r in measured if r.collective == rule.collective and r.bytes > rule.bytes]
         own = of_rule[(of_rule["collective"] == rule.collective) & (of_rule["size"] >= rule.bytes)]
         own = own[own["size"] < min(later)] if later else own
         rows.append(
@@ -120,8 +121,7 @@ def _show(fitted: CollectiveFit, machine: Machine) -> None:
 
 
 def _write(target: Path, machine: Machine, fitted: CollectiveFit, found: CollectiveMeasurement) -> None:
-    others = tuple(rule for rule in machine.algorithm_rules if rule.ranks != fitted.ranks)
-    made = replace(machine, algorithm_rules=(*others, *fitted.rules))
+    made = replace(machine, algorithm_rules=merged(machine.algorithm_rules, fitted.rules))
     source = provenance_of("collectives", found.environment or {})
     by = "idlewave measure collectives"
     sources = (machine.provenance, source)

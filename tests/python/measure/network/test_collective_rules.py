@@ -11,9 +11,16 @@ import pandas as pd
 import pytest
 from collective_recordings import PILOT_NS, SAMPLES, recorded, time_ns
 from idlewave import AlgorithmRule, Operation, Schedule, simulate
+from idlewave.algorithm_rules import core_rules, rules_of_library
 from idlewave.errors import InputError
 from idlewave.machine import Level, Machine, Parameters
-from idlewave.measure.network.fitting.collective_rules import call_times, fit_collectives, fit_rules
+from idlewave.measure.network.fitting.collective_rules import (
+    call_times,
+    fit_collectives,
+    fit_rules,
+    merged,
+    rules_beyond,
+)
 from idlewave.measure.network.job.collectives import measure_collectives, read_collectives
 from tracer_support import mpich, open_mpi
 
@@ -91,6 +98,36 @@ def test_a_simulation_with_the_rules_takes_the_measured_time() -> None:
     row = table[(table["collective"] == "allreduce") & (table["size"] == 65536)].iloc[0]
     schedule = Schedule.pattern("allreduce", ranks=RANKS, bytes=65536, rules=fitted.algorithm_rules)
     assert simulate(schedule, fitted).max_finish == pytest.approx(row["median_ps"], rel=0.05)
+
+
+# ---- beyond the ranks that were measured
+
+OPEN_MPI = "Open MPI v5.0.11, package: Open MPI"
+
+
+def test_beyond_the_measured_ranks_the_rules_are_the_librarys_own_with_the_measured_costs() -> None:
+    fitted = fit_rules(measured(LIBRARY), MACHINE, RANKS)
+    beyond = rules_beyond(fitted, OPEN_MPI)
+    assert {r.collective for r in beyond} == {"bcast", "allreduce", "alltoall"}
+    assert min(r.ranks for r in beyond) == RANKS + 1
+    # Open MPI 5.0 uses for 9 to 15 ranks recursive doubling below 8 KiB, else Rabenseifner's algorithm.
+    own = {r.bytes: r for r in beyond if (r.collective, r.ranks) == ("allreduce", RANKS + 1)}
+    assert {size: r.algorithm for size, r in own.items()} == {0: "recursive_doubling", 8192: "rabenseifner"}
+    held = next(r for r in fitted.rules if r.collective == "allreduce")
+    assert (own[0].call_ns, own[0].reduction_cost) == (held.call_ns, held.reduction_cost)
+    assert rules_beyond(fitted, "MPICH Version: 5.0.2") == ()
+
+
+def test_every_choice_of_a_known_library_is_an_algorithm_of_the_simulator() -> None:
+    core_rules(rules_of_library(OPEN_MPI))
+
+
+def test_rules_measured_with_other_numbers_of_ranks_stay_and_replace_the_librarys_own() -> None:
+    four = AlgorithmRule("bcast", "chain", ranks=16, residual=0.1)
+    two = AlgorithmRule("bcast", "binomial", ranks=2, residual=0.1)
+    own = [AlgorithmRule("bcast", "linear", ranks=ranks) for ranks in (3, 16, 64)]
+    assert merged([four], [two, *own]) == (four, two, own[0], own[2])
+    assert merged([two, *own], [replace(two, algorithm="linear")]) == (replace(two, algorithm="linear"),)
 
 
 # ---- recordings

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from ....algorithm_rules import AlgorithmRule
+from ....algorithm_rules import AlgorithmRule, rules_of_library
 from ....formatting import percent_text, plain_time, size_text
 from ....jobs import Job, Operation
 from ....machine import Machine
@@ -83,7 +83,45 @@ def fit_collectives(found: CollectiveMeasurement, machine: Machine) -> Collectiv
             "just before.",
         )
     fitted = fit_rules(table, machine, found.ranks)
-    return replace(fitted, notes=(*fitted.notes, *notes, *found.notes))
+    beyond = rules_beyond(fitted, str(found.probe.get("library", "")))
+    if beyond:
+        notes = (
+            *notes,
+            f"For more than {found.ranks} ranks the rules are the library's own choices, as its source has them, with "
+            "the costs of calls and reductions that were measured.",
+        )
+    return replace(fitted, rules=(*fitted.rules, *beyond), notes=(*fitted.notes, *notes, *found.notes))
+
+
+def rules_beyond(fitted: CollectiveFit, library: str) -> tuple[AlgorithmRule, ...]:
+    """The choices of a known library for more ranks than were measured, with the costs that were measured at the same
+    size; none for a library whose choices are not known."""
+    own = rules_of_library(library)
+    least = fitted.ranks + 1
+    found: dict[tuple[str, int, int], AlgorithmRule] = {}
+    for rule in own:
+        held = [r for r in fitted.rules if r.collective == rule.collective]
+        later = [r.ranks for r in own if r.collective == rule.collective and r.ranks > rule.ranks]
+        if not held or (later and min(later) <= least):
+            continue  # not measured, or for fewer ranks only
+        measured = held[_number_of(held, rule.collective, rule.bytes)]
+        ranks = max(rule.ranks, least)
+        found[rule.collective, ranks, rule.bytes] = replace(
+            rule,
+            ranks=ranks,
+            reduction_cost=measured.reduction_cost,
+            call_ns=measured.call_ns,
+            call_ns_per_byte=measured.call_ns_per_byte,
+        )
+    return tuple(found.values())
+
+
+def merged(before: Sequence[AlgorithmRule], found: Sequence[AlgorithmRule]) -> tuple[AlgorithmRule, ...]:
+    """The rules of a machine with those that were found now. What was measured with other numbers of ranks stays."""
+    of_ranks = {rule.ranks for rule in found if rule.residual is not None}
+    kept = [rule for rule in before if rule.residual is not None and rule.ranks not in of_ranks]
+    taken = {(rule.collective, rule.ranks) for rule in kept}
+    return (*kept, *(rule for rule in found if (rule.collective, rule.ranks) not in taken))
 
 
 def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> CollectiveFit:
