@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from idlewave import AlgorithmRule, InputError, Job, Machine, Operation, Schedule, simulate
+from trace_files import write_trace
 
 RULES = (
     AlgorithmRule("allreduce", "ring", bytes=1000, reduction_cost=0.5),
@@ -79,6 +81,45 @@ def test_an_unknown_algorithm_and_two_rules_for_one_size_are_refused() -> None:
         allreduce(8, rules=[AlgorithmRule("allreduce", "linear")])
     with pytest.raises(InputError, match="two rules for allreduce from 1 ranks and 0 bytes on"):
         allreduce(8, rules=[AlgorithmRule("allreduce", "ring"), AlgorithmRule("allreduce", "dissemination")])
+
+
+# ---- of a trace
+
+
+def test_a_traced_collective_follows_the_rule_for_its_size(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "trace")
+    by_rule = Schedule.from_trace(trace, rules=[AlgorithmRule("allreduce", "ring")])
+    named = Schedule.from_trace(trace, algorithms={"allreduce": "ring"})
+    assert simulate(by_rule, "odin").finish.tolist() == simulate(named, "odin").finish.tolist()
+    assert by_rule.identity() != named.identity()
+    assert pickle.loads(pickle.dumps(by_rule)).identity() == by_rule.identity()
+
+
+def test_what_is_named_for_a_trace_goes_before_a_rule(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "trace")
+    rules = [AlgorithmRule("allreduce", "reduce_bcast", call_ns=1e6)]
+    both = Schedule.from_trace(trace, algorithms={"allreduce": "ring"}, rules=rules)
+    named = Schedule.from_trace(trace, algorithms={"allreduce": "ring"})
+    assert simulate(both, "odin").max_finish == simulate(named, "odin").max_finish
+
+
+def test_an_extrapolated_trace_follows_the_rules_for_its_ranks(tmp_path: Path) -> None:
+    trace = Schedule.from_trace(
+        write_trace(tmp_path / "trace"),
+        rules=[AlgorithmRule("allreduce", "ring"), AlgorithmRule("allreduce", "dissemination", ranks=33)],
+    )
+    many = Schedule.from_trace(tmp_path / "trace", algorithms={"allreduce": "dissemination"}).extrapolate(64)
+    few = Schedule.from_trace(tmp_path / "trace", algorithms={"allreduce": "ring"})
+    assert simulate(trace, "odin").messages == simulate(few, "odin").messages
+    assert simulate(trace.extrapolate(64), "odin").messages == simulate(many, "odin").messages
+
+
+def test_a_schedule_written_out_has_the_ops_of_the_rules(tmp_path: Path) -> None:
+    trace = Schedule.from_trace(
+        write_trace(tmp_path / "trace"), rules=[AlgorithmRule("allreduce", "ring", call_ns=5_000)]
+    )
+    written = Schedule.from_goal(trace.to_goal())
+    assert simulate(written, "odin").finish.tolist() == simulate(trace, "odin").finish.tolist()
 
 
 # ---- in a machine.toml
