@@ -12,7 +12,7 @@ from ....formatting import percent_text, plain_time, size_text
 from ....machine import Level, Machine
 from .loggp import median_interval
 from .machine_speeds import Speeds, find_speeds
-from .pattern_fit import KEYS, PatternRange, fit_patterns, items_of, level_of_ranges
+from .pattern_fit import KEYS, PatternRange, PieceFits, fit_patterns, items_of, level_of_ranges
 from .pattern_times import COLD, PATTERNS, PatternPrograms
 
 GOOD, FAIR = 0.05, 0.1
@@ -85,11 +85,11 @@ def assess_patterns(
         raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
-    S = seen_limit
-    ranges, table = _fitted(epochs, whole, changes, S)
+    S, fits = seen_limit, PieceFits(whole)
+    ranges, table = _fitted(epochs, whole, fits, changes, S)
     too_quick = False
     if S is not None and _off(table, S) > GOOD:
-        others, other_table = _fitted(epochs, whole, changes, None)
+        others, other_table = _fitted(epochs, whole, fits, [*changes, S + 1], None)
         too_quick = _off(other_table, S) < _off(table, S)
         if too_quick:
             ranges, table, S = others, other_table, None
@@ -103,10 +103,10 @@ def assess_patterns(
 
 
 def _fitted(
-    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, changes: Sequence[int], S: int | None
+    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, fits: PieceFits, changes: Sequence[int], S: int | None
 ) -> tuple[list[PatternRange], pd.DataFrame]:
     edges = [*changes, *([] if S is None else [S + 1])]
-    ranges = fit_patterns(epochs, whole, edges, S)
+    ranges = fit_patterns(epochs, fits, edges, S)
     return ranges, with_errors(whole, Machine("fitted", level_of_ranges(ranges, S)))
 
 

@@ -18,8 +18,8 @@ from ....machine import Machine
 from ....schedule import Schedule
 from ....simulation import simulate
 
-FEW, MANY = 1, 2
-"""Repetitions of two runs: the difference leaves out what only the first repetition has."""
+LEAD = 4
+"""The window of a repetition before the one that counts, at most: it leaves the ranks as the loop does."""
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,23 @@ class _Rank:
 
 
 class PatternPrograms:
-    """Patterns in loops, each on a pair of ranks, for the simulation of all of them on one machine after another.
+    """Patterns in loops, each on ranks of its own, for the simulation of all of them on one machine after another.
 
+    The time of a repetition is that of two less that of the first alone, in which a window is at most LEAD: what only
+    the first repetition has is left out. The two runs are beside each other in one schedule.
     Raises UsageError for a pattern that is not in PATTERNS.
     """
 
     def __init__(self, items: Sequence[PatternItem]) -> None:
         self.items = tuple(items)
-        self._few, self._many = (_schedule(self.items, times) for times in (FEW, MANY))
+        leads = [[min(item.window, LEAD)] for item in self.items]
+        loops = [*leads, *([*lead, item.window] for item, lead in zip(self.items, leads, strict=True))]
+        self._schedule = _schedule([*self.items, *self.items], loops)
 
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
         """The time of one repetition of each pattern on a machine without noise, in ps."""
-        quiet = machine.with_noise(None)
-        few, many = (simulate(schedule, quiet).finish[::2] for schedule in (self._few, self._many))
-        return np.asarray((many - few) / (MANY - FEW))
+        first, both = np.split(simulate(self._schedule, machine.with_noise(None)).finish[::2], 2)
+        return np.asarray(both - first, dtype=np.float64)
 
 
 def pattern_time(machine: Machine, item: PatternItem) -> float:
@@ -102,54 +105,56 @@ def pattern_time(machine: Machine, item: PatternItem) -> float:
     return float(PatternPrograms([item]).times(machine)[0])
 
 
-def _schedule(items: Sequence[PatternItem], repetitions: int) -> Schedule:
+def _schedule(items: Sequence[PatternItem], loops: Sequence[Sequence[int]]) -> Schedule:
+    """Each item on a pair of ranks, with a repetition for each window of its loop."""
     ranks: list[_Rank] = []
-    for item in items:
+    for item, windows in zip(items, loops, strict=True):
         if item.pattern not in _LOOPS:
             raise UsageError(f"expected one of the patterns {', '.join(PATTERNS)}, found {item.pattern}")
         first = len(ranks)
         ranks += [_Rank(first, first + 1), _Rank(first + 1, first)]
-        _LOOPS[item.pattern](ranks[-2], ranks[-1], item, repetitions)
+        _LOOPS[item.pattern](ranks[-2], ranks[-1], item, windows)
     text = "\n".join([f"num_ranks {len(ranks)}", *(rank.goal() for rank in ranks)])
     return Schedule.from_goal(text, name="patterns of messages")
 
 
-_Loop = Callable[[_Rank, _Rank, PatternItem, int], None]
+_Loop = Callable[[_Rank, _Rank, PatternItem, Sequence[int]], None]
+"""Adds a repetition for each of the windows."""
 
 
-def _ping_pong(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
+def _ping_pong(client: _Rank, server: _Rank, item: PatternItem, windows: Sequence[int]) -> None:
+    for _ in windows:
         client.do(client.send(item.size))
         server.do(server.receive(item.size))
         server.do(server.send(item.size))
         client.do(client.receive(item.size))
 
 
-def _posted_in_advance(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
+def _posted_in_advance(client: _Rank, server: _Rank, item: PatternItem, windows: Sequence[int]) -> None:
     """Each rank posts the receive of the next message before it sends its own."""
     coming = {rank.number: rank.start(rank.receive(item.size)) for rank in (client, server)}
-    for i in range(repetitions):
+    for i in range(len(windows)):
         client.do(client.send(item.size))
         for rank in (server, client):
             rank.wait([coming[rank.number], *([rank.waited] if rank.waited else [])])
-            if i + 1 < repetitions:
+            if i + 1 < len(windows):
                 coming[rank.number] = rank.start(rank.receive(item.size))
             if rank is server:
                 rank.do(rank.send(item.size))
 
 
-def _stream(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
-        client.do_all([client.send(item.size)] * item.window)
+def _stream(client: _Rank, server: _Rank, item: PatternItem, windows: Sequence[int]) -> None:
+    for window in windows:
+        client.do_all([client.send(item.size)] * window)
         if item.delay_ns:
             server.do(f"calc {item.delay_ns}")
-        server.do_all([server.receive(item.size)] * item.window)
+        server.do_all([server.receive(item.size)] * window)
         _answer(client, server)
 
 
-def _blocking_stream(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
-        for _ in range(item.window):
+def _blocking_stream(client: _Rank, server: _Rank, item: PatternItem, windows: Sequence[int]) -> None:
+    for window in windows:
+        for _ in range(window):
             client.do(client.send(item.size))
             server.do(server.receive(item.size))
         _answer(client, server)
@@ -160,14 +165,17 @@ def _answer(client: _Rank, server: _Rank) -> None:
     client.do(client.receive(1, tag=1))
 
 
-def _both_ways(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
+def _both_ways(client: _Rank, server: _Rank, item: PatternItem, windows: Sequence[int]) -> None:
+    for window in windows:
         for rank in (client, server):
-            rank.do_all([rank.receive(item.size)] * item.window + [rank.send(item.size)] * item.window)
+            rank.do_all([rank.receive(item.size)] * window + [rank.send(item.size)] * window)
 
 
 COLD = "cold buffers"
 """The pattern whose buffers have left the caches. A schedule does not know its buffers, so no parameter is for it."""
+
+NOT_FITTED = (COLD,)
+"""Patterns that are shown, and to which no parameter is fitted."""
 
 _LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
