@@ -28,6 +28,8 @@ inline std::vector<CommandOption> common_arguments(Arguments& a) {
         {"seconds", "S", "time limit in seconds (8)", number_to(s.seconds, 0.01, 86400)},
         {"max-size", "BYTES", "size of the largest message, in bytes (262144)",
          integer_to(s.max_size, 2, 1'073'741'824)},
+        {"sizes", "B,B,...", "measure these sizes, and look for no others (default: sizes are chosen)",
+         integers_to(s.sizes, 1, 1'073'741'824)},
         {"train", "N", "number of messages in a train (16)", integer_to(s.train, 2, 10000)},
         {"repetitions", "R", "largest number of repetitions (1000)", integer_to(s.repetitions, 1, 1'000'000'000)},
         {"width", "PART", "relative width of a median's 95 % interval at which its sampling ends (0.02)",

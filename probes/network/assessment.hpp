@@ -40,10 +40,11 @@ class Assessment {
         plan();
         look_for_interrupt();
         if (ending_.empty() && measured_.kinds().empty()) throw failed("of no size a message came back");
-        while (ending_.empty() && may_survey()) repetition();
+        const bool chosen_before = !settings_.sizes.empty();
+        while (ending_.empty() && !chosen_before && may_survey()) repetition();
         refined_ = true;
         round_ = 0;  // the next round samples everything
-        if (ending_.empty()) {
+        if (ending_.empty() && !chosen_before) {
             const std::vector<int> chosen = measured_.sizes();
             Refinement<Assessment> refinement(*this);
             refinement.run();
@@ -51,6 +52,7 @@ class Assessment {
             measured_.visit_less_often(chosen, [&](int size) { return refinement.encloses(size); });
         }
         while (ending_.empty()) repetition();
+        take_speed();
         sampler_.stop();
         return finished();
     }
@@ -72,8 +74,9 @@ class Assessment {
 
     void visit(std::size_t kind) {
         ExchangeSamples& chosen = measured_.kinds()[kind];
+        if (sampler_.now_ns() - speed_at_ns_ > speed_every_ns) take_speed();
         if (const auto sample = sampler_.sample(chosen.job)) {
-            file_.write(chosen.job, outcome_.repetitions, *sample, origin_ns_);
+            unwritten_.push_back({chosen.job, outcome_.repetitions, *sample});
             Measured::record(chosen, *sample);
             ++outcome_.samples;
         } else {
@@ -101,6 +104,21 @@ class Assessment {
 
     void look_for_interrupt() {
         if (stop_asked() || sampler_.server_interrupted()) ending_ = "interrupted";
+    }
+
+    // Times a round trip of one byte, the least of some, which shows how fast the machine is at this moment: for the
+    // samples since the last one, which are written now, and for those to come.
+    void take_speed() {
+        constexpr int tries = 3;
+        SortedSample rounds;
+        for (int i = 0; i < tries; ++i) {
+            if (const auto one = sampler_.sample({Series::rtt, 1, 1, 0})) rounds.add(one->value_ns);
+        }
+        const double now = rounds.size() > 0 ? rounds.least() : 0;
+        for (const RecordedSample& sample : unwritten_) file_.write(sample, origin_ns_, speed_ns_, now);
+        unwritten_.clear();
+        speed_ns_ = now;
+        speed_at_ns_ = sampler_.now_ns();
     }
 
     double elapsed() const { return 1e-9 * (sampler_.now_ns() - origin_ns_); }
@@ -159,13 +177,23 @@ class Assessment {
         return 1;
     }
 
+    // Those of an earlier part, or sizes of which there are as many an octave as the time allows.
+    std::vector<int> sizes_up_to(int largest) {
+        if (settings_.sizes.empty()) return first_sizes(largest, sizes_an_octave(largest));
+        std::vector<int> sizes;
+        for (const std::int64_t size : settings_.sizes) {
+            if (size <= largest) sizes.push_back(static_cast<int>(size));
+        }
+        return sizes;
+    }
+
     // Plans sizes from the smallest up, as long as five repetitions of the core series fit into most of the time.
     void plan() {
         const Abilities& data = sampler_.abilities;
         double core_ns = 0;
         double others_ns = 0;
         const int largest = std::min(settings_.max_size, data.limit);
-        const std::vector<int> sizes = first_sizes(largest, sizes_an_octave(largest));
+        const std::vector<int> sizes = sizes_up_to(largest);
         if (data.traits.smallest == 0) {
             const auto found = pilot(0);
             if (found) measured_.add(other_jobs(data, 0, settings_.train, *found), false);
@@ -243,6 +271,7 @@ class Assessment {
         file_.close();
         outcome_.ended = ending_;
         outcome_.sizes = measured_.sizes();
+        outcome_.core_sizes = measured_.core_sizes();
         const auto& kinds = measured_.kinds();
         const auto count =
             std::count_if(kinds.begin(), kinds.end(), [this](const ExchangeSamples& k) { return settled(k); });
@@ -260,6 +289,7 @@ class Assessment {
 
     static constexpr std::size_t smallest_plan = 8;  // sizes; fewer determine nothing
     static constexpr double most_planned = 0.7;      // the part of the time that the plan may use
+    static constexpr double speed_every_ns = 500'000;
 
     Sampler sampler_;
     Settings settings_;
@@ -270,6 +300,9 @@ class Assessment {
     Measured measured_;
     std::map<int, std::optional<Pilot>> pilots_;
     AssessmentOutcome outcome_;
+    std::vector<RecordedSample> unwritten_;  // since the last round trip of one byte
+    double speed_ns_ = 0;                    // that round trip
+    double speed_at_ns_ = -speed_every_ns;   // the time of it; the first sample has one before it
     std::string ending_;
     bool refined_ = false;
     bool others_are_cheap_ = true;

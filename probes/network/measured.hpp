@@ -60,6 +60,15 @@ class Measured {
         return result;
     }
 
+    // The sizes above 0 whose medians are to settle.
+    std::vector<int> core_sizes() const {
+        std::set<int> found;
+        for (const ExchangeSamples& kind : kinds_) {
+            if (kind.core && kind.job.size > 0) found.insert(kind.job.size);
+        }
+        return {found.begin(), found.end()};
+    }
+
     // Whether a send of this size waits for its receiver; nothing if that is not known.
     std::optional<bool> blocked(int size) const {
         const auto place = kind_of(size, index_of(Series::late));

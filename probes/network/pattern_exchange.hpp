@@ -117,6 +117,7 @@ class PatternExchange {
                 wait();
                 break;
             case Pattern::preposted:  // its repetitions hang together
+            case Pattern::peers:      // it is of all ranks (peer_exchange.hpp)
                 break;
         }
     }

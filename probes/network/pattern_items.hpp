@@ -12,15 +12,16 @@ namespace idlewave::probe {
 // ping_pong: blocking calls. stream: nonblocking sends, which the receiver answers once. blocking_stream: the same with
 // blocking calls. both_ways: nonblocking, both ranks at once. preposted: a ping-pong whose receives are posted before
 // the message can come. late: a stream whose receiver computes first. cold: a ping-pong over buffers that have left the
-// caches.
-enum class Pattern : std::int64_t { ping_pong, stream, blocking_stream, both_ways, preposted, late, cold };
+// caches. peers: each rank of a ring sends to several others and receives from as many, at once.
+enum class Pattern : std::int64_t { ping_pong, stream, blocking_stream, both_ways, preposted, late, cold, peers };
 
 inline const std::vector<std::string> pattern_names{
-    "ping-pong", "stream", "blocking stream", "both ways", "posted in advance", "late receivers", "cold buffers"};
+    "ping-pong",         "stream",         "blocking stream", "both ways",
+    "posted in advance", "late receivers", "cold buffers",    "several peers"};
 
 struct PatternItem {
     Pattern pattern = Pattern::ping_pong;
-    int window = 1;  // messages on the way at once
+    int window = 1;  // messages on the way at once; of a rank's that has several peers, one to each
     std::int64_t size = 1;
 
     std::int64_t delay_ns = 0;  // for which a late receiver computes
@@ -53,7 +54,8 @@ struct Lateness {
     }
 };
 
-inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes, const Lateness& lateness) {
+inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes, const Lateness& lateness,
+                                              int ranks) {
     constexpr std::int64_t most_on_the_way = 16 << 20;
     std::vector<PatternItem> items;
     for (const std::int64_t size : sizes) {
@@ -66,6 +68,9 @@ inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& s
             items.push_back({Pattern::both_ways, window, size});
             if (window == 4 || window == 16) items.push_back({Pattern::blocking_stream, window, size});
             if (window <= 4) items.push_back({Pattern::late, window, size, lateness.of(window, size)});
+        }
+        for (const int peers : {1, 2, 4}) {
+            if (ranks > 2 && peers < ranks) items.push_back({Pattern::peers, peers, size});
         }
     }
     return items;

@@ -1,6 +1,7 @@
-// Measures patterns of messages between two ranks, as programs have them: what a machine's parameters are held against.
+// Measures patterns of messages, as programs have them: what a machine's parameters are held against. They are between
+// ranks 0 and 1; of more than two ranks, each also exchanges messages with several others at once.
 //
-// mpiexec -n 2 idlewave-patterns --output DIR [--seconds S] [--max-size B] [--changes B,B,...] [--seed K]
+// mpiexec -n N idlewave-patterns --output DIR [--seconds S] [--max-size B] [--changes B,B,...] [--seed K]
 // A sample is the mean over some repetitions, after one that is not timed. Patterns, windows and sizes are in an order
 // drawn anew for each round, and before and after each sample a ping-pong of one byte is timed: so a change of the
 // machine's speed is seen as one, and is not taken for a difference between patterns. Table of int64 in DIR, described
@@ -27,6 +28,7 @@
 #include "network/mpi_tool.hpp"
 #include "network/pattern_exchange.hpp"
 #include "network/pattern_items.hpp"
+#include "network/peer_exchange.hpp"
 
 namespace {
 
@@ -55,26 +57,64 @@ struct PatternSample {
     std::int64_t pilot_after_ns = 0;
 };
 
-PatternSample sample_of(PatternExchange& exchange, const PatternItem& item) {
-    PatternSample sample{item, repetitions_of(item)};
-    const std::int64_t disturbed = involuntary_switches();
-    sample.pilot_before_ns = exchange.pilot();
-    exchange.repeat(item, 1);
-    exchange.take_excess_ns();
-    const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
-    exchange.repeat(item, sample.repetitions);
-    sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-    if (item.pattern == Pattern::late) sample.elapsed_ns -= exchange.excess_of_receiver_ns();
-    sample.pilot_after_ns = exchange.pilot();
-    sample.disturbed = involuntary_switches() - disturbed;
-    return sample;
+// The ranks of the job.
+struct Ranks {
+    int own = 0;
+    int all = 2;
+    bool share_cpus = false;
+};
+
+// What ranks 0 and 1 measure: the two of them alone, and all ranks.
+class Exchanges {
+  public:
+    Exchanges(const Ranks& ranks, std::int64_t max_size)
+        : ranks_(ranks), pair_(ranks.own, 1 - ranks.own, max_size), peers_(ranks.own, ranks.all, max_size) {}
+
+    PatternSample sample_of(const PatternItem& item) {
+        PatternSample sample{item, repetitions_of(item)};
+        if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
+        const std::int64_t disturbed = involuntary_switches();
+        sample.pilot_before_ns = pair_.pilot();
+        if (item.pattern == Pattern::peers && ranks_.own == 0) {
+            order_others(ranks_.all, {item.window, item.size, 1 + sample.repetitions});
+        }
+        repeat(item, 1);
+        pair_.take_excess_ns();
+        const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
+        repeat(item, sample.repetitions);
+        sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
+        if (item.pattern == Pattern::late) sample.elapsed_ns -= pair_.excess_of_receiver_ns();
+        sample.pilot_after_ns = pair_.pilot();
+        sample.disturbed = involuntary_switches() - disturbed;
+        return sample;
+    }
+
+  private:
+    void repeat(const PatternItem& item, int times) {
+        if (item.pattern == Pattern::peers) return peers_.repeat(item.window, item.size, times);
+        pair_.repeat(item, times);
+    }
+
+    Ranks ranks_;
+    PatternExchange pair_;
+    PeerExchange peers_;
+};
+
+// Whether ranks 0 and 1 go on, which rank 0 says.
+bool go_on(int rank, bool wanted) {
+    constexpr int tag = 22;
+    int answer = wanted ? 1 : 0;
+    if (rank == 0) MPI_Send(&answer, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(&answer, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return answer != 0;
 }
 
-// Both ranks go through the items in the same order. Rank 0 says before each whether to go on.
+// Ranks 0 and 1 go through the items in the same order.
 template <class Record>
-void conduct(const PatternsOptions& options, int rank, Record record) {
-    PatternExchange exchange(rank, 1 - rank, options.max_size);
-    std::vector<PatternItem> items = pattern_items(pattern_sizes(options.max_size, options.changes), options.lateness);
+void conduct(const PatternsOptions& options, const Ranks& ranks, Record record) {
+    Exchanges exchanges(ranks, options.max_size);
+    std::vector<PatternItem> items =
+        pattern_items(pattern_sizes(options.max_size, options.changes), options.lateness, ranks.all);
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
@@ -83,10 +123,11 @@ void conduct(const PatternsOptions& options, int rank, Record record) {
         for (const PatternItem& item : items) {
             const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
             const auto over = static_cast<double>(at);
-            int go_on = !stop_asked() && (first_round || over < seconds) ? 1 : 0;
-            MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-            if (go_on == 0) return;
-            PatternSample sample = sample_of(exchange, item);
+            if (!go_on(ranks.own, !stop_asked() && (first_round || over < seconds))) {
+                if (ranks.own == 0) order_others(ranks.all, {});
+                return;
+            }
+            PatternSample sample = exchanges.sample_of(item);
             sample.at_ns = at;
             record(sample, over / seconds);
         }
@@ -105,6 +146,7 @@ std::string summary(const PatternsOptions& options, const std::vector<ProcessPla
     json::Object object;
     object.add("probe", "patterns").add("library", library_version()).add("ranks", describe(places));
     object.add("patterns", pattern_names).add("max_size", options.max_size);
+    object.add("shared_cpus", ranks_share_cpus(places));
     object.add("tables", tables).add("interrupted", interrupted);
     return object.text().text;
 }
@@ -117,7 +159,8 @@ void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& pl
     RecordingFile samples(options.output + "/patterns.i64");
     const Bound bound(places[0], Bound::Where::first);
     std::int64_t reported_at = 0;
-    conduct(options, 0, [&](const PatternSample& sample, double share) {
+    const Ranks ranks{0, static_cast<int>(places.size()), ranks_share_cpus(places)};
+    conduct(options, ranks, [&](const PatternSample& sample, double share) {
         const PatternItem& item = sample.item;
         const std::vector<std::int64_t> row{static_cast<std::int64_t>(item.pattern),
                                             item.window,
@@ -146,8 +189,8 @@ void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& pl
 CommandLine program_of(PatternsOptions& options) {
     return {
         program,
-        "Measures patterns of messages between two ranks, as programs have them:\n"
-        "mpiexec -n 2 idlewave-patterns --output DIR",
+        "Measures patterns of messages, as programs have them, between two ranks; of more, each also has several "
+        "peers at once:\nmpiexec -n N idlewave-patterns --output DIR",
         {{"output", "DIR", "folder for the recording", text_to(options.output)},
          {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
          {"max-size", "B", "largest message in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 30)},
@@ -162,14 +205,16 @@ CommandLine program_of(PatternsOptions& options) {
 void run(int argc, char* const* argv) {
     PatternsOptions options;
     if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
-    if (size_of(MPI_COMM_WORLD) != 2) throw wrong_number_of_ranks("two ranks are needed");
     stop_on_signals(patience_after_stop);
     const std::vector<ProcessPlace> places = take_places();
-    if (rank_of(MPI_COMM_WORLD) == 0) {
+    const Ranks ranks{rank_of(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD), ranks_share_cpus(places)};
+    if (ranks.own == 0) {
         measure(options, places);
-    } else {
+    } else if (ranks.own == 1) {
         const Bound bound(places[1], Bound::Where::last);
-        conduct(options, 1, [](const auto&...) {});
+        conduct(options, ranks, [](const auto&...) {});
+    } else {
+        follow_orders(ranks.own, ranks.all, options.max_size, ranks.share_cpus);
     }
     wait_for_all_ranks();
 }

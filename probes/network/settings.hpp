@@ -1,6 +1,7 @@
 // The settings of an assessment, and its outcome.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@ struct Settings {
     std::string output;
     double seconds = 8;
     int max_size = 256 * 1024;
+    std::vector<std::int64_t> sizes;  // of an earlier part, which chose them; empty: the assessment chooses them
     int train = 16;
     int repetitions = 1000;
     double width = 0.02;  // of a median's 95 % interval, relative to the median
@@ -27,6 +29,7 @@ struct AssessmentOutcome {
     std::string ended = killed;  // or settled, seconds, repetitions, interrupted
     double settled = 0;
     std::vector<int> sizes;
+    std::vector<int> core_sizes;                  // those whose medians are to settle: a further part measures them
     std::vector<int> dropped;                     // too long for the time, or every message was lost
     std::vector<int> breaks;                      // first sizes after a change that is enclosed
     std::vector<int> blocking;                    // first sizes at which a send begins (or ceases) to wait

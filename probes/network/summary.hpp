@@ -87,7 +87,7 @@ inline json::Object summary_of(const Given& given, const AssessmentOutcome& outc
     object.add("seconds", settings.seconds).add("width", settings.width);
     object.add("sizes", outcome.sizes.size()).add("max_size", settings.max_size);
     object.add("breaks", outcome.breaks).add("blocking_from", outcome.blocking);
-    object.add("dropped_sizes", outcome.dropped);
+    object.add("core_sizes", outcome.core_sizes).add("dropped_sizes", outcome.dropped);
     object.add("repetitions", outcome.repetitions).add("samples", outcome.samples);
     object.add("lost", outcome.lost).add("settled", outcome.settled).add("ended", outcome.ended);
     object.add("complete", outcome.ended != "interrupted" && outcome.ended != killed);

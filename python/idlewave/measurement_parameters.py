@@ -62,8 +62,19 @@ class PairsParameters(TypedDict, total=False):
 
 
 class PatternsParameters(TypedDict, total=False):
-    """How patterns of messages between two ranks are measured."""
+    """How patterns of messages are measured."""
 
+    ranks: Annotated[
+        int | None,
+        Parameter(
+            None,
+            "Number of ranks: two for the patterns between two, and more for several peers at once; ranks share CPUs "
+            "where there are too few",
+            least=2,
+            most=1024,
+            default_text="as many as CPUs, up to 5",
+        ),
+    ]
     seconds: Annotated[float, replace(PATTERN_SECONDS, default=10.0)]
     max_size: Annotated[int, PATTERN_SIZE]
     epochs: Annotated[int, EPOCHS]

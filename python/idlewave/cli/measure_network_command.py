@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, assess_pair, measure_network
-from ..measure.network.assessment import QUICK, has_patterns, with_patterns
+from ..measure.network.assessment import QUICK, has_patterns, read_assessment
 from ..measure.network.files.network_files import (
     PARAMETERS,
     PATTERN_PARAMETERS,
@@ -24,7 +24,7 @@ from ..measure.network.files.network_files import (
     pattern_remark,
     save_network,
 )
-from ..measure.network.files.network_recording import read_measurement
+from ..measure.network.files.network_recording import read_measurement, read_probe, transport_of
 from ..measure.network.job.patterns import forget_patterns, read_patterns
 from ..measure.network.transports import DEFAULT, local_transports
 from ..measure.table_rows import records
@@ -223,10 +223,10 @@ def _read(wanted: _Wanted) -> NetworkMeasurement:
         if not any(place.glob("epoch-*/patterns.json")):
             continue
         patterns = read_patterns(place)
-        found = read_measurement(folder, wanted.transport, failed_fit="noted")
-        hosts = [[rank.get("host") for rank in said.probe.get("ranks") or ()] for said in (found, patterns)]
-        if has_patterns(found.transport) and hosts[0] == hosts[1]:
-            return with_patterns(found, patterns, wanted.speed)
+        prtt = read_probe(folder)
+        hosts = [[rank.get("host") for rank in (said.get("ranks") or ())[:2]] for said in (prtt, patterns.probe)]
+        if has_patterns(transport_of(prtt).name) and hosts[0] == hosts[1]:
+            return read_assessment(folder, patterns, wanted.speed, wanted.transport)
     return read_measurement(folder, wanted.transport)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.progress import Progress
@@ -11,11 +13,12 @@ from rich.progress import Progress
 from ...measurement_parameters import EPOCHS, MAX_SIZE, NETWORK_SECONDS, PATTERN_SECONDS, PATTERN_SIZE
 from ...mpi import Mpi
 from ...parameters import checked
-from .files.network_recording import NetworkMeasurement
+from .files.network_recording import PART, NetworkMeasurement, read_measurement, read_probe, read_samples
 from .fitting.loggp import LogGP
+from .fitting.machine_speeds import find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
-from .job.patterns import INTERRUPTED, Lateness, PatternMeasurement, forget_patterns, measure_patterns
-from .probing.network_run import measure_network
+from .job.patterns import INTERRUPTED, SHARED, Lateness, PatternMeasurement, forget_patterns, measure_patterns
+from .probing.network_run import NetworkProbe
 from .transports import DEFAULT
 
 QUICK = (
@@ -41,58 +44,93 @@ def assess_pair(
 
     PRTT finds the sizes at which the library changes its protocol, of messages up to 256 KiB; the patterns go on to 4
     MiB; `max_size` (bytes) holds for both. The patterns are measured in `epochs`: the ranks are started anew for each,
-    and what differs between them widens the intervals. `speed`: whose parameters are fitted, of a machine that had
+    and what differs between them widens the intervals. A part of PRTT precedes each epoch, so that both see the same
+    changes of the machine's speed. `speed`: whose parameters are fitted, of a machine that had
     several (see `assess_patterns`). `hosts`: two hosts with a rank on each. A PRTT fit that fails is
     said in its notes. `folder` gets the recordings. Raises MeasurementError if a probe fails, or nothing came back.
     """
     pattern_seconds = checked("pattern_seconds", float, PATTERN_SECONDS, pattern_seconds)
     epochs = checked("epochs", int, EPOCHS, epochs)
-    if folder is not None:
-        forget_patterns(folder / "patterns")
-    network = measure_network(
-        mpi,
-        seconds,
-        MAX_SIZE.default if max_size is None else max_size,
-        progress=progress,
-        folder=folder,
-        seed=seed,
-        attempts=1,
-        hosts=hosts,
-        failed_fit="noted",
-    )
-    measured = measure_patterns(
-        mpi,
-        seconds=pattern_seconds,
-        epochs=epochs,
-        max_size=PATTERN_SIZE.default if max_size is None else max_size,
-        seed=seed,
-        changes=changes_of(network.fit),
-        lateness=_lateness(network),
-        hosts=hosts,
-        progress=progress,
-        folder=None if folder is None else folder / "patterns",
-    )
-    return with_patterns(network, measured, speed)
+    with contextlib.ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
+        forget_patterns(place / "patterns")
+        prtt = _PrttParts(
+            NetworkProbe.of(mpi, seconds, MAX_SIZE.default if max_size is None else max_size, seed, hosts=hosts),
+            place / "network-1",
+            checked("seconds", float, NETWORK_SECONDS, seconds) / (epochs + 1),
+            seed,
+            progress,
+        )
+        prtt.begin()
+        measured = measure_patterns(
+            mpi,
+            seconds=pattern_seconds,
+            epochs=epochs,
+            max_size=PATTERN_SIZE.default if max_size is None else max_size,
+            seed=seed,
+            ranks=2 if hosts else None,
+            changes=prtt.changes,
+            lateness=prtt.lateness,
+            hosts=hosts,
+            progress=progress,
+            folder=None if folder is None else place / "patterns",
+            before=prtt.go_on,
+        )
+        return read_assessment(place / "network-1", measured, speed)
 
 
-def with_patterns(
-    network: NetworkMeasurement, measured: PatternMeasurement, speed: int | None = None
+def read_assessment(
+    folder: Path, patterns: PatternMeasurement, speed: int | None = None, transport: str | None = None
 ) -> NetworkMeasurement:
-    """The measurement with the parameters fitted to patterns that were measured beside it."""
-    fitted = assess_patterns(measured.samples, changes_of(network.fit), network.fit.seen_limit, speed)
-    if measured.probe.get("interrupted"):
+    """The measurement from the recording of PRTT in `folder`, and the patterns that were measured beside it: each is
+    fitted to its samples at the same speed of the machine."""
+    speeds = find_speeds(patterns.samples)
+    pilot_ns = speeds.pilots_ns[usual_or(speeds, speed)]
+    network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=pilot_ns)
+    fitted = assess_patterns(patterns.samples, changes_of(network.fit), network.fit.seen_limit, speed)
+    if patterns.probe.get("interrupted"):
         fitted = replace(fitted, notes=(*fitted.notes, INTERRUPTED))
-    return replace(network, patterns=fitted, pattern_samples=measured.samples, pattern_environment=measured.environment)
+    if patterns.shares_cpus:
+        fitted = replace(fitted, notes=(*fitted.notes, SHARED))
+    return replace(network, patterns=fitted, pattern_samples=patterns.samples, pattern_environment=patterns.environment)
 
 
-def _lateness(network: NetworkMeasurement) -> Lateness | None:
-    """Late receivers compute for about two round trips: then each message has come, and its time still shows."""
-    halves = network.fit.medians[network.fit.medians["curve"] == "half"].sort_values("size")
-    if halves.empty:
-        return None
-    least, most = halves.iloc[0], halves.iloc[-1]
-    per_byte = (most["median_ps"] - least["median_ps"]) / max(most["size"] - least["size"], 1)
-    return Lateness(4e-3 * float(least["median_ps"]), max(4e-3 * float(per_byte), 0.0))
+@dataclass(frozen=True)
+class _PrttParts:
+    """PRTT in parts, so that it is measured at the same times as the patterns: two before the first epoch of patterns,
+    in one, which chooses the sizes; and one before each other epoch."""
+
+    probe: NetworkProbe
+    raw: Path
+    seconds: float
+    seed: int
+    progress: Progress | None
+
+    def begin(self) -> None:
+        self.probe.record(self.raw, 2 * self.seconds, self.seed, self.progress)
+
+    def go_on(self, epoch: int) -> None:
+        """The part before an epoch of patterns."""
+        if epoch > 1:
+            sizes = read_probe(self.raw).get("core_sizes") or ()
+            self.probe.record(self.raw / f"{PART}{epoch}", self.seconds, self.seed + epoch - 1, self.progress, sizes)
+
+    @property
+    def changes(self) -> list[int]:
+        """The first size of each protocol that the first part has enclosed to the byte."""
+        said = read_probe(self.raw)
+        return sorted({*(said.get("breaks") or ()), *(said.get("blocking_from") or ())})
+
+    @property
+    def lateness(self) -> Lateness | None:
+        """Late receivers compute for about two round trips: then each message has come, and its time still shows."""
+        samples = read_samples(self.raw / "samples.csv")
+        trips = samples[(samples["series"] == "rtt") & (samples["size"] > 0)].groupby("size")["value_ns"].median()
+        if trips.empty:
+            return None
+        least, most = trips.index[0], trips.index[-1]
+        per_byte = (trips[most] - trips[least]) / max(most - least, 1)
+        return Lateness(2 * float(trips[least]), max(2 * float(per_byte), 0.0))
 
 
 def has_patterns(transport: str) -> bool:

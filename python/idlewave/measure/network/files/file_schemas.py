@@ -40,6 +40,9 @@ class LoggpSchema(Open):
     ended: str | None = None
     same_node: bool | None = None
     dropped_sizes: list[Size] | None = None
+    core_sizes: list[Size] | None = None
+    breaks: list[Size] | None = None
+    blocking_from: list[Size] | None = None
     ranks: list[RankSchema] | None = None
     pages: PagesSchema | None = None
     foreign_load: dict[str, list[Amount | None]] | None = None
@@ -91,6 +94,7 @@ class PatternsSchema(JobSchema, kw_only=True):
     """The used part of patterns.json."""
 
     tables: SamplesSchema
+    shared_cpus: bool = False
     patterns: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
 
 

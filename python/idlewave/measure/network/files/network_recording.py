@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+import shutil
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ....input.value_types import LONGEST_NS
 from ...environment_file import read_environment
 from ..fitting.fitted_ranges import FailedFit
 from ..fitting.loggp import LogGP, estimate
+from ..fitting.machine_speeds import at_speed
 from ..fitting.page_steps import Pages
 from ..fitting.pattern_assessment import PatternFit
 from ..transports import DEFAULT, Transport, transport_named
@@ -39,8 +41,12 @@ SAMPLES = {
     "value_ns": Column("number", -LONGEST_NS, LONGEST_NS),
     "start_ns": Column("number", optional=True),
     "disturbed": Column("whole", 0, optional=True),
+    "pilot_before_ns": Column("number", 0, LONGEST_NS, optional=True),
+    "pilot_after_ns": Column("number", 0, LONGEST_NS, optional=True),
 }
-"""The columns of samples; older ones have no start_ns and disturbed."""
+"""The columns of samples; older ones have no start_ns, disturbed and pilots."""
+PART = "part-"
+"""A recording that was made in parts has a folder of this name and a number for each part after the first."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +55,10 @@ class NetworkMeasurement:
 
     samples: one row a sample: series (rtt, train, paced: PRTT(1,0,s), PRTT(n,0,s), PRTT(n,d,s); recv, wait:
     the receiver's calls; late and those of other methods: docs/measuring.md), size in bytes, n, delay_ns,
-    repetition, value_ns. fit: see loggp.py. probe: the probe's summary of its run (transport, ranks' places,
-    library or fabric, eager limit and its variable). attempts: the number of measurements. patterns: the parameters
-    fitted to patterns of messages, and their errors; None if no patterns were measured. pattern_samples and
-    pattern_environment: theirs.
+    repetition, value_ns, pilot_before_ns and pilot_after_ns (a round trip of one byte just before and
+    after). fit: see loggp.py. probe: the probe's summary of its run (transport, ranks' places, library or fabric,
+    eager limit and its variable). attempts: the number of measurements. patterns: the parameters fitted to patterns of
+    messages, and their errors; None if no patterns were measured. pattern_samples and pattern_environment: theirs.
     """
 
     samples: pd.DataFrame
@@ -116,25 +122,70 @@ def read_measurement(
     seed: int = 1,
     attempts: int = 1,
     failed_fit: FailedFit = "refused",
+    pilot_ns: float | None = None,
 ) -> NetworkMeasurement:
     """Estimate the parameters from a recording in `folder` (samples.csv, loggp.json), also one that an interrupt ended.
 
     Without loggp.json (the run was killed) `transport` names the transport, by default mpi. Without
-    environment.json only the hosts are known, from loggp.json. Raises InputError naming a file that is
+    environment.json only the hosts are known, from loggp.json. Parts that were measured later are read with it. Of a
+    machine that had several speeds, the fit is of the one whose pilots are nearest to `pilot_ns`, None: of the usual
+    one. Raises InputError naming a file that is
     missing or broken, and MeasurementError as `estimate` does, which has `failed_fit`.
     """
     place = Path(folder)
-    samples = read_samples(place / "samples.csv")
-    probe: dict[str, Any] = {"complete": False, "ended": "killed"}
-    if os.path.lexists(place / "loggp.json"):
-        said: dict[str, Any] = load_json(place / "loggp.json", "what the network probe says")
-        checked(said, LoggpSchema, name_of(place / "loggp.json"))
-        probe = known_transport(said)
+    samples, probe = _read_parts(place)
     if "transport" not in probe:
         probe = described(transport_named(transport or DEFAULT)) | probe
     environment = read_environment(place) or _unknown_place(probe)
-    fit = estimate(samples, probe.get("eager_limit"), seed, transport_of(probe), _pages(probe), failed_fit)
-    return NetworkMeasurement(samples, fit, probe, environment, attempts)
+    own, notes = at_speed(samples, pilot_ns)
+    fit = estimate(own, probe.get("eager_limit"), seed, transport_of(probe), _pages(probe), failed_fit)
+    return NetworkMeasurement(samples, replace(fit, notes=(*fit.notes, *notes)), probe, environment, attempts)
+
+
+def read_probe(place: Path) -> dict[str, Any]:
+    """The summary of a run of the probe in a folder; of one that was killed, that alone."""
+    if not os.path.lexists(place / "loggp.json"):
+        return {"complete": False, "ended": "killed"}
+    said: dict[str, Any] = load_json(place / "loggp.json", "what the network probe says")
+    checked(said, LoggpSchema, name_of(place / "loggp.json"))
+    return known_transport(said)
+
+
+def remove_parts(place: Path) -> None:
+    """Remove the later parts of an earlier recording, so that they are not taken for parts of the next one."""
+    for part in place.glob(f"{PART}*"):
+        shutil.rmtree(part)
+
+
+def _read_parts(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The samples of all parts, with repetitions and times one after another, and the first part's summary with what
+    the others add."""
+    numbers = sorted(
+        int(number)
+        for file in place.glob(f"{PART}*/samples.csv")
+        if (number := file.parent.name.removeprefix(PART)).isdecimal()
+    )
+    tables, probe = [read_samples(place / "samples.csv")], read_probe(place)
+    for part in (place / f"{PART}{number}" for number in numbers):
+        table, before = read_samples(part / "samples.csv"), tables[-1]
+        if len(before):
+            table["repetition"] += int(before["repetition"].max()) + 1
+            if "start_ns" in table and "start_ns" in before:
+                table["start_ns"] += float(before["start_ns"].max())
+        tables.append(table)
+        probe = _with_part(probe, read_probe(part))
+    return pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0], probe
+
+
+def _with_part(probe: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """The summary of several parts: what was counted is added, and each may have been interrupted."""
+    counts = {name: (probe.get(name) or 0) + (part.get(name) or 0) for name in ("lost", "samples", "repetitions")}
+    load = {
+        side: [*shares, *(part.get("foreign_load") or {}).get(side, ())]
+        for side, shares in (probe.get("foreign_load") or {}).items()
+    }
+    ended = {name: part[name] for name in ("ended", "complete") if name in part and not part.get("complete", True)}
+    return probe | counts | {"foreign_load": load} | ended
 
 
 def transport_of(probe: dict[str, Any]) -> Transport:

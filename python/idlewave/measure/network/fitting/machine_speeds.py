@@ -14,6 +14,9 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
+from ....errors import UsageError
+from ....formatting import percent_text, plain_time
+
 BIN = 0.05
 """Width of a bin of pilots, octaves."""
 SMOOTHED = 1.5
@@ -24,6 +27,8 @@ VALLEY = 0.5
 """Two groups are two speeds if the histogram between them falls below this share of the lower peak."""
 OFF = 0.35
 """Octaves from the nearest speed beyond which a pilot was disturbed."""
+LEAST_PART = 0.2
+"""Share of a speed's samples below which they are too few for a fit of their own."""
 NONE = -1
 """The speed of a sample whose pilots disagree, or were disturbed."""
 
@@ -50,6 +55,34 @@ class Speeds:
 
     def _counts(self) -> Samples:
         return np.bincount(self.of_sample[self.of_sample != NONE], minlength=len(self.pilots_ns)).astype(np.int64)
+
+
+def usual_or(speeds: Speeds, number: int | None) -> int:
+    """The number of a speed, None for the usual one. Raises UsageError for a speed that the machine did not have."""
+    if number is None:
+        return speeds.usual
+    if not 0 <= number < len(speeds.pilots_ns):
+        raise UsageError(f"expected a speed from 0 to {len(speeds.pilots_ns) - 1}, found {number}")
+    return number
+
+
+def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The samples at the speed whose pilots are nearest to `pilot_ns` (None: the usual one), and a note if there were
+    several. Samples without pilots, and those of a machine of one speed, are all left."""
+    if not {"pilot_before_ns", "pilot_after_ns"} <= set(samples.columns) or samples["pilot_before_ns"].isna().any():
+        return samples, ()
+    speeds = find_speeds(samples)
+    if len(speeds.pilots_ns) == 1:
+        return samples, ()
+    chosen = speeds.usual if pilot_ns is None else int(np.abs(np.log(np.array(speeds.pilots_ns) / pilot_ns)).argmin())
+    own = samples[speeds.of_sample == chosen]
+    if len(own) < LEAST_PART * len(samples):
+        return samples, ("PRTT has too few samples at the speed of the parameters: its fit is of all.",)
+    return own, (
+        f"The machine had {len(speeds.pilots_ns)} speeds while PRTT was measured; its fit is of the "
+        f"{percent_text(len(own) / len(samples))} of the samples at that with round trips of "
+        f"{plain_time(speeds.pilots_ns[chosen] * 1000)}.",
+    )
 
 
 def find_speeds(samples: pd.DataFrame) -> Speeds:

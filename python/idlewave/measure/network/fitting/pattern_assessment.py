@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ....errors import MeasurementError, UsageError
+from ....errors import MeasurementError
 from ....formatting import percent_text, plain_time, size_text
 from ....machine import Level, Machine
 from .loggp import median_interval
-from .machine_speeds import Speeds, find_speeds
-from .pattern_fit import KEYS, PatternRange, fit_patterns, items_of, level_of_ranges
-from .pattern_times import COLD, PATTERNS, PatternPrograms
+from .machine_speeds import Speeds, find_speeds, usual_or
+from .pattern_fit import KEYS, PatternRange, PieceFits, fit_patterns, items_of, level_of_ranges
+from .pattern_times import COLD, NOT_FITTED, PATTERNS, PEERS, PatternPrograms
 
 GOOD, FAIR = 0.05, 0.1
 """Errors below which a prediction is good, or fair."""
@@ -77,19 +77,17 @@ def assess_patterns(
     every sample was interrupted.
     """
     speeds = find_speeds(samples)
-    chosen = speeds.usual if speed is None else speed
-    if not 0 <= chosen < len(speeds.pilots_ns):
-        raise UsageError(f"expected a speed from 0 to {len(speeds.pilots_ns) - 1}, found {chosen}")
+    chosen = usual_or(speeds, speed)
     own = samples.loc[(samples["disturbed"].to_numpy() == 0) & (speeds.of_sample == chosen)]
     if own.empty:
         raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
-    S = seen_limit
-    ranges, table = _fitted(epochs, whole, changes, S)
+    S, fits = seen_limit, PieceFits(whole)
+    ranges, table = _fitted(epochs, whole, fits, changes, S)
     too_quick = False
     if S is not None and _off(table, S) > GOOD:
-        others, other_table = _fitted(epochs, whole, changes, None)
+        others, other_table = _fitted(epochs, whole, fits, [*changes, S + 1], None)
         too_quick = _off(other_table, S) < _off(table, S)
         if too_quick:
             ranges, table, S = others, other_table, None
@@ -103,22 +101,22 @@ def assess_patterns(
 
 
 def _fitted(
-    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, changes: Sequence[int], S: int | None
+    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, fits: PieceFits, changes: Sequence[int], S: int | None
 ) -> tuple[list[PatternRange], pd.DataFrame]:
     edges = [*changes, *([] if S is None else [S + 1])]
-    ranges = fit_patterns(epochs, whole, edges, S)
+    ranges = fit_patterns(epochs, fits, edges, S)
     return ranges, with_errors(whole, Machine("fitted", level_of_ranges(ranges, S)))
 
 
 def _off(table: pd.DataFrame, S: int) -> float:
     """The median error beyond S; 0 if nothing was measured there."""
-    errors = table.loc[(table["size"] > S) & (table["pattern"] != COLD), "error"].abs()
+    errors = table.loc[(table["size"] > S) & ~table["pattern"].isin(NOT_FITTED), "error"].abs()
     return float(errors.median()) if len(errors) else 0.0
 
 
 def error_summary(table: pd.DataFrame) -> str:
     """A sentence on the errors of a table of `with_errors`."""
-    warm = table[table["pattern"] != COLD]
+    warm = table[~table["pattern"].isin(NOT_FITTED)]
     if warm.empty:
         return "No pattern with warm buffers was measured."
     off = warm["error"].abs()
@@ -128,7 +126,18 @@ def error_summary(table: pd.DataFrame) -> str:
     return (
         f"The simulation is within {percent_text(GOOD)} on {good} of the rows with warm buffers and within "
         f"{percent_text(FAIR)} on {fair}; the median error is {percent_text(float(off.median()))}, the largest "
-        f"{worst['error']:+.0%} ({where})."
+        f"{worst['error']:+.0%} ({where}).{_peers_summary(table)}"
+    )
+
+
+def _peers_summary(table: pd.DataFrame) -> str:
+    """A further sentence on several peers, if they were measured."""
+    off = table.loc[table["pattern"] == PEERS, "error"].abs()
+    if off.empty:
+        return ""
+    median, most = (percent_text(float(value)) for value in (off.median(), off.max()))
+    return (
+        f" Of several peers at once, to which no parameter is fitted, the median error is {median}, the largest {most}."
     )
 
 

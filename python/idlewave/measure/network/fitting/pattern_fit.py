@@ -23,7 +23,7 @@ from ....errors import MeasurementError
 from ....machine import Level, Machine, Parameters, Segment
 from .observations import Array
 from .pattern_pieces import pattern_pieces
-from .pattern_times import COLD, PatternItem, PatternPrograms
+from .pattern_times import NOT_FITTED, PatternItem, PatternPrograms
 
 NAMES = tuple(f.name for f in fields(Parameters))
 TIMES = ("L", "o_s", "o_r", "g", "c", "o_p")
@@ -37,14 +37,22 @@ LIMITS = ("receiver", "sender", "NIC")
 LAST = 2**62
 NEVER_SENT = 2**50
 """Sizes in bytes, larger than any."""
+DAMPING = 0.01
+"""A single step is damped so much: what the patterns do not distinguish does not move."""
 STEP, LEAST_STEP = 0.01, 0.003
 """A derivative is a difference over this share of the value, and over at least this part of a one-way time."""
 NORMAL = 1.96
 """Standard errors of a 95 % interval."""
 RIDGE = 1e-6
 """Directions that the patterns show less than this (relative) say nothing about an error."""
-MOST_STEPS, FEW_STEPS = 15, 4
+MOST_STEPS, FEW_STEPS = 15, 3
 """Steps of a descent, and of one that begins near its end."""
+NARROW = 16
+"""The widest window of the rows with which a place to begin is chosen."""
+FEWEST = 2
+"""The parameters that a piece has at least: o_s and o_r."""
+NO_GAIN = 1e-4
+"""A descent ends when a step lowers the cost by less than this share."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +102,18 @@ class PieceFit:
         self._below = tuple(below)
         self.first = first
         self._limit = limit
-        self._posts = posts
+        self.posts = posts
         self._programs = PatternPrograms(items_of(table))
+        self._known: dict[Parameters, Array] = {}
+        self._executor = ThreadPoolExecutor(os.cpu_count())  # the core simulates without the GIL
         single = table[table["pattern"] == "ping-pong"]["median_ps"] / 2
         way = float(np.exp(np.log(single if len(single) else table["median_ps"]).mean()))
         most = max(float(table["size"].max()), 1.0)
         self.scale = np.array([way if name in TIMES else way / most for name in NAMES])
+
+    def of_rows(self, table: pd.DataFrame) -> PieceFit:
+        """The fit of other rows of the same piece."""
+        return PieceFit(table, self._below, self.first, self._limit, self.posts)
 
     def parameters(self, values: Array) -> Parameters:
         """As the simulator takes them: whole ps."""
@@ -120,10 +134,9 @@ class PieceFit:
         scaled = values / self.scale
         widths = [max(STEP * scaled[i], LEAST_STEP) for i in chosen]
         steps = [width * np.eye(len(NAMES))[i] for i, width in zip(chosen, widths, strict=True)]
-        with ThreadPoolExecutor(os.cpu_count()) as executor:  # the core simulates without the GIL
-            here, *others = executor.map(
-                lambda x: self.residuals(x * self.scale, measured), [scaled, *(scaled + step for step in steps)]
-            )
+        here, *others = self._executor.map(
+            lambda x: self.residuals(x * self.scale, measured), [scaled, *(scaled + step for step in steps)]
+        )
         return np.stack([(other - here) / width for other, width in zip(others, widths, strict=True)], axis=1)
 
     def descend(self, measured: Array, start: Array, free: Sequence[bool], steps: int = MOST_STEPS) -> Descent:
@@ -144,9 +157,24 @@ class PieceFit:
             loss="soft_l1",
             f_scale=LOSS,
             max_nfev=steps,
+            ftol=NO_GAIN,
             x_scale=np.full(len(begin), 0.1),
         )
         return Descent(values_of(found.x), float(found.cost))
+
+    def step(self, measured: Array, values: Array, free: Sequence[bool]) -> Array:
+        """The parameters after one step of a descent from `values`, near its end."""
+        chosen = np.flatnonzero(np.asarray(free)).tolist()
+        residuals = self.residuals(values, measured)
+        weights = (1 + (residuals / LOSS) ** 2) ** -0.25  # the root of the derivative of the loss
+        slopes = self.slopes(values, measured, chosen) * weights[:, None]
+        at = (values / self.scale)[chosen]
+        damped = np.concatenate([slopes, DAMPING * np.eye(len(chosen))])
+        wanted = np.concatenate([-residuals * weights, np.zeros(len(chosen))])
+        moved = scipy.optimize.lsq_linear(damped, wanted, bounds=(-at - 1e-9, np.inf)).x
+        found = np.zeros(len(NAMES))
+        found[chosen] = np.maximum(at + moved, 0.0)
+        return np.asarray(found * self.scale)
 
     def starts(self, measured: Array) -> list[Array]:
         """Places to begin, from single patterns: a stream may be limited by the receiver's CPU, the
@@ -175,8 +203,14 @@ class PieceFit:
         return found
 
     def _simulated(self, values: Array) -> Array:
-        pieces = [*self._below, (self.first, self.parameters(values))]
-        if self._posts:  # o_p of any message makes all receives take the CPU: here, of one that is never sent
+        own = self.parameters(values)
+        if own not in self._known:
+            self._known[own] = self._times(own)
+        return self._known[own]
+
+    def _times(self, own: Parameters) -> Array:
+        pieces = [*self._below, (self.first, own)]
+        if self.posts:  # o_p of any message makes all receives take the CPU: here, of one that is never sent
             pieces.append((NEVER_SENT, replace(pieces[-1][1], o_p=1)))
         later = tuple(Segment(first, parameters) for first, parameters in pieces[1:])
         return self._programs.times(Machine("fitted", Level(pieces[0][1], later, self._limit)))
@@ -230,47 +264,82 @@ class _Fitted:
         return self.piece.parameters(self.found.values)
 
 
+class PieceFits:
+    """The fits of pieces to a table of items: each is made once, also where the larger sizes are fitted in two ways.
+
+    `whole` has a row an item: KEYS and median_ps. Raises MeasurementError if there are no rows but of patterns that no
+    parameter is for.
+    """
+
+    def __init__(self, whole: pd.DataFrame) -> None:
+        self.whole = whole[~whole["pattern"].isin(NOT_FITTED)].reset_index(drop=True)
+        if self.whole.empty:
+            raise MeasurementError("no pattern with warm buffers was measured: the time was too short")
+        self._made: dict[tuple[object, ...], _Fitted | None] = {}
+
+    def fit(
+        self,
+        below: Sequence[_Fitted],
+        first: int,
+        end: int,
+        limit: int | None,
+        start: Array | None = None,
+        posts: bool = False,
+        most: float = math.inf,
+    ) -> _Fitted | None:
+        """The piece of the sizes from `first` to below `end`, by descents from `start`, or from several places; None if
+        its criterion cannot come below `most`."""
+        rows = self.whole[(self.whole["size"] >= first) & (self.whole["size"] < end)].reset_index(drop=True)
+        eager = limit is None or int(rows["size"].max()) <= limit
+        smaller = tuple((p.first, p.parameters) for p in below)
+        made_of = (smaller, first, end, None if eager else limit, None if start is None else tuple(start), posts, most)
+        if made_of not in self._made:
+            piece = PieceFit(rows, smaller, first, None if eager else limit, posts)
+            self._made[made_of] = _fit(piece, rows, start, most)
+        return self._made[made_of]
+
+
 def fit_patterns(
-    tables: Sequence[pd.DataFrame], whole: pd.DataFrame, changes: Sequence[int], eager_limit: int | None = None
+    tables: Sequence[pd.DataFrame], fits: PieceFits, changes: Sequence[int], eager_limit: int | None = None
 ) -> list[PatternRange]:
     """The parameters by range of sizes.
 
-    `whole` has a row an item: KEYS and median_ps. `tables` has such a table for each epoch of the measurement, for the
-    intervals. `changes`: the first sizes of known protocols. `eager_limit`: S, None if every message is eager.
-    Raises MeasurementError if there are no rows but of cold buffers.
+    `tables` has a table like that of `fits` for each epoch of the measurement, for the intervals. `changes`: the first
+    sizes of known protocols. `eager_limit`: S, None if every message is eager.
     """
-    whole = whole[whole["pattern"] != COLD].reset_index(drop=True)
-    if whole.empty:
-        raise MeasurementError("no pattern with warm buffers was measured: the time was too short")
-    pieces = _fit_pieces(whole, changes, eager_limit)
-    posting = _with_posting(whole, pieces, eager_limit)
+    pieces = _fit_pieces(fits, changes, eager_limit)
+    posting = _with_posting(fits, pieces, eager_limit)
     if any(p.parameters.o_p for p in posting) and _criterion(posting) < _criterion(pieces):
         pieces = posting
     return [PatternRange(p.first, p.parameters, _intervals(p, tables)) for p in pieces]
 
 
-def _fit_pieces(whole: pd.DataFrame, changes: Sequence[int], eager_limit: int | None) -> list[_Fitted]:
+def _fit_pieces(fits: PieceFits, changes: Sequence[int], eager_limit: int | None) -> list[_Fitted]:
     """The pieces, without o_p."""
     pieces: list[_Fitted] = []
-    starts = pattern_pieces(whole, changes)
+    starts = pattern_pieces(fits.whole, changes)
     for first, end in pairwise([*starts, LAST]):
-        next_one = _fit(whole, pieces, first, end, eager_limit)
-        largest_before = whole.loc[whole["size"] < first, "size"].max()
+        next_one = fits.fit(pieces, first, end, eager_limit)
+        assert next_one is not None
+        largest_before = fits.whole.loc[fits.whole["size"] < first, "size"].max()
         if pieces and not any(largest_before < change <= first for change in changes):
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
-            both = _fit(whole, pieces[:-1], pieces[-1].first, end, eager_limit, pieces[-1].found.values)
-            if both.criterion <= pieces[-1].criterion + next_one.criterion:
+            last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
+            both = fits.fit(pieces[:-1], last.first, end, eager_limit, last.found.values, most=most)
+            if both is not None and both.criterion <= most:
                 pieces[-1] = both
                 continue
         pieces.append(next_one)
     return pieces
 
 
-def _with_posting(whole: pd.DataFrame, pieces: Sequence[_Fitted], eager_limit: int | None) -> list[_Fitted]:
+def _with_posting(fits: PieceFits, pieces: Sequence[_Fitted], eager_limit: int | None) -> list[_Fitted]:
     """The same pieces on a machine whose receives take the CPU, with o_p, from where they are."""
     found: list[_Fitted] = []
     for p, (first, end) in zip(pieces, pairwise([*(p.first for p in pieces), LAST]), strict=True):
-        found.append(_fit(whole, found, first, end, eager_limit, p.found.values, posts=True))
+        posting = fits.fit(found, first, end, eager_limit, p.found.values, posts=True)
+        assert posting is not None
+        found.append(posting)
     return found
 
 
@@ -278,26 +347,19 @@ def _criterion(pieces: Sequence[_Fitted]) -> float:
     return sum(p.criterion for p in pieces)
 
 
-def _fit(
-    whole: pd.DataFrame,
-    below: Sequence[_Fitted],
-    first: int,
-    end: int,
-    limit: int | None,
-    start: Array | None = None,
-    posts: bool = False,
-) -> _Fitted:
-    """The piece of the sizes from `first` to below `end`, by descents from `start`, or from several places."""
-    rows = whole[(whole["size"] >= first) & (whole["size"] < end)].reset_index(drop=True)
-    piece = PieceFit(rows, [(p.first, p.parameters) for p in below], first, limit, posts)
+def _fit(piece: PieceFit, rows: pd.DataFrame, start: Array | None, most: float) -> _Fitted | None:
+    """The fit of a piece with these rows; None if its criterion cannot come below `most`."""
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
     several = rows["size"].nunique() > 1
-    free = [(several or name in TIMES) and (posts or name != "o_p") for name in NAMES]
+    free = [(several or name in TIMES) and (piece.posts or name != "o_p") for name in NAMES]
+    bound = most - FEWEST * _price(rows)
     best = (
-        _best(piece, measured, free)
-        if start is None
-        else piece.descend(measured, start, free, MOST_STEPS if posts else FEW_STEPS)
+        piece.descend(measured, start, free)
+        if piece.posts and start is not None
+        else _best(piece, rows, measured, free, start, bound)
     )
+    if best is None or best.cost > bound:
+        return None
     found, kept = _fewest(piece, measured, best, free, _price(rows))
     return _Fitted(piece, rows, found, tuple(kept))
 
@@ -307,10 +369,20 @@ def _price(rows: pd.DataFrame) -> float:
     return LOSS**2 * math.log(len(rows)) / 2
 
 
-def _best(piece: PieceFit, measured: Array, free: Sequence[bool]) -> Descent:
-    """The descent that goes on from the best of several short ones."""
-    begun = (piece.descend(measured, start, free, FEW_STEPS) for start in piece.starts(measured))
-    return piece.descend(measured, min(begun, key=lambda descent: descent.cost).values, free)
+def _best(
+    piece: PieceFit, rows: pd.DataFrame, measured: Array, free: Sequence[bool], start: Array | None, most: float
+) -> Descent | None:
+    """The descent that goes on from the best of several short ones on a part of the rows: three sizes, and no wide
+    windows, which are most of the ops and show little more than narrower ones. None if that part costs more than
+    `most`, as all rows then would."""
+    sizes = np.unique(rows["size"])
+    part = ((rows["window"] <= NARROW) & rows["size"].isin(sizes[[0, len(sizes) // 2, -1]])).to_numpy()
+    if not part.any():
+        part[:] = True
+    thin, own = piece.of_rows(rows[part].reset_index(drop=True)), measured[part]
+    starts = [*piece.starts(measured), *(() if start is None else (start,))]
+    best = min((thin.descend(own, each, free, FEW_STEPS) for each in starts), key=lambda descent: descent.cost)
+    return None if best.cost > most else piece.descend(measured, best.values, free)
 
 
 def _fewest(
@@ -353,7 +425,7 @@ def _intervals(fitted: _Fitted, tables: Sequence[pd.DataFrame]) -> dict[str, tup
     measured = _by_epoch(tables, fitted.rows)
     if len(measured) < 2:
         return {}
-    each = np.asarray([fitted.piece.descend(own, values, fitted.free, FEW_STEPS).values for own in measured])
+    each = np.asarray([fitted.piece.step(own, values, fitted.free) for own in measured])
     n = len(each)
     between = scipy.stats.t.ppf(0.975, n - 1) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
     half = np.hypot(between, NORMAL * _indistinct(fitted))

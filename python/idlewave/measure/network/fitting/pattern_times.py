@@ -1,8 +1,8 @@
-"""The times of patterns of messages by the simulator: two ranks, no noise, in a loop as the probe has it.
+"""The times of patterns of messages by the simulator: without noise, in a loop as the probe has it.
 
-The patterns are those of probes/network/pattern_exchange.hpp. Nonblocking calls take the CPU in the order of the
-program; what waits for all of them requires the end of each. Many patterns are one schedule, in which each has a pair
-of ranks of its own: so one simulation gives the times of all.
+The patterns are those of probes/network/pattern_exchange.hpp and peer_exchange.hpp. Nonblocking calls take the CPU in
+the order of the program; what waits for all of them requires the end of each. Many patterns are one schedule, in which
+each has ranks of its own: so one simulation gives the times of all.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ....machine import Machine
 from ....schedule import Schedule
 from ....simulation import simulate
 
-FEW, MANY = 1, 2
-"""Repetitions of two runs: the difference leaves out what only the first repetition has."""
+LEAD = 4
+"""The window of a repetition before the one that counts, at most: it leaves the ranks as the loop does."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class _Rank:
         """Add an op after the last wait. Returns its label."""
         return self._add(op, [self.waited] if self.waited else [])
 
-    def send(self, size: int, tag: int = 0) -> str:
-        """A send to the peer, as GOAL has it."""
-        return f"send {size}b to {self.peer} tag {tag}"
+    def send(self, size: int, tag: int = 0, to: int | None = None) -> str:
+        """A send to the peer, or another rank, as GOAL has it."""
+        return f"send {size}b to {self.peer if to is None else to} tag {tag}"
 
-    def receive(self, size: int, tag: int = 0) -> str:
-        """A receive from the peer, as GOAL has it."""
-        return f"recv {size}b from {self.peer} tag {tag}"
+    def receive(self, size: int, tag: int = 0, source: int | None = None) -> str:
+        """A receive from the peer, or another rank, as GOAL has it."""
+        return f"recv {size}b from {self.peer if source is None else source} tag {tag}"
 
     def wait(self, labels: list[str]) -> None:
         """Wait for the end of ops: of several, by a calculation that takes no time."""
@@ -81,20 +81,23 @@ class _Rank:
 
 
 class PatternPrograms:
-    """Patterns in loops, each on a pair of ranks, for the simulation of all of them on one machine after another.
+    """Patterns in loops, each on ranks of its own, for the simulation of all of them on one machine after another.
 
+    The time of a repetition is that of two less that of the first alone, in which a window is at most LEAD: what only
+    the first repetition has is left out. The two runs are beside each other in one schedule.
     Raises UsageError for a pattern that is not in PATTERNS.
     """
 
     def __init__(self, items: Sequence[PatternItem]) -> None:
         self.items = tuple(items)
-        self._few, self._many = (_schedule(self.items, times) for times in (FEW, MANY))
+        leads = [[min(item.window, LEAD)] for item in self.items]
+        loops = [*leads, *([*lead, item.window] for item, lead in zip(self.items, leads, strict=True))]
+        self._schedule, self._firsts = _schedule([*self.items, *self.items], loops)
 
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
         """The time of one repetition of each pattern on a machine without noise, in ps."""
-        quiet = machine.with_noise(None)
-        few, many = (simulate(schedule, quiet).finish[::2] for schedule in (self._few, self._many))
-        return np.asarray((many - few) / (MANY - FEW))
+        first, both = np.split(simulate(self._schedule, machine.with_noise(None)).finish[self._firsts], 2)
+        return np.asarray(both - first, dtype=np.float64)
 
 
 def pattern_time(machine: Machine, item: PatternItem) -> float:
@@ -102,54 +105,61 @@ def pattern_time(machine: Machine, item: PatternItem) -> float:
     return float(PatternPrograms([item]).times(machine)[0])
 
 
-def _schedule(items: Sequence[PatternItem], repetitions: int) -> Schedule:
+def _schedule(items: Sequence[PatternItem], loops: Sequence[Sequence[int]]) -> tuple[Schedule, list[int]]:
+    """Each item on ranks of its own, with a repetition for each window of its loop; and the first rank of each."""
     ranks: list[_Rank] = []
-    for item in items:
+    firsts = []
+    for item, windows in zip(items, loops, strict=True):
         if item.pattern not in _LOOPS:
             raise UsageError(f"expected one of the patterns {', '.join(PATTERNS)}, found {item.pattern}")
         first = len(ranks)
-        ranks += [_Rank(first, first + 1), _Rank(first + 1, first)]
-        _LOOPS[item.pattern](ranks[-2], ranks[-1], item, repetitions)
+        firsts.append(first)
+        if item.pattern == PEERS:  # the time does not depend on the number of ranks, as long as all peers are others
+            ranks += [_Rank(first + i, first) for i in range(item.window + 1)]
+        else:
+            ranks += [_Rank(first, first + 1), _Rank(first + 1, first)]
+        _LOOPS[item.pattern](item, windows, *ranks[first:])
     text = "\n".join([f"num_ranks {len(ranks)}", *(rank.goal() for rank in ranks)])
-    return Schedule.from_goal(text, name="patterns of messages")
+    return Schedule.from_goal(text, name="patterns of messages"), firsts
 
 
-_Loop = Callable[[_Rank, _Rank, PatternItem, int], None]
+_Loop = Callable[..., None]
+"""Adds a repetition for each of the windows; its arguments are the item, the windows and the ranks."""
 
 
-def _ping_pong(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
+def _ping_pong(item: PatternItem, windows: Sequence[int], client: _Rank, server: _Rank) -> None:
+    for _ in windows:
         client.do(client.send(item.size))
         server.do(server.receive(item.size))
         server.do(server.send(item.size))
         client.do(client.receive(item.size))
 
 
-def _posted_in_advance(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
+def _posted_in_advance(item: PatternItem, windows: Sequence[int], client: _Rank, server: _Rank) -> None:
     """Each rank posts the receive of the next message before it sends its own."""
     coming = {rank.number: rank.start(rank.receive(item.size)) for rank in (client, server)}
-    for i in range(repetitions):
+    for i in range(len(windows)):
         client.do(client.send(item.size))
         for rank in (server, client):
             rank.wait([coming[rank.number], *([rank.waited] if rank.waited else [])])
-            if i + 1 < repetitions:
+            if i + 1 < len(windows):
                 coming[rank.number] = rank.start(rank.receive(item.size))
             if rank is server:
                 rank.do(rank.send(item.size))
 
 
-def _stream(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
-        client.do_all([client.send(item.size)] * item.window)
+def _stream(item: PatternItem, windows: Sequence[int], client: _Rank, server: _Rank) -> None:
+    for window in windows:
+        client.do_all([client.send(item.size)] * window)
         if item.delay_ns:
             server.do(f"calc {item.delay_ns}")
-        server.do_all([server.receive(item.size)] * item.window)
+        server.do_all([server.receive(item.size)] * window)
         _answer(client, server)
 
 
-def _blocking_stream(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
-        for _ in range(item.window):
+def _blocking_stream(item: PatternItem, windows: Sequence[int], client: _Rank, server: _Rank) -> None:
+    for window in windows:
+        for _ in range(window):
             client.do(client.send(item.size))
             server.do(server.receive(item.size))
         _answer(client, server)
@@ -160,14 +170,30 @@ def _answer(client: _Rank, server: _Rank) -> None:
     client.do(client.receive(1, tag=1))
 
 
-def _both_ways(client: _Rank, server: _Rank, item: PatternItem, repetitions: int) -> None:
-    for _ in range(repetitions):
+def _both_ways(item: PatternItem, windows: Sequence[int], client: _Rank, server: _Rank) -> None:
+    for window in windows:
         for rank in (client, server):
-            rank.do_all([rank.receive(item.size)] * item.window + [rank.send(item.size)] * item.window)
+            rank.do_all([rank.receive(item.size)] * window + [rank.send(item.size)] * window)
 
 
+def _several_peers(item: PatternItem, windows: Sequence[int], *ranks: _Rank) -> None:
+    """Each rank of a ring receives from those before it, sends to those after it, and waits for all."""
+    numbers = [rank.number for rank in ranks]
+    steps = range(1, item.window + 1)
+    for _ in windows:
+        for i, rank in enumerate(ranks):
+            receives = [rank.receive(item.size, source=numbers[i - step]) for step in steps]
+            sends = [rank.send(item.size, to=numbers[(i + step) % len(ranks)]) for step in steps]
+            rank.do_all(receives + sends)
+
+
+PEERS, MOST_PEERS = "several peers", 4
+"""The pattern of more than two ranks, whose window is the number of peers, and the most of them."""
 COLD = "cold buffers"
 """The pattern whose buffers have left the caches. A schedule does not know its buffers, so no parameter is for it."""
+
+NOT_FITTED = (COLD, PEERS)
+"""Patterns to which no parameter is fitted. Several peers show how far the parameters of a pair hold for them."""
 
 _LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
@@ -177,6 +203,7 @@ _LOOPS: dict[str, _Loop] = {
     "posted in advance": _posted_in_advance,
     "late receivers": _stream,
     COLD: _ping_pong,
+    PEERS: _several_peers,
 }
 ROUND_TRIPS = ("ping-pong", "posted in advance", COLD)
 """Patterns in which a message goes there and another one back."""

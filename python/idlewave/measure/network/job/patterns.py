@@ -1,4 +1,4 @@
-"""Patterns of messages between two ranks, measured, and how far a machine's simulation is off on each.
+"""Patterns of messages, measured, and how far a machine's simulation is off on each.
 
 What a program does is another question than what parameters were fitted to: so the machine is simulated on patterns
 that programs have, and the error is shown by pattern, window and size.
@@ -7,8 +7,9 @@ that programs have, and the error is shown by pattern, window and size.
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -16,7 +17,7 @@ from typing import Any, Unpack
 import pandas as pd
 from rich.progress import Progress
 
-from ....errors import InputError, MeasurementError
+from ....errors import InputError, MeasurementError, UsageError
 from ....escaping import name_of
 from ....machine import Machine
 from ....measurement_parameters import PatternsParameters
@@ -27,7 +28,7 @@ from ...environment_file import read_environment
 from ..files.file_schemas import PatternsSchema
 from ..fitting.machine_speeds import find_speeds
 from ..fitting.pattern_assessment import FEWEST, pattern_table, with_errors
-from ..fitting.pattern_times import PATTERNS
+from ..fitting.pattern_times import MOST_PEERS, PATTERNS, PEERS
 from ..probing.job_run import JobProbe, forget_recording, keep_samples, read_columns, read_summary, recorded
 
 COLUMNS = (
@@ -58,6 +59,10 @@ class Lateness:
 
 
 INTERRUPTED = "The measurement of patterns was interrupted; this is what it had."
+SHARED = (
+    "The ranks shared CPUs: the times of several peers have waits for a CPU in them, which no simulation has, and say "
+    "nothing of the machine's error."
+)
 EPOCH = "epoch-"
 """A measurement's folder has a folder of this name and a number for each start of the probe."""
 
@@ -67,9 +72,9 @@ class PatternMeasurement:
     """A measurement of patterns.
 
     samples: a row a sample: epoch (the number of the probe's start, from 1 on), pattern (its name), window (messages on
-    the way at once), size in bytes, repetitions, delay_ns (for which a late receiver computes), elapsed_ns of all
-    repetitions, at_ns (since the beginning of the epoch), disturbed (involuntary context switches of rank 0),
-    pilot_before_ns and pilot_after_ns (a ping-pong of one byte just before and after).
+    the way at once; the number of several peers), size in bytes, repetitions, delay_ns (for which a late receiver
+    computes), elapsed_ns of all repetitions, at_ns (since the beginning of the epoch), disturbed (involuntary context
+    switches of rank 0), pilot_before_ns and pilot_after_ns (a ping-pong of one byte just before and after).
     """
 
     samples: pd.DataFrame
@@ -88,11 +93,18 @@ class PatternMeasurement:
         return with_errors(self.table, as_machine(machine))
 
     @property
+    def shares_cpus(self) -> bool:
+        """Whether several peers were measured on ranks that had to take turns on a CPU."""
+        return bool(self.probe.get("shared_cpus")) and bool((self.samples["pattern"] == PEERS).any())
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the reliability of the results."""
         notes = []
         if self.probe.get("interrupted"):
             notes.append(INTERRUPTED)
+        if self.shares_cpus:
+            notes.append(SHARED)
         fewest = int(self.table["samples"].min())
         if fewest < FEWEST:
             notes.append(f"Some patterns have only {fewest} samples: more seconds make their medians reliable.")
@@ -108,19 +120,29 @@ def measure_patterns(
     hosts: Sequence[str] = (),
     progress: Progress | None = None,
     folder: Path | None = None,
+    before: Callable[[int], None] | None = None,
     **given: Unpack[PatternsParameters],
 ) -> PatternMeasurement:
-    """Measure patterns of messages between two ranks. Each pattern, window and size is measured at least once an epoch.
+    """Measure patterns of messages. Each pattern, window and size is measured at least once an epoch.
+
+    They are between two ranks; of more `ranks` (None: as many as this process has CPUs, up to one more than the most
+    peers), each also exchanges messages with several others at once.
 
     `changes`: the first size of each protocol that is known: both sides of it are measured. `lateness`: how long late
     receivers compute; None: as the probe has it. `hosts`: two hosts with a rank on each. `folder` gets the recording.
-    Raises MeasurementError if the probe fails.
+    `before` is called before each epoch with its number, for what is measured in turn with the patterns. Raises
+    MeasurementError if the probe fails.
     """
     epochs = given["epochs"]
+    ranks = given["ranks"] or min(max(len(os.sched_getaffinity(0)), 2), MOST_PEERS + 1)
+    if hosts and ranks != 2:
+        raise UsageError(f"two hosts have a rank each: expected 2 ranks, found {ranks}")
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         forget_patterns(place)
         for epoch in range(1, epochs + 1):
+            if before is not None:
+                before(epoch)
             seed = (given["seed"] + epoch - 1) % MOST_SEED
             options = ["--max-size", str(given["max_size"]), "--seed", str(seed)]
             if changes:
@@ -128,7 +150,7 @@ def measure_patterns(
             if lateness is not None:
                 options += ["--late", repr(lateness.ns), "--late-per-byte", repr(lateness.ns_per_byte)]
             seconds = max(given["seconds"] / epochs, LEAST_SECONDS)
-            job = JobProbe("patterns", 2, mpi, seconds, tuple(hosts))
+            job = JobProbe("patterns", ranks, mpi, seconds, tuple(hosts))
             with recorded(job, options, place / f"{EPOCH}{epoch}", progress):
                 pass
         found = read_patterns(place)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.progress import Progress
 
@@ -18,7 +19,7 @@ from ....measurement_parameters import MAX_SIZE, NETWORK_SECONDS
 from ....mpi import Mpi
 from ....parameters import checked
 from ...probe_process import begin_folder, run_probe, shown
-from ..files.network_recording import NetworkMeasurement, read_measurement
+from ..files.network_recording import NetworkMeasurement, read_measurement, remove_parts
 from ..fitting.fitted_ranges import FailedFit
 from ..transports import DEFAULT, Transports, listed_by, local_program
 
@@ -26,6 +27,60 @@ PATIENCE = 120.0
 """Seconds beyond the time asked for after which a probe is given up; they include MPI's own start and end."""
 RECORDED = ("loggp.json", "samples.csv")
 """The files of a run in its folder."""
+LEAST_SECONDS = 0.01
+"""Of a run of the probe."""
+
+
+@dataclass(frozen=True)
+class _Launch:
+    command: tuple[str, ...]
+    environment: dict[str, str] | None
+    mpi: Mpi | None
+
+
+@dataclass(frozen=True)
+class NetworkProbe:
+    """The probe between two processes: how it is started, the options of each of its runs, and its environment."""
+
+    launch: _Launch
+    options: tuple[str, ...]
+    environment: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        mpi: Mpi | None,
+        seconds: float,
+        max_size: int,
+        seed: int,
+        transport: str = DEFAULT,
+        hosts: Sequence[str] = (),
+        connect: str | None = None,
+    ) -> NetworkProbe:
+        """The probe of `measure_network`, which says what the arguments are, and which are refused."""
+        if hosts and len(hosts) != 2:
+            raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
+        if connect is not None and (hosts or mpi is not None):
+            raise UsageError("connect starts one probe alone: hosts and an MPI have no meaning beside it")
+        launch = _launch(mpi, transport, tuple(hosts), connect)
+        asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
+        environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
+        return cls(launch, ("--transport", transport, "--max-size", str(max_size)), environment)
+
+    def record(
+        self, raw: Path, seconds: float, seed: int, progress: Progress | None, sizes: Sequence[int] = ()
+    ) -> None:
+        """A run of the probe, recorded in `raw`, whose earlier recording is removed. `sizes`: those that an earlier
+        part has chosen. Raises MeasurementError if the probe fails."""
+        seconds = max(seconds, LEAST_SECONDS)
+        begin_folder(raw, self.environment, RECORDED)
+        remove_parts(raw)
+        options = ["--output", str(raw), "--seconds", str(seconds), "--seed", str(seed)]
+        if sizes:
+            options += ["--sizes", ",".join(str(size) for size in sizes)]
+        command = [*self.launch.command, *self.options, *options]
+        with shown(progress, "network") as advance:
+            run_probe(command, self.launch.environment, "network", seconds + PATIENCE, advance)
 
 
 def measure_network(
@@ -55,31 +110,15 @@ def measure_network(
     """
     seconds = checked("seconds", float, NETWORK_SECONDS, seconds)
     max_size = checked("max_size", int, MAX_SIZE, max_size)
-    if hosts and len(hosts) != 2:
-        raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
-    if connect is not None and (hosts or mpi is not None):
-        raise UsageError("connect starts one probe alone: hosts and an MPI have no meaning beside it")
-    launch = _launch(mpi, transport, tuple(hosts), connect)
-    asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
-    environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
+    probe = NetworkProbe.of(mpi, seconds, max_size, seed, transport, hosts, connect)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         failure = MeasurementError(f"attempts must be at least 1, found {attempts}")
         runs = attempts if connect is None else min(attempts, 1)
         for attempt in range(1, runs + 1):
             raw = place / f"network-{attempt}"
-            duration = seconds * attempt
-            begin_folder(raw, environment, RECORDED)
-            options = [
-                *("--transport", transport),
-                *("--output", str(raw)),
-                *("--seconds", str(duration)),
-                *("--max-size", str(max_size)),
-                *("--seed", str(seed + attempt - 1)),
-            ]
             try:
-                with shown(progress, "network") as advance:
-                    run_probe([*launch.command, *options], launch.environment, "network", duration + PATIENCE, advance)
+                probe.record(raw, seconds * attempt, seed + attempt - 1, progress)
             except MeasurementError as error:
                 if attempt == 1:
                     raise
@@ -89,13 +128,6 @@ def measure_network(
             except MeasurementError as error:
                 failure = error
         raise failure
-
-
-@dataclass(frozen=True)
-class _Launch:
-    command: tuple[str, ...]
-    environment: dict[str, str] | None
-    mpi: Mpi | None
 
 
 def _launch(mpi: Mpi | None, transport: str, hosts: tuple[str, ...], connect: str | None) -> _Launch:
