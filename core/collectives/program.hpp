@@ -38,13 +38,12 @@ struct CollectiveSite {
     std::uint32_t rank = 0;          ///< rank of the caller in the communicator
     std::uint32_t root = 0;
     std::uint32_t tag = 0;
-    std::uint64_t bytes : Step::size_bits = 0;
-    Collective collective : 7 = Collective::barrier;
-    bool by_rules : 1 = false;  ///< the program's rules choose the algorithm, and `step` is not used
+    std::uint64_t bytes = 0;
     std::vector<std::uint64_t> send_counts;
     std::vector<std::uint64_t> recv_counts;
+    Collective collective = Collective::barrier;
+    bool by_rules = false;  ///< the program's rules choose the algorithm, and `step` is not used
 };
-static_assert(sizeof(CollectiveSite) == 80);
 
 /// A collective call and the function of its steps.
 struct PreparedCall {

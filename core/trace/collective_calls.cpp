@@ -140,7 +140,7 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
         std::any_of(site.recv_counts.begin(), site.recv_counts.end(), too_large)) {
         fail(r, "expected sizes from 0 to 2^50 bytes");
     }
-    site.bytes = static_cast<std::uint64_t>(bytes) & collectives::Step::most_size;
+    site.bytes = static_cast<std::uint64_t>(bytes);
     const collectives::Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const collectives::Algorithm& algorithm_used =

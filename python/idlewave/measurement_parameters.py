@@ -26,7 +26,8 @@ LARGEST = Parameter(
 )
 PATTERN_SECONDS = Parameter(
     9.0,
-    "Seconds of measuring patterns of messages, in all epochs, each of which has at least one round",
+    "Seconds of measuring patterns of messages, in all epochs, each of which has at least one round; collectives take "
+    "four tenths of that beside it",
     least=0.01,
     most=864_000,
 )

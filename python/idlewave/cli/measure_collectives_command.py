@@ -9,10 +9,11 @@ from typing import Unpack
 import click
 
 from ..escaping import cut
-from ..formatting import plain, plain_time, size_text
+from ..formatting import plain
 from ..host_environment import provenance_of
 from ..machine import Machine
-from ..measure.network.fitting.collective_rules import CollectiveFit, fit_collectives, merged
+from ..measure.network.assessment import assess_collectives
+from ..measure.network.fitting.collective_rules import CollectiveFit, merged
 from ..measure.network.job.collectives import CollectiveMeasurement, measure_collectives, read_collectives
 from ..measure.table_rows import records
 from ..measurement_parameters import CollectivesParameters
@@ -20,12 +21,13 @@ from ..output import write_text
 from ..parameters import parameters_of
 from ..provenance import Provenance
 from ..provenance_in_files import comment
+from .collective_tables import show_rules
 from .completion import machines
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
 from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import options_of
-from .terminal import errors, progress_bar, say_note, show_table
+from .terminal import errors, progress_bar, say_note
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -74,7 +76,7 @@ def collectives(
         shown_by = {"collectives.i64": "idlewave measure collectives --from"}
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
             found = measure_collectives(ranks, progress=progress, folder=place, **options)
-    fitted = fit_collectives(found, held)
+    fitted = assess_collectives(found, held)
     if as_json:
         said = {
             "rules": [vars(rule) for rule in fitted.rules],
@@ -83,7 +85,9 @@ def collectives(
         }
         print_json(said | {"probe": found.probe, "environment": found.environment})
     else:
-        _show(fitted, held)
+        show_rules(fitted, cut(held.name))
+        for note in fitted.notes:
+            say_note(plain(note))
     if plot is not None:
         from ..measure.network.plots.collective_plot import plot_collectives
 
@@ -91,33 +95,6 @@ def collectives(
         errors.print(f"written: {plot}")
     if target is not None:
         _write(target, held, fitted, found)
-
-
-def _show(fitted: CollectiveFit, machine: Machine) -> None:
-    of_rule = fitted.table.copy()
-    rows = []
-    measured = [rule for rule in fitted.rules if rule.ranks == fitted.ranks]
-    for rule in measured:
-        later = [r.bytes for r in measured if r.collective == rule.collective and r.bytes > rule.bytes]
-        own = of_rule[(of_rule["collective"] == rule.collective) & (of_rule["size"] >= rule.bytes)]
-        own = own[own["size"] < min(later)] if later else own
-        rows.append(
-            {
-                "collective": rule.collective,
-                "from": size_text(rule.bytes) if rule.collective != "barrier" else "",
-                "algorithm": rule.algorithm,
-                "call": plain_time(rule.call_ns * 1000, 3),
-                "for each KiB": plain_time(rule.call_ns_per_byte * 1024 * 1000, 3),
-                "reduction of a KiB": plain_time(rule.reduction_cost * 1024 * 1000, 3),
-                "median error": f"{own['error'].median():+.0%}",
-                "largest": f"{max(own['error'], key=abs):+.0%}",
-            }
-        )
-    import pandas as pd
-
-    show_table(pd.DataFrame(rows), f"Algorithms of {fitted.ranks} ranks, as simulated on {cut(machine.name)}")
-    for note in fitted.notes:
-        say_note(plain(note))
 
 
 def _write(target: Path, machine: Machine, fitted: CollectiveFit, found: CollectiveMeasurement) -> None:

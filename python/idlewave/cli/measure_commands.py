@@ -69,9 +69,8 @@ def measure(
     if quick:
         refuse_given(context, ("pattern_seconds",), "--quick measures no patterns")
     from ..measure import Measurement, assess_pair, measure_network, measure_noise, write_machine
-    from ..measure.network.assessment import QUICK
+    from ..measure.network.assessment import QUICK, forget_beside
     from ..measure.network.files.network_files import network_as_json
-    from ..measure.network.job.patterns import forget_patterns
     from ..measure.table_rows import records
 
     check_output_folder(folder)
@@ -80,7 +79,7 @@ def measure(
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
         if quick:
-            forget_patterns(raw / "patterns")
+            forget_beside(raw)
             network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
         else:
             network_found = assess_pair(

@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, assess_pair, measure_network
-from ..measure.network.assessment import QUICK, has_patterns, read_assessment
+from ..measure.network.assessment import QUICK, forget_beside, has_patterns, read_assessment
 from ..measure.network.files.network_files import (
     PARAMETERS,
     PATTERN_PARAMETERS,
@@ -25,7 +25,9 @@ from ..measure.network.files.network_files import (
     save_network,
 )
 from ..measure.network.files.network_recording import read_measurement, read_probe, transport_of
-from ..measure.network.job.patterns import forget_patterns, read_patterns
+from ..measure.network.job.collectives import read_collectives
+from ..measure.network.job.patterns import read_patterns
+from ..measure.network.probing.job_run import epochs_of
 from ..measure.network.transports import DEFAULT, local_transports
 from ..measure.table_rows import records
 from ..measurement_parameters import EPOCHS, LARGEST, MAX_SIZE, NETWORK_SECONDS, PATTERN_SECONDS
@@ -202,7 +204,7 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
                 progress=progress,
                 folder=place,
             )
-        forget_patterns(place / "patterns")
+        forget_beside(place)
         return measure_network(
             None,
             wanted.seconds,
@@ -226,7 +228,9 @@ def _read(wanted: _Wanted) -> NetworkMeasurement:
         prtt = read_probe(folder)
         hosts = [[rank.get("host") for rank in (said.get("ranks") or ())[:2]] for said in (prtt, patterns.probe)]
         if has_patterns(transport_of(prtt).name) and hosts[0] == hosts[1]:
-            return read_assessment(folder, patterns, wanted.speed, wanted.transport)
+            beside = place.parent / "collectives"
+            collectives = read_collectives(beside) if epochs_of(beside, "collectives") else None
+            return read_assessment(folder, patterns, wanted.speed, wanted.transport, collectives)
     return read_measurement(folder, wanted.transport)
 
 
@@ -250,6 +254,10 @@ def _draw(file: Path, found: NetworkMeasurement, table: pd.DataFrame | None) -> 
         from ..measure.network.plots.pattern_plot import plot_patterns
 
         figures[file.with_name(f"{file.stem}-patterns{file.suffix}")] = plot_patterns(found.patterns.table)
+    if found.collectives is not None:
+        from ..measure.network.plots.collective_plot import plot_collectives
+
+        figures[file.with_name(f"{file.stem}-collectives{file.suffix}")] = plot_collectives(found.collectives.table)
     for target, figure in figures.items():
         save_figure(figure, target)
     return list(figures)
@@ -259,6 +267,10 @@ def show_network(found: NetworkMeasurement) -> None:
     """Print a row for each parameter and range of sizes, with its 95 % interval."""
     if found.patterns is not None:
         _show_patterns(found.carrier, found.patterns)
+        if found.collectives is not None:
+            from .collective_tables import show_rules
+
+            show_rules(found.collectives, "this network")
     else:
         _show_prtt(found)
     for note in found.notes:

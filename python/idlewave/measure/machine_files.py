@@ -3,7 +3,8 @@
 machine.toml            parameters and noise, as the simulator reads them
 noise.csv               the trace that machine.toml replays: start_ns,length_ns
 noise-samples.parquet   every detour: core, start_ps, length_ps
-network-patterns.parquet every sample of the patterns of messages, if they were measured
+network-patterns.parquet every sample of the patterns of messages, and network-collectives.parquet of the collectives,
+                        if they were measured
 network-samples.parquet every sample of the LogGP probe; node-network-samples.parquet those within a node, if both
 measurement.json        environment, summaries, the fit with its intervals and residuals
 """
@@ -31,11 +32,11 @@ from ..provenance_in_files import comment, provenance_entry
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
 from .network.files.network_files import (
-    PATTERN_SAMPLES,
     comments_of,
     machine_of,
     network_as_json,
     network_from_json,
+    write_samples_beside,
 )
 from .network.files.network_recording import SAMPLES
 from .noise import NoiseMeasurement
@@ -146,13 +147,8 @@ def write_machine(
         for file, (kind, table, environment) in recordings.items():
             files.table(place / file, table, metadata_of_samples(kind, environment))
             digests = {file: files.digest(place / file)}
-            if file == of_network and network.pattern_samples is not None:
-                files.table(
-                    place / PATTERN_SAMPLES,
-                    network.pattern_samples,
-                    metadata_of_samples("patterns", network.pattern_environment or {}),
-                )
-                digests[PATTERN_SAMPLES] = files.digest(place / PATTERN_SAMPLES)
+            if file == of_network:
+                digests |= write_samples_beside(files, place, network)
             sources.append(replace(provenance_of(kind, environment), digests=digests))
         by = "idlewave.measure.write_machine"
         provenance = Provenance.made(

@@ -12,13 +12,14 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from idlewave.measure.network.plots.collective_plot import plot_collectives
 from idlewave.measure.network.plots.pattern_plot import plot_patterns
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
 from idlewave.plot_style import STYLE, plain_text
 from idlewave.provenance import Provenance
 from idlewave.provenance_in_files import picture_metadata
 from idlewave.report import captions
-from idlewave.report.network_caption import network_caption, patterns_caption
+from idlewave.report.network_caption import collectives_caption, network_caption, patterns_caption
 from idlewave.report.network_plot import plot_network
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.parts import Report
@@ -56,6 +57,10 @@ def report_figures(report: Report) -> Iterator[ReportFigure]:
     if report.network is not None and report.network.patterns is not None:
         patterns = report.network.patterns
         yield ReportFigure("patterns", patterns_caption(patterns, setting), lambda: plot_patterns(patterns.table))
+    if report.network is not None and report.network.collectives is not None:
+        collectives = report.network.collectives
+        caption = collectives_caption(collectives, setting)
+        yield ReportFigure("collectives", caption, lambda: plot_collectives(collectives.table))
     if report.trace is not None:
         yield from _program_figures(report.trace, setting)
     if report.trace is not None and report.prediction is not None:

@@ -16,6 +16,7 @@ from idlewave.report.setting import Setting
 
 if TYPE_CHECKING:
     from idlewave.measure import LogGP
+    from idlewave.measure.network.fitting.collective_rules import CollectiveFit
     from idlewave.measure.network.fitting.pattern_assessment import PatternFit
 
 _UNKNOWN = Setting()
@@ -118,4 +119,13 @@ def patterns_caption(fit: PatternFit, setting: Setting = _UNKNOWN) -> str:
         f"How far the simulation of {setting.place} is off on patterns of messages between two ranks, by size: "
         f"simulated over measured time, less 1, of {count}; the shaded band is a tenth. A line for each "
         "number of messages on the way at once. A late receiver's time has its computation in it."
+    )
+
+
+def collectives_caption(fit: CollectiveFit, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_collectives` of a fit."""
+    return (
+        f"The time of a call of each collective of {fit.ranks} ranks, by size: measured (medians with 95 % intervals), "
+        f"and simulated for {setting.place} with the algorithm that comes nearest. In bcast, reduce, gather and "
+        "scatter the root goes round."
     )

@@ -30,6 +30,7 @@ TOPICS = {
     "detour-lengths": "machine",
     "network": "machine",
     "patterns": "machine",
+    "collectives": "machine",
     "communication": "program",
     "time": "program",
     "prediction": "program",

@@ -10,20 +10,34 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from ...measurement_parameters import EPOCHS, MAX_SIZE, NETWORK_SECONDS, PATTERN_SECONDS, PATTERN_SIZE
+from ...formatting import plain_time
+from ...machine import Machine
+from ...measurement_parameters import (
+    EPOCHS,
+    MAX_SIZE,
+    NETWORK_SECONDS,
+    PATTERN_SECONDS,
+    PATTERN_SIZE,
+)
 from ...mpi import Mpi
 from ...parameters import checked
 from .files.network_recording import PART, NetworkMeasurement, read_measurement, read_probe, read_samples
+from .fitting.collective_rules import CollectiveFit, fit_rules, rules_beyond
 from .fitting.loggp import LogGP
 from .fitting.machine_speeds import find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
+from .fitting.pattern_times import PatternItem, pattern_time
+from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives, record_collectives
 from .job.patterns import INTERRUPTED, SHARED, Lateness, PatternMeasurement, forget_patterns, measure_patterns
+from .probing.job_run import EPOCH, JobProbe
 from .probing.network_run import NetworkProbe
 from .transports import DEFAULT
 
+COLLECTIVE_SHARE = 0.4
+"""The time of collectives, in that of patterns."""
 QUICK = (
-    "Patterns of messages were left out: the parameters are those of PRTT, and how well they predict a program's "
-    "messages is not known."
+    "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
+    "program's messages is not known."
 )
 
 
@@ -40,12 +54,13 @@ def assess_pair(
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> NetworkMeasurement:
-    """Measure PRTT for `seconds` and patterns for `pattern_seconds`, and fit the parameters to the patterns.
+    """Measure PRTT for `seconds`, patterns for `pattern_seconds` and collectives for four tenths of that; fit the
+    parameters to the patterns, and find the algorithms of the collectives.
 
     PRTT finds the sizes at which the library changes its protocol, of messages up to 256 KiB; the patterns go on to 4
     MiB; `max_size` (bytes) holds for both. The patterns are measured in `epochs`: the ranks are started anew for each,
-    and what differs between them widens the intervals. A part of PRTT precedes each epoch, so that both see the same
-    changes of the machine's speed. `speed`: whose parameters are fitted, of a machine that had
+    and what differs between them widens the intervals. A part of PRTT and of the collectives precedes each epoch, so
+    that all see the same changes of the machine's speed. `speed`: whose parameters are fitted, of a machine that had
     several (see `assess_patterns`). `hosts`: two hosts with a rank on each. A PRTT fit that fails is
     said in its notes. `folder` gets the recordings. Raises MeasurementError if a probe fails, or nothing came back.
     """
@@ -53,7 +68,7 @@ def assess_pair(
     epochs = checked("epochs", int, EPOCHS, epochs)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        forget_patterns(place / "patterns")
+        forget_beside(place)
         prtt = _PrttParts(
             NetworkProbe.of(mpi, seconds, MAX_SIZE.default if max_size is None else max_size, seed, hosts=hosts),
             place / "network-1",
@@ -61,6 +76,24 @@ def assess_pair(
             seed,
             progress,
         )
+        collectives = _CollectiveParts(
+            JobProbe(
+                "collectives",
+                2,
+                mpi,
+                COLLECTIVE_SHARE * pattern_seconds / epochs,
+                tuple(hosts),
+            ),
+            place / "collectives",
+            PATTERN_SIZE.default if max_size is None else max_size,
+            seed,
+            progress,
+        )
+
+        def before(epoch: int) -> None:
+            prtt.go_on(epoch)
+            collectives.go_on(epoch)
+
         prtt.begin()
         measured = measure_patterns(
             mpi,
@@ -74,16 +107,28 @@ def assess_pair(
             hosts=hosts,
             progress=progress,
             folder=None if folder is None else place / "patterns",
-            before=prtt.go_on,
+            before=before,
         )
-        return read_assessment(place / "network-1", measured, speed)
+        return read_assessment(
+            place / "network-1", measured, speed, collectives=read_collectives(place / "collectives")
+        )
+
+
+def forget_beside(folder: Path) -> None:
+    """Remove what an earlier run measured beside PRTT from the recordings in `folder`."""
+    forget_patterns(folder / "patterns")
+    forget_collectives(folder / "collectives")
 
 
 def read_assessment(
-    folder: Path, patterns: PatternMeasurement, speed: int | None = None, transport: str | None = None
+    folder: Path,
+    patterns: PatternMeasurement,
+    speed: int | None = None,
+    transport: str | None = None,
+    collectives: CollectiveMeasurement | None = None,
 ) -> NetworkMeasurement:
-    """The measurement from the recording of PRTT in `folder`, and the patterns that were measured beside it: each is
-    fitted to its samples at the same speed of the machine."""
+    """The measurement from the recording of PRTT in `folder`, and the patterns and collectives that were measured
+    beside it: each is fitted to its samples at the same speed of the machine."""
     speeds = find_speeds(patterns.samples)
     pilot_ns = speeds.pilots_ns[usual_or(speeds, speed)]
     network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=pilot_ns)
@@ -92,7 +137,54 @@ def read_assessment(
         fitted = replace(fitted, notes=(*fitted.notes, INTERRUPTED))
     if patterns.shares_cpus:
         fitted = replace(fitted, notes=(*fitted.notes, SHARED))
-    return replace(network, patterns=fitted, pattern_samples=patterns.samples, pattern_environment=patterns.environment)
+    network = replace(
+        network, patterns=fitted, pattern_samples=patterns.samples, pattern_environment=patterns.environment
+    )
+    if collectives is None:
+        return network
+    own = assess_collectives(collectives, Machine("measured", fitted.level), pilot_ns)
+    return replace(network, collectives=own, collective_samples=collectives.samples)
+
+
+def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns: float | None = None) -> CollectiveFit:
+    """The rules of the library that was measured, with samples at the speed of `machine`: where a ping-pong of one byte
+    takes `pilot_ns` (None: as long as on the machine). Without such samples those of the usual speed count, and a note
+    says so."""
+    own = pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000
+    pilot = own if pilot_ns is None else pilot_ns
+    notes: tuple[str, ...] = ()
+    table = found.table(pilot)
+    if table.empty:
+        table = found.table()
+        notes = (
+            "Collectives were measured at another speed than the machine's, at which a byte takes "
+            f"{plain_time(pilot * 1000)} there and back: their errors are partly that of the speed. Measure the "
+            "machine just before.",
+        )
+    fitted = fit_rules(table, machine, found.ranks)
+    beyond = rules_beyond(fitted, str(found.probe.get("library", "")))
+    if beyond:
+        notes = (
+            *notes,
+            f"For more than {found.ranks} ranks the rules are the library's own choices, as its source has them, with "
+            "the costs of calls and reductions that were measured.",
+        )
+    return replace(fitted, rules=(*fitted.rules, *beyond), notes=(*fitted.notes, *notes, *found.notes))
+
+
+@dataclass(frozen=True)
+class _CollectiveParts:
+    """The collectives in parts, one before each epoch of patterns."""
+
+    job: JobProbe
+    raw: Path
+    max_size: int
+    seed: int
+    progress: Progress | None
+
+    def go_on(self, epoch: int) -> None:
+        """The part before an epoch of patterns."""
+        record_collectives(self.job, self.max_size, self.seed + epoch - 1, self.raw / f"{EPOCH}{epoch}", self.progress)
 
 
 @dataclass(frozen=True)

@@ -291,6 +291,43 @@ class PatternFitSchema(Open):
             raise ValueError(f"speed: expected less than {len(self.speeds)}, found {self.speed}")
 
 
+class CollectiveErrorRow(Open):
+    """A row of CollectiveFit.table (collective_rules.py)."""
+
+    collective: str
+    size: Size
+    samples: WholeFrom1
+    median_ps: Number
+    low_ps: Number
+    high_ps: Number
+    algorithm: str
+    simulated_ps: Number
+    error: Number
+
+
+class AlgorithmRuleSchema(Open):
+    """AlgorithmRule (algorithm_rules.py)."""
+
+    collective: str
+    algorithm: str
+    ranks: WholeFrom1
+    bytes: Size
+    segment: Size
+    reduction_cost: Amount
+    call_ns: Amount
+    call_ns_per_byte: Amount
+    residual: Amount | None = None
+
+
+class CollectiveFitSchema(Open):
+    """CollectiveFit (collective_rules.py)."""
+
+    rules: list[AlgorithmRuleSchema]
+    errors: Annotated[list[CollectiveErrorRow], Meta(min_length=1, description="a list of at least one row")]
+    ranks: WholeFrom1
+    notes: tuple[str, ...]
+
+
 class NetworkSchema(Open):
     """A network's measurement without its samples."""
 
@@ -299,6 +336,7 @@ class NetworkSchema(Open):
     environment: EnvironmentSchema
     attempts: WholeFrom1
     patterns: PatternFitSchema | None = None
+    collectives: CollectiveFitSchema | None = None
 
 
 class NetworkFile(Open):

@@ -4,6 +4,7 @@ machine.toml             the network for the simulator; no noise
 network.json             the summary of the probe, the fit with intervals and residuals, the environment
 network-samples.parquet  every sample of PRTT
 network-patterns.parquet every sample of the patterns, if they were measured
+network-collectives.parquet every sample of the collectives, likewise
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import pandas as pd
 from msgspec import structs
 
+from ....algorithm_rules import AlgorithmRule
 from ....escaping import name_of
 from ....formatting import plain_time
 from ....host_environment import metadata_of_samples, provenance_of
@@ -28,6 +30,7 @@ from ....provenance import Provenance
 from ....provenance_in_files import comment, provenance_entry
 from ....units import parse_cost
 from ...table_rows import records
+from ..fitting.collective_rules import CollectiveFit
 from ..fitting.fitted_ranges import Range
 from ..fitting.loggp import LogGP
 from ..fitting.pattern_assessment import PatternFit
@@ -35,6 +38,8 @@ from ..fitting.pattern_fit import NAMES, PatternRange
 from ..fitting.prediction import FittedParameters
 from ..transports import DEFAULT
 from .file_schemas import (
+    CollectiveErrorRow,
+    CollectiveFitSchema,
     FitSchema,
     MedianRow,
     NetworkFile,
@@ -50,6 +55,7 @@ from .network_recording import SAMPLES, NetworkMeasurement, known_transport
 FORMAT = 1
 PATTERN_PARAMETERS = NAMES
 PATTERN_SAMPLES = "network-patterns.parquet"
+COLLECTIVE_SAMPLES = "network-collectives.parquet"
 PARAMETERS = ("L", "o_s", "o_r", "g", "G", "O")
 
 
@@ -64,6 +70,7 @@ def machine_of(
         node=None if node is None else measured_level(node),
         node_ranks=ranks if node is None else node_ranks,
         measured=measured,
+        algorithm_rules=() if network.collectives is None else network.collectives.rules,
     )
 
 
@@ -129,7 +136,10 @@ def parameter_remark(r: Range, name: str) -> str:
 def network_as_json(network: NetworkMeasurement) -> dict[str, Any]:
     """The measurement without the samples; times in ps."""
     fit, patterns = network.fit, network.patterns
-    return ({} if patterns is None else {"patterns": _patterns_as_json(patterns)}) | {
+    beside = {} if patterns is None else {"patterns": _patterns_as_json(patterns)}
+    if network.collectives is not None:
+        beside["collectives"] = _collectives_as_json(network.collectives)
+    return beside | {
         "fit": {
             "S": fit.S,
             "seen_limit": fit.seen_limit,
@@ -160,6 +170,21 @@ def _patterns_as_json(fit: PatternFit) -> dict[str, Any]:
     }
 
 
+def _collectives_as_json(fit: CollectiveFit) -> dict[str, Any]:
+    return {
+        "rules": [asdict(rule) for rule in fit.rules],
+        "errors": records(fit.table),
+        "ranks": fit.ranks,
+        "notes": fit.notes,
+    }
+
+
+def _collectives_from(said: CollectiveFitSchema, raw: dict[str, Any]) -> CollectiveFit:
+    rules = tuple(AlgorithmRule(**structs.asdict(rule)) for rule in said.rules)
+    table = pd.DataFrame(raw["errors"], columns=list(CollectiveErrorRow.__struct_fields__))
+    return CollectiveFit(rules, table, said.ranks, said.notes)
+
+
 def _patterns_from(said: PatternFitSchema, raw: dict[str, Any]) -> PatternFit:
     ranges = [
         PatternRange(r.first, MachineParameters(**structs.asdict(r.parameters)), dict(r.intervals)) for r in said.ranges
@@ -179,6 +204,7 @@ def network_from_json(said: NetworkSchema, raw: dict[str, Any], samples: pd.Data
         raw["environment"],
         said.attempts,
         None if said.patterns is None else _patterns_from(said.patterns, raw["patterns"]),
+        collectives=None if said.collectives is None else _collectives_from(said.collectives, raw["collectives"]),
     )
 
 
@@ -198,12 +224,7 @@ def save_network(
     with OutputFiles() as files:
         files.table(table, network.samples, metadata_of_samples("network", network.environment))
         digests = {table.name: files.digest(table)}
-        if network.pattern_samples is not None:
-            patterns = place / PATTERN_SAMPLES
-            files.table(
-                patterns, network.pattern_samples, metadata_of_samples("patterns", network.pattern_environment or {})
-            )
-            digests[patterns.name] = files.digest(patterns)
+        digests |= write_samples_beside(files, place, network)
         sources = [replace(recording, digests=digests)]
         if node is not None:
             sources.append(provenance_of("network", node.environment))
@@ -214,6 +235,21 @@ def save_network(
         files.json(place / "network.json", said)
         files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
     return target
+
+
+def write_samples_beside(files: OutputFiles, place: Path, network: NetworkMeasurement) -> dict[str, str]:
+    """Write the samples that were measured beside PRTT, if any. Returns the digest of each file."""
+    environment = network.pattern_environment or {}
+    tables = {
+        PATTERN_SAMPLES: ("patterns", network.pattern_samples),
+        COLLECTIVE_SAMPLES: ("collectives", network.collective_samples),
+    }
+    digests = {}
+    for name, (kind, samples) in tables.items():
+        if samples is not None:
+            files.table(place / name, samples, metadata_of_samples(kind, environment))
+            digests[name] = files.digest(place / name)
+    return digests
 
 
 def load_network(folder: str | Path) -> NetworkMeasurement:

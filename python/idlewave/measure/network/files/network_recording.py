@@ -20,6 +20,7 @@ from ....input.tables import TEXT, WHOLE, Column, csv_table
 from ....input.validation import checked, load_json
 from ....input.value_types import LONGEST_NS
 from ...environment_file import read_environment
+from ..fitting.collective_rules import CollectiveFit
 from ..fitting.fitted_ranges import FailedFit
 from ..fitting.loggp import LogGP, estimate
 from ..fitting.machine_speeds import at_speed
@@ -59,6 +60,7 @@ class NetworkMeasurement:
     after). fit: see loggp.py. probe: the probe's summary of its run (transport, ranks' places, library or fabric,
     eager limit and its variable). attempts: the number of measurements. patterns: the parameters fitted to patterns of
     messages, and their errors; None if no patterns were measured. pattern_samples and pattern_environment: theirs.
+    collectives: the algorithms of the MPI library, and the errors of their simulation; collective_samples: theirs.
     """
 
     samples: pd.DataFrame
@@ -69,6 +71,8 @@ class NetworkMeasurement:
     patterns: PatternFit | None = None
     pattern_samples: pd.DataFrame | None = None
     pattern_environment: dict[str, Any] | None = None
+    collectives: CollectiveFit | None = None
+    collective_samples: pd.DataFrame | None = None
 
     @property
     def transport(self) -> str:
@@ -111,6 +115,7 @@ class NetworkMeasurement:
         """Sentences about how the parameters came about."""
         notes = [*self.fit.failures, *_probe_notes(self.probe)]
         notes += self.fit.notes if self.patterns is None else self.patterns.notes
+        notes += () if self.collectives is None else self.collectives.notes
         if self.attempts > 1:
             notes.append(f"The fit failed {self.attempts - 1} times before; the measurement was repeated.")
         return tuple(notes)

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ....algorithm_rules import AlgorithmRule, rules_of_library
-from ....formatting import percent_text, plain_time, size_text
+from ....formatting import percent_text, size_text
 from ....jobs import Job, Operation
 from ....machine import Machine
 from ....schedule import Schedule, algorithms
 from ....simulation import simulate
-from ..job.collectives import REDUCTION, CollectiveMeasurement
-from .pattern_times import PatternItem, pattern_time
 
+REDUCTION = "reduction"
+"""What beside the collectives is measured: a reduction within a rank."""
 FAIR = 0.1
 """The error up to which a rule holds."""
 FASTER = 0.25
@@ -67,30 +67,6 @@ class _Range:
     algorithm: str
     call: float
     call_per_byte: float
-
-
-def fit_collectives(found: CollectiveMeasurement, machine: Machine) -> CollectiveFit:
-    """The rules of the library that was measured, with samples at the speed of `machine`, which the time of a ping-pong
-    of one byte shows. Without such samples those of the usual speed count, and a note says so."""
-    pilot = pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / NS
-    notes: tuple[str, ...] = ()
-    table = found.table(pilot)
-    if table.empty:
-        table = found.table()
-        notes = (
-            "Collectives were measured at another speed than the machine's, at which a byte takes "
-            f"{plain_time(pilot * NS)} there and back: their errors are partly that of the speed. Measure the machine "
-            "just before.",
-        )
-    fitted = fit_rules(table, machine, found.ranks)
-    beyond = rules_beyond(fitted, str(found.probe.get("library", "")))
-    if beyond:
-        notes = (
-            *notes,
-            f"For more than {found.ranks} ranks the rules are the library's own choices, as its source has them, with "
-            "the costs of calls and reductions that were measured.",
-        )
-    return replace(fitted, rules=(*fitted.rules, *beyond), notes=(*fitted.notes, *notes, *found.notes))
 
 
 def rules_beyond(fitted: CollectiveFit, library: str) -> tuple[AlgorithmRule, ...]:

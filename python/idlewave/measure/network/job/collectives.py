@@ -21,7 +21,16 @@ from ..files.file_schemas import CollectivesSchema
 from ..fitting.loggp import median_interval
 from ..fitting.machine_speeds import find_speeds
 from ..fitting.pattern_assessment import FEWEST
-from ..probing.job_run import JobProbe, keep_samples, read_columns, read_summary, recorded
+from ..probing.job_run import (
+    EPOCH,
+    JobProbe,
+    epochs_of,
+    forget_recording,
+    keep_samples,
+    read_columns,
+    read_summary,
+    recorded,
+)
 
 COLUMNS = (
     "collective",
@@ -33,8 +42,6 @@ COLUMNS = (
     "pilot_before_ns",
     "pilot_after_ns",
 )
-REDUCTION = "reduction"
-"""What beside the collectives is measured: a reduction within a rank."""
 NEAR = 1.25
 """A sample has the speed of a machine if its pilots are within this factor of the machine's."""
 MOST_SIZE = 2**30
@@ -134,20 +141,41 @@ def measure_collectives(
     """
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        options = ["--max-size", str(given["max_size"]), "--seed", str(given["seed"])]
+        forget_collectives(place)
         job = JobProbe("collectives", ranks, mpi, given["seconds"])
-        stack.enter_context(recorded(job, options, place, progress))
+        record_collectives(job, given["max_size"], given["seed"], place, progress)
         found = read_collectives(place)
         keep_samples(folder, "collectives", found.samples, found.environment)
         return found
 
 
+def record_collectives(job: JobProbe, max_size: int, seed: int, folder: Path, progress: Progress | None) -> None:
+    """Run the probe, whose recording `folder` gets. Raises MeasurementError if it fails."""
+    options = ["--max-size", str(max_size), "--seed", str(seed)]
+    with recorded(job, options, folder, progress):
+        pass
+
+
+def forget_collectives(folder: Path) -> None:
+    """Remove the recordings of an earlier run from `folder`, so that they are not taken for this one's."""
+    for part in (folder, *folder.glob(f"{EPOCH}*")):
+        forget_recording(part, "collectives")
+
+
 def read_collectives(folder: str | Path) -> CollectiveMeasurement:
-    """The collectives from a recording of idlewave-collectives in `folder`.
+    """The collectives from recordings of idlewave-collectives: one in `folder`, or one in each of its folders epoch-N.
 
     Raises InputError naming the file, MeasurementError if there is no sample.
     """
     place = Path(folder)
+    parts = epochs_of(place, "collectives") or [place]
+    found = [_read_epoch(part) for part in parts]
+    samples = pd.concat([samples for samples, _ in found], ignore_index=True)
+    interrupted = any(said.get("interrupted") for _, said in found)
+    return CollectiveMeasurement(samples, found[0][1] | {"interrupted": interrupted}, read_environment(parts[0]))
+
+
+def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     said = read_summary(place, "collectives", CollectivesSchema)
     samples = pd.DataFrame(read_columns(place, "collectives", said, "samples"))
     missing = [column for column in COLUMNS if column not in samples.columns]
@@ -172,4 +200,4 @@ def read_collectives(folder: str | Path) -> CollectiveMeasurement:
                 f"found {wrong.iloc[0]}"
             )
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
-    return CollectiveMeasurement(samples, said, read_environment(place))
+    return samples, said

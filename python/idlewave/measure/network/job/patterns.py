@@ -29,7 +29,16 @@ from ..files.file_schemas import PatternsSchema
 from ..fitting.machine_speeds import find_speeds
 from ..fitting.pattern_assessment import FEWEST, pattern_table, with_errors
 from ..fitting.pattern_times import MOST_PEERS, PATTERNS, PEERS
-from ..probing.job_run import JobProbe, forget_recording, keep_samples, read_columns, read_summary, recorded
+from ..probing.job_run import (
+    EPOCH,
+    JobProbe,
+    epochs_of,
+    forget_recording,
+    keep_samples,
+    read_columns,
+    read_summary,
+    recorded,
+)
 
 COLUMNS = (
     "pattern",
@@ -63,8 +72,6 @@ SHARED = (
     "The ranks shared CPUs: the times of several peers have waits for a CPU in them, which no simulation has, and say "
     "nothing of the machine's error."
 )
-EPOCH = "epoch-"
-"""A measurement's folder has a folder of this name and a number for each start of the probe."""
 
 
 @dataclass(frozen=True)
@@ -164,12 +171,7 @@ def read_patterns(folder: str | Path) -> PatternMeasurement:
     Raises InputError naming the file, MeasurementError if there is no sample.
     """
     place = Path(folder)
-    numbers = sorted(
-        int(number)
-        for part in place.glob(f"{EPOCH}*/patterns.json")
-        if (number := part.parent.name.removeprefix(EPOCH)).isdecimal()
-    )
-    parts = [place / f"{EPOCH}{number}" for number in numbers] or [place]
+    parts = epochs_of(place, "patterns") or [place]
     found = [_read_epoch(part) for part in parts]
     samples = pd.concat([part.assign(epoch=i) for i, (part, _) in enumerate(found, 1)], ignore_index=True)
     if samples.empty:

@@ -36,6 +36,8 @@ RECORDED = {
 }
 """The files of a run in its folder."""
 ENVIRONMENT = "environment.json"
+EPOCH = "epoch-"
+"""A measurement's folder has a folder of this name and a number for each start of the probe."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,16 @@ def recorded(job: JobProbe, options: list[str], folder: Path | None, progress: P
         with shown(progress, job.name) as advance:
             run_probe(command, mpi.environment(), job.name, job.seconds + PATIENCE, advance)
         yield place
+
+
+def epochs_of(folder: Path, name: str) -> list[Path]:
+    """The folders epoch-N in `folder` that have a recording of the probe `name`, by their number."""
+    numbers = sorted(
+        int(number)
+        for part in folder.glob(f"{EPOCH}*/{name}.json")
+        if (number := part.parent.name.removeprefix(EPOCH)).isdecimal()
+    )
+    return [folder / f"{EPOCH}{number}" for number in numbers]
 
 
 def forget_recording(folder: Path, name: str) -> None:
