@@ -31,11 +31,11 @@ from ..provenance_in_files import comment, provenance_entry
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
 from .network.files.network_files import (
-    PATTERN_SAMPLES,
     comments_of,
     machine_of,
     network_as_json,
     network_from_json,
+    write_pattern_samples,
 )
 from .network.files.network_recording import SAMPLES
 from .noise import NoiseMeasurement
@@ -146,13 +146,8 @@ def write_machine(
         for file, (kind, table, environment) in recordings.items():
             files.table(place / file, table, metadata_of_samples(kind, environment))
             digests = {file: files.digest(place / file)}
-            if file == of_network and network.pattern_samples is not None:
-                files.table(
-                    place / PATTERN_SAMPLES,
-                    network.pattern_samples,
-                    metadata_of_samples("patterns", network.pattern_environment or {}),
-                )
-                digests[PATTERN_SAMPLES] = files.digest(place / PATTERN_SAMPLES)
+            if file == of_network:
+                digests |= write_pattern_samples(files, place, network)
             sources.append(replace(provenance_of(kind, environment), digests=digests))
         by = "idlewave.measure.write_machine"
         provenance = Provenance.made(

@@ -198,12 +198,7 @@ def save_network(
     with OutputFiles() as files:
         files.table(table, network.samples, metadata_of_samples("network", network.environment))
         digests = {table.name: files.digest(table)}
-        if network.pattern_samples is not None:
-            patterns = place / PATTERN_SAMPLES
-            files.table(
-                patterns, network.pattern_samples, metadata_of_samples("patterns", network.pattern_environment or {})
-            )
-            digests[patterns.name] = files.digest(patterns)
+        digests |= write_pattern_samples(files, place, network)
         sources = [replace(recording, digests=digests)]
         if node is not None:
             sources.append(provenance_of("network", node.environment))
@@ -214,6 +209,16 @@ def save_network(
         files.json(place / "network.json", said)
         files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
     return target
+
+
+def write_pattern_samples(files: OutputFiles, place: Path, network: NetworkMeasurement) -> dict[str, str]:
+    """Write the samples of patterns into the folder, if they were measured; return the digest of the file by its
+    name."""
+    if network.pattern_samples is None:
+        return {}
+    file = place / PATTERN_SAMPLES
+    files.table(file, network.pattern_samples, metadata_of_samples("patterns", network.pattern_environment or {}))
+    return {file.name: files.digest(file)}
 
 
 def load_network(folder: str | Path) -> NetworkMeasurement:
