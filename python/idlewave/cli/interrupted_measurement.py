@@ -14,11 +14,12 @@ from .terminal import errors
 
 
 @contextmanager
-def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterator[Path]:
+def recording_folder(folder: Path | None, shown_by: Mapping[str, str], *, whole: bool = False) -> Iterator[Path]:
     """The folder to record into: `folder`, or a temporary one that is deleted at the end of the block.
 
     If an interrupt or an error, such as a failed fit, ends the block, the recorded files stay there, and a line says
-    where. `shown_by` has for a pattern of file names the command that shows their folder.
+    where. `shown_by` has for a pattern of file names the command that shows their folder; or, of a recording that is
+    `whole`, the folder to record into.
     """
     place = folder or Path(mkdtemp(prefix="idlewave-"))
     before = _recorded(place, shown_by)
@@ -28,7 +29,7 @@ def recording_folder(folder: Path | None, shown_by: Mapping[str, str]) -> Iterat
             yield place
     except BaseException:
         kept = {
-            file.parent: shown_by[p]
+            (place if whole else file.parent): shown_by[p]
             for (p, file), at in _recorded(place, shown_by).items()
             if before.get((p, file)) != at
         }

@@ -1,4 +1,4 @@
-"""``idlewave measure patterns``: patterns of messages between two ranks, and the error of a machine's simulation."""
+"""``idlewave measure patterns``: patterns of messages, and the error of a machine's simulation."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def patterns(
     plot: Path | None,
     **options: Unpack[PatternsParameters],
 ) -> None:
-    """Measure a ping-pong, streams and both directions at once; with a machine, say how far its simulation is off."""
+    """Measure a ping-pong, streams, both directions, several peers at once; with a machine, say how far it is off."""
     held = None if machine is None else Machine.named(machine)
     if recorded is not None:
         refuse_given(context, ("folder", *parameters_of(PatternsParameters)), "--from measures nothing")
         found = read_patterns(recorded)
     else:
         shown_by = {"epoch-*/patterns.i64": "idlewave measure patterns --from"}
-        with recording_folder(folder, shown_by) as place, progress_bar() as progress:
+        with recording_folder(folder, shown_by, whole=True) as place, progress_bar() as progress:
             found = measure_patterns(progress=progress, folder=place, **options)
     table = found.table if held is None else found.compared(held)
     if as_json:
@@ -73,7 +73,7 @@ def _show(found: PatternMeasurement, table: pd.DataFrame, machine: Machine | Non
     if machine is not None:
         shown["simulated"] = table["simulated_ps"].map(lambda x: plain_time(x, 3))
         shown["error"] = table["error"].map("{:+.0%}".format)
-    show_table(shown, "Patterns of messages between two ranks: the time of one repetition")
+    show_table(shown, "Patterns of messages: the time of one repetition")
     if machine is not None:
         say(f"{machine.name}: {plain(error_summary(table))}")
     for note in found.notes:

@@ -319,9 +319,9 @@ def test_a_measurement_that_was_interrupted_or_failed_keeps_what_was_recorded_an
 
     def ended(*arguments: object, **options: object) -> None:
         folder = next(a for a in (*arguments, options.get("folder")) if isinstance(a, Path))
-        places.append((folder / file).parent)
+        places.append(folder if command == "patterns" else (folder / file).parent)
         if records:
-            places[0].mkdir(parents=True, exist_ok=True)
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text("recorded")
         raise end
 
@@ -331,7 +331,7 @@ def test_a_measurement_that_was_interrupted_or_failed_keeps_what_was_recorded_an
     done = CliRunner().invoke(cli, ["measure", *command.split(), *options])
     assert done.exit_code != 0
     assert (f"kept: {places[0]}; to show it: {shown_by} {places[0]}\n" in done.stderr) == records
-    assert [path.name for path in places[0].glob(Path(file).name)] == ([Path(file).name] if records else [])
+    assert [path.name for path in places[0].rglob(Path(file).name)] == ([Path(file).name] if records else [])
     if not output:
         assert any(tmp_path.iterdir()) == records
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,18 @@ import pytest
 from command_runs import run_command
 from idlewave.errors import InputError, MeasurementError, UsageError
 from idlewave.machine import Level, Machine, Parameters
-from idlewave.measure.network.fitting.pattern_times import PATTERNS, PatternItem, PatternPrograms, pattern_time
-from idlewave.measure.network.job.patterns import measure_patterns, read_patterns
-from pattern_recordings import COLUMNS, ITEMS, SAMPLES, recorded, time_ns
+from idlewave.measure.network.fitting.pattern_assessment import error_summary
+from idlewave.measure.network.fitting.pattern_times import (
+    PATTERNS,
+    PEERS,
+    PatternItem,
+    PatternPrograms,
+    _schedule,
+    pattern_time,
+)
+from idlewave.measure.network.job.patterns import SHARED, measure_patterns, read_patterns
+from idlewave.simulation import simulate
+from pattern_recordings import COLUMNS, ITEMS, SAMPLES, recorded, time_ns, write
 from tracer_support import mpich, open_mpi
 
 US = 10**6
@@ -71,6 +81,26 @@ def test_the_time_of_a_pattern_has_no_noise_in_it() -> None:
     assert time_of("stream", 4, 8, noisy) == time_of("stream", 4, 8, noisy.with_noise(None))
 
 
+@pytest.mark.parametrize("size", [1, 1000])
+def test_several_peers_cost_each_rank_the_cpu_of_all_its_messages(size: int) -> None:
+    assert time_of("several peers", 1, size) == time_of("both ways", 1, size) == one_way(size)
+    cpu_alone = Machine("cpu", Level(Parameters(L=0, o_s=O_S, o_r=O_R, g=0)))
+    assert time_of("several peers", 4, size, cpu_alone) == 4 * (O_S + O_R)
+    assert time_of("several peers", 4, size) == time_of("both ways", 4, size)
+
+
+def test_the_time_of_a_repetition_is_that_of_a_long_loop() -> None:
+    """A short first repetition leaves the ranks as a long one does, also where receives take the CPU."""
+    posting = Machine("posting", Level(Parameters(L=L, o_s=O_S, o_r=O_R, g=GAP, G=10, o_p=US, c=COMPLETION)))
+    items = [
+        PatternItem(name, window, 64) for name in ("stream", "both ways", "blocking stream") for window in (16, 64)
+    ]
+    for item, time in zip(items, PatternPrograms(items).times(posting), strict=True):
+        loops = [_schedule([item], [[item.window] * times])[0] for times in (4, 5)]
+        four, five = (int(simulate(schedule, posting).finish[0]) for schedule in loops)
+        assert time == five - four
+
+
 def test_an_unknown_pattern_is_refused() -> None:
     with pytest.raises(UsageError, match=r"one of the patterns ping-pong, stream, .*, found ring"):
         time_of("ring", 1, 1)
@@ -101,7 +131,7 @@ def test_the_recordings_of_several_epochs_are_one_measurement(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ((0, "pattern", 7), "pattern of sample 0: expected 0 to 6, found 7"),
+        ((0, "pattern", 8), "pattern of sample 0: expected 0 to 7, found 8"),
         ((2, "window", 0), "window of sample 2: expected 1 to 4096, found 0"),
         ((1, "elapsed_ns", 0), "elapsed_ns of sample 1: expected 1 to"),
         ((1, "pilot_after_ns", -1), "pilot_after_ns of sample 1: expected 0 to"),
@@ -133,11 +163,11 @@ def test_a_recording_without_samples_or_with_an_unknown_pattern_is_refused(tmp_p
 @pytest.mark.mpi
 @pytest.mark.parametrize("find", [open_mpi, mpich])
 def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find, tmp_path: Path) -> None:
-    found = measure_patterns(find(), seconds=0.6, epochs=2, max_size=2048, changes=[257], folder=tmp_path)
+    found = measure_patterns(find(), seconds=0.6, epochs=2, ranks=2, max_size=2048, changes=[257], folder=tmp_path)
     assert found.samples["epoch"].unique().tolist() == [1, 2]
     own = found.samples[found.samples["epoch"] == 1]
     counts = own.groupby(["pattern", "window", "size"]).size()
-    assert set(counts.index.get_level_values("pattern")) == set(PATTERNS)
+    assert set(counts.index.get_level_values("pattern")) == set(PATTERNS) - {PEERS}
     assert set(counts.index.get_level_values("window")) == {1, 4, 16, 64}
     assert set(counts.index.get_level_values("size")) == {1, 4, 16, 64, 128, 256, 257, 512, 1024, 2048}
     assert counts.max() - counts.min() <= 1
@@ -151,6 +181,41 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     assert (tmp_path / "patterns.parquet").exists()
     large = found.table.set_index(["pattern", "window", "size"])["median_ps"]
     assert large["stream", 64, 2048] > large["stream", 16, 2048] > large["stream", 1, 2048]
+
+
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.parametrize("find", [open_mpi, mpich])
+def test_each_of_more_ranks_exchanges_with_several_others_at_once(find, tmp_path: Path) -> None:
+    called = []
+    found = measure_patterns(
+        find(), seconds=0.1, epochs=1, ranks=4, max_size=16, folder=tmp_path, before=lambda epoch: called.append(epoch)
+    )
+    own = found.samples[found.samples["pattern"] == PEERS]
+    assert set(zip(own["window"], own["size"], strict=True)) == {
+        (peers, size) for peers in (1, 2) for size in (1, 4, 16)
+    }
+    assert found.shares_cpus == (len(os.sched_getaffinity(0)) < 4)
+    assert found.shares_cpus == any("shared CPUs" in note for note in found.notes)
+    assert np.isfinite(found.compared(MACHINE)["error"]).all()
+    assert called == [1]
+
+
+def test_the_errors_on_several_peers_are_said_apart(tmp_path: Path) -> None:
+    rows = [(PATTERNS.index(PEERS), 2, 1, 4, 0, 4 * 10_000 + i, i, 0, 200, 200) for i in range(SAMPLES)]
+    recorded(tmp_path)
+    kept = np.fromfile(tmp_path / "patterns.i64", dtype="<i8").reshape(-1, len(COLUMNS))
+    write(tmp_path, [*kept.tolist(), *rows], shared_cpus=True)
+    found = read_patterns(tmp_path)
+    assert SHARED in found.notes
+    assert "Of several peers at once" in error_summary(found.compared(MACHINE))
+    write(tmp_path, [*kept.tolist(), *rows])
+    assert SHARED not in read_patterns(tmp_path).notes
+
+
+def test_two_hosts_have_a_rank_each() -> None:
+    with pytest.raises(UsageError, match="expected 2 ranks, found 3"):
+        measure_patterns(hosts=["a", "b"], ranks=3)
 
 
 def test_the_command_says_how_far_a_machine_is_off(tmp_path: Path) -> None:
