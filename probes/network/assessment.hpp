@@ -258,11 +258,13 @@ class Assessment {
         });
     }
 
-    // Flushes the file, so that the samples survive if the run is killed, and shows the progress.
+    // Writes all samples, and flushes the file, so that the samples survive if the run is killed, and shows the
+    // progress.
     void report() {
         const auto now = std::chrono::steady_clock::now();
         if (now - reported_ < std::chrono::milliseconds(200)) return;
         reported_ = now;
+        take_speed();
         file_.flush();
         print_progress(elapsed() / settings_.seconds);
     }
