@@ -72,7 +72,26 @@ class Assessment {
         return true;
     }
 
+    // If the other side ends, what it has answered is kept.
     void visit(std::size_t kind) {
+        try {
+            take_sample(kind);
+        } catch (...) {
+            write_samples(0);
+            throw;
+        }
+    }
+
+    void next_repetition() { ++outcome_.repetitions; }
+
+    // Whether no further sample is to be taken.
+    bool has_ended() const { return !ending_.empty(); }
+
+    // The last third of the time is for repetitions of the sizes chosen by then.
+    bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
+
+  private:
+    void take_sample(std::size_t kind) {
         ExchangeSamples& chosen = measured_.kinds()[kind];
         if (sampler_.now_ns() - speed_at_ns_ > speed_every_ns) take_speed();
         if (const auto sample = sampler_.sample(chosen.job)) {
@@ -87,15 +106,6 @@ class Assessment {
         if (ending_.empty() && elapsed() > settings_.seconds) ending_ = "seconds";
     }
 
-    void next_repetition() { ++outcome_.repetitions; }
-
-    // Whether no further sample is to be taken.
-    bool has_ended() const { return !ending_.empty(); }
-
-    // The last third of the time is for repetitions of the sizes chosen by then.
-    bool may_refine() const { return ending_.empty() && elapsed() < 0.65 * settings_.seconds; }
-
-  private:
     // Whether another repetition precedes refinement: as many as a median's interval needs, or fewer in a slow network.
     bool may_survey() const {
         if (full_rounds_ < 3) return true;
@@ -115,10 +125,15 @@ class Assessment {
             if (const auto one = sampler_.sample({Series::rtt, 1, 1, 0})) rounds.add(one->value_ns);
         }
         const double now = rounds.size() > 0 ? rounds.least() : 0;
-        for (const RecordedSample& sample : unwritten_) file_.write(sample, origin_ns_, speed_ns_, now);
-        unwritten_.clear();
+        write_samples(now);
         speed_ns_ = now;
         speed_at_ns_ = sampler_.now_ns();
+    }
+
+    // Writes what is not written yet. `after`: the round trip of one byte after it, 0 if there was none.
+    void write_samples(double after) {
+        for (const RecordedSample& sample : unwritten_) file_.write(sample, origin_ns_, speed_ns_, after);
+        unwritten_.clear();
     }
 
     double elapsed() const { return 1e-9 * (sampler_.now_ns() - origin_ns_); }

@@ -385,7 +385,7 @@ def test_patterns_of_other_ranks_and_those_that_are_not_wanted_are_left_alone(wi
     prtt = read_measurement(with_patterns)
     quick = invoke("--from", with_patterns, "--quick").output
     assert "fitted to patterns" not in quick
-    assert "Patterns of messages were left out" in quick
+    assert "Patterns of messages and collectives were left out" in quick
     record_patterns(tmp_path / "patterns", hosts=("c", "d"))
     done = invoke("--from", with_patterns, "--json")
     assert "patterns" not in json.loads(done.stdout)
