@@ -22,14 +22,15 @@ class Found:
     frequency: float
     least_ps: float
     most_ps: float
+    doubt: str
 
 
 def found_sources(core: Detours) -> list[Found]:
     peaks = supported_peaks(named_peaks(detour_spectrum([core])), [core])
     sources = [(s, c) for s, c in checked_sources(core) if s.kind == PERIODIC]
     return [
-        *(Found("spectrum", peak.frequency, peak.least_ps, peak.most_ps) for peak in peaks),
-        *(Found("signature", 1e12 / s.period_ps, check.least_ps, check.most_ps) for s, check in sources),
+        *(Found("spectrum", peak.frequency, peak.least_ps, peak.most_ps, peak.doubt) for peak in peaks),
+        *(Found("signature", 1e12 / s.period_ps, check.least_ps, check.most_ps, check.doubt) for s, check in sources),
     ]
 
 

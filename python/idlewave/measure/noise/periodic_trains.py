@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from .known_periods import TICK_RATES
 from .noise_recording import Detours
 
 LEAST_SHARE = 0.3
@@ -21,6 +22,9 @@ _BINS_PER_DECADE = 10
 _FAR = 10.0
 _FEW = 0.05
 _BEYOND = 2.0  # times the deviation of most is that of nearly all
+_INNER = 0.6  # of a source's detours, those in the inner half of its window, where even times have half
+_IRREGULAR = 0.02  # of the time between two ticks
+_SAME = 1e-3  # relative difference of two equal periods
 _UNEQUAL = 0.5
 _UNLIKELY = 1e-3
 _FINEST = 256  # parts of a period whose phases are compared with a source's own
@@ -74,10 +78,11 @@ def train_at(core: Detours, chosen: Flags, period: float) -> Train | None:
 
 
 def _densest(late: npt.NDArray[np.float64], window: float) -> float:
-    """Where most of `late` lie, in a window that others fill evenly: the fullest of its 50 parts."""
+    """Where most of `late` lie, in a window that others fill evenly: the median in the fullest of its 50 parts."""
     counts, edges = np.histogram(late, 50, (-window, window))
     best = int(scipy.ndimage.uniform_filter1d(counts.astype(np.float64), 3, mode="constant").argmax())
-    return float(edges[best] + edges[best + 1]) / 2
+    inside = (late >= edges[max(best - 1, 0)]) & (late <= edges[min(best + 2, 50)])
+    return float(np.median(late[inside])) if inside.any() else 0.0
 
 
 def _window(late: npt.NDArray[np.float64], period: float) -> float:
@@ -120,14 +125,14 @@ def _accepted(
     order = near[np.lexsort((np.abs(late[near]), number[near]))]
     first = np.concatenate([[True], np.diff(number[order]) > 0]) if len(order) else np.array([], dtype=bool)
     taken = np.sort(order[first])
-    if len(taken) < LEAST_EVENTS:
+    if len(taken) < LEAST_EVENTS or np.mean(np.abs(late[taken]) <= window / 2) < _INNER:
         return None
     others = np.abs(late[np.abs(late) > window])
     free = max(core.duration - float(core.lengths.sum()), period)
     by_chance = len(others) / free * 2 * window
     if _share(len(taken), len(visible), by_chance) is None:
         return None
-    by_chance = max(by_chance, _at_grid(others, period, window, core.duration / period))
+    by_chance = max(by_chance, _at_grid(others, period, window, free / period))
     share = _share(len(taken), len(visible), by_chance)
     if share is None or _of_a_multiple(number[taken], visible, by_chance):
         return None
@@ -157,15 +162,24 @@ def _visible(core: Detours, origin: float, period: float, window: float) -> Time
 
 
 def _at_grid(others: npt.NDArray[np.float64], period: float, window: float, periods: float) -> float:
-    """The most detours a window, by how late the `others` are, at the other phases of a grid that divides the period.
+    """The most detours a phase, by how late the `others` are, at the other phases of a grid that divides the period.
+
+    `periods`: for how many the core was free, in which a detour can begin.
 
     The turns of a competing task begin at ticks: a period of some ticks has more begins at its phase than at any time.
+    Ticks are a little irregular; near the phases of the grid only those count that are clearly more than at any time.
+    A tick is a source of its own though a hypervisor's tick may come at its period's quarters.
     """
+    if any(abs(period * rate * 1e-12 - 1) < _SAME for rate in TICK_RATES):
+        return 0.0
     most = 0.0
     for parts in range(2, min(_FINEST, int(period / (4 * window))) + 1):
         step = period / parts
-        begins = int((np.abs(others - np.round(others / step) * step) <= window).sum())
-        most = max(most, begins / ((parts - 1) * periods))
+        apart = np.abs(others - np.round(others / step) * step)
+        near = max(window, _IRREGULAR * step)
+        expected = len(others) * 2 * near / step
+        begins = max(int((apart <= window).sum()), (apart <= near).sum() - expected - 3 * np.sqrt(expected + 1))
+        most = max(most, float(begins) / ((parts - 1) * periods))
     return most
 
 
@@ -176,7 +190,7 @@ def _of_a_multiple(numbers: Times, visible: Times, by_chance: float) -> bool:
     """
     for parts in range(2, round(1 / LEAST_SHARE) + 1):
         hits, seen = (np.bincount(each % parts, minlength=parts) for each in (numbers, visible))
-        if hits.all() and seen.all():
+        if seen.all():
             shares = hits / seen - by_chance
             table = [hits, np.maximum(seen - hits, 1)]
             unequal = shares.min() < _UNEQUAL * shares.max()

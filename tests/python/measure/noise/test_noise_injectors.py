@@ -30,7 +30,7 @@ REAL_SECONDS = 5
 def made_up(seed: int, with_source: bool):
     draw = np.random.default_rng([seed, 9])
     source = random_injected(draw) if with_source else None
-    return competing_core(COMPETITORS[seed % 4], float(draw.choice(LOADS)), source, seed=seed), source
+    return competing_core(COMPETITORS[seed % 4], float(draw.choice(LOADS)), source, seed=seed, seconds=5), source
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -126,8 +126,9 @@ def test_an_injector_on_this_machine_has_its_period_and_its_length_or_is_not_fou
 
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", range(12))
-def test_on_this_machine_nothing_is_found_that_was_not_injected(tmp_path, seed):
+def test_on_this_machine_nothing_is_found_without_a_doubt_that_was_not_injected(tmp_path, seed):
+    """A competing task may have regular turns, of so many ticks; such a source is said to be inseparable from it."""
     with competing(LOADS[seed % len(LOADS)], seed):
         run("detour", tmp_path, "--seconds", REAL_SECONDS, "--cpus", CORE)
     core = detours_of(read_recording(tmp_path))[0]
-    assert [found for found in found_sources(core) if not of_the_machine(found)] == []
+    assert [found for found in found_sources(core) if not (of_the_machine(found) or found.doubt)] == []
