@@ -171,7 +171,9 @@ def _signature_as_json(made: Signature) -> dict[str, object]:
     ]
     overhead = made.overhead if math.isfinite(made.overhead) else None
     fits = records(pd.DataFrame([asdict(fit) for fit in made.goodness]))
-    return {"name": made.name, "overhead": overhead, "sources": sources, "fit": fits, "notes": list(made.notes)}
+    checks = [asdict(check) | {"doubt": check.doubt} for check in made.checks]
+    said = {"name": made.name, "overhead": overhead, "sources": sources, "fit": fits, "checks": checks}
+    return said | {"notes": list(made.notes)}
 
 
 def _say_where(made: Signature, option: str, name: str) -> None:

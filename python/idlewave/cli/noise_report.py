@@ -21,11 +21,12 @@ from ..measure.noise.attribution import attribute
 from ..measure.noise.compare import maximum_table
 from ..measure.noise.detour import measurement_of
 from ..measure.noise.disturbance import disturbance, disturbance_notes
+from ..measure.noise.foreign_load import foreign_load
 from ..measure.noise.ftq import Ftq, analyse_ftq, ftq_table
 from ..measure.noise.fwq import analyse_fwq, fwq_table
 from ..measure.noise.known_periods import name_peaks, tick_rate, timer_rate
 from ..measure.noise.noise_recording import Detours, NoiseRecording, detours_of
-from ..measure.noise.peak_support import supported_peaks
+from ..measure.noise.peak_support import possible_peaks, supported_peaks
 from ..measure.noise.spectrum import FALSE_ALARM, Peak, Spectrum, detour_spectrum, named_peaks
 from ..measure.table_rows import records
 from ..output import write_json, write_table
@@ -99,6 +100,9 @@ class NoiseReport:
         peaks = named_peaks(spectrum)
         if self.recording.probe == "detour":
             peaks = supported_peaks(peaks, self.detours)
+        else:
+            foreign = max(map(foreign_load, self.recording.summaries()))
+            peaks = possible_peaks(peaks, self.ftq.overhead, foreign)
         return name_peaks(peaks, self.environment, self._tick_hz(), timer)
 
     def _tick_hz(self) -> int | None:

@@ -11,6 +11,7 @@ from ..formatting import plain_percent, plain_time
 from ..measure import NoiseMeasurement
 from ..measure.noise.attribution import counted_sources
 from ..measure.noise.detour import DECADES
+from ..measure.noise.source_checks import LEAST_MIXED, mixture_note
 from ..measure.noise.spectrum import Peak
 from .terminal import say, say_note, show_table
 
@@ -78,8 +79,11 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
     )
     show_table(table, f"{title} ({false_alarm:.0%} false alarms in all)")
     for p in shown[:most]:
+        name = f"the source of {p.frequency:.6g} Hz"
         if p.doubt:
-            say_note(f"the source of {p.frequency:.6g} Hz is doubtful: {p.doubt}")
+            say_note(f"{name} is doubtful: {p.doubt}")
+        if p.mixed >= LEAST_MIXED and p.least_ps is not None and p.most_ps is not None:
+            say_note(mixture_note(name, p.mixed, p.least_ps, p.most_ps))
     if left := len(peaks) - len(shown[:most]):
         say(f"{left} more, most of a single line: sidebands of the noise's ups and downs look so (--json has all)")
 

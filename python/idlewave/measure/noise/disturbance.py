@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...formatting import percent_text, seconds_text
+from .foreign_load import FOREIGN, foreign_load
 from .noise_recording import dropped_note
-
-FOREIGN = 0.02
-"""A core was under foreign load if others used it for more than this share of the recording."""
 
 
 def disturbance(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,10 +15,9 @@ def disturbance(summary: Mapping[str, Any]) -> dict[str, Any]:
 
     `summary`: the probe's summary of a core, merged with that of all cores.
     """
-    foreign_s = max(summary["cpu_busy_s"] - summary["own_cpu_s"], 0.0)
     return {
         "dropped": summary["dropped"],
-        "foreign_load": foreign_s / (summary["duration_ns"] * 1e-9) if summary["duration_ns"] else 0.0,
+        "foreign_load": foreign_load(summary),
         "steal_s": summary["steal_s"],
         "throttled": throttled(summary.get("throttled")),
         "interrupted": summary["interrupted"],

@@ -19,6 +19,7 @@ from ...errors import InputError
 from ...escaping import cut, name_of, printable
 from ...input.bounds import MOST_TABLE
 from ...input.files import Origin, read_bytes
+from .foreign_load import foreign_load
 from .recording_schemas import COLUMNS, PROBES, read_summary
 
 EVENT_COLUMNS = ("begin_ns", "end_ns", "kind", "name", "net_ns")
@@ -81,13 +82,17 @@ class NoiseRecording:
 
 @dataclass(frozen=True)
 class Detours:
-    """One core's detours: starts and lengths (int64, ps), ascending and separate, in [0, duration)."""
+    """One core's detours: starts and lengths (int64, ps), ascending and separate, in [0, duration).
+
+    `foreign_load`: the share of the time in which others used the core, if the system counted it.
+    """
 
     node: str
     core: int
     starts: Times
     lengths: Times
     duration: int
+    foreign_load: float | None = None
 
     @property
     def overhead(self) -> float:
@@ -160,9 +165,9 @@ def detours_of(recording: NoiseRecording) -> list[Detours]:
             f"{name_of(recording.folder)}: expected a recording of detours, found one of {recording.probe}"
         )
     cores = []
-    for core in recording.cores:
+    for core, summary in zip(recording.cores, recording.summaries(), strict=True):
         starts, lengths = (core.table[name].to_numpy(dtype=np.int64) for name in COLUMNS["detour"])
-        cores.append(Detours(recording.node, core.cpu, starts, lengths, recorded_ps(core)))
+        cores.append(Detours(recording.node, core.cpu, starts, lengths, recorded_ps(core), foreign_load(summary)))
     return cores
 
 

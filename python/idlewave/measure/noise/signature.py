@@ -21,6 +21,7 @@ from ...units import parse_time
 from .length_laws import LengthLaw
 from .noise_recording import Detours
 from .signature_file import SignatureTable
+from .source_checks import SourceCheck, check_notes
 
 FORMAT = 1
 PERIODIC, RANDOM = "periodic", "random"
@@ -117,13 +118,15 @@ class Goodness:
 class Signature:
     """The noise of a machine's cores.
 
-    `cores`: all, also those without a source. `goodness`: of the fit; empty once the signature was changed.
+    `cores`: all, also those without a source. `goodness` of the fit, and `checks`: what the recording says of each
+    source; both are empty once the signature was changed.
     """
 
     name: str
     cores: tuple[int, ...]
     sources: tuple[Source, ...]
     goodness: tuple[Goodness, ...] = ()
+    checks: tuple[SourceCheck, ...] = ()
 
     @property
     def overhead(self) -> float:
@@ -132,8 +135,9 @@ class Signature:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on cores whose fit is bad."""
-        return tuple(f"Core {fit.core}: the fit is bad: {fit.bad}; replay it." for fit in self.goodness if fit.bad)
+        """Sentences on cores whose fit is bad, and on sources that are mixed with other work or doubtful."""
+        bad = [f"Core {fit.core}: the fit is bad: {fit.bad}; replay it." for fit in self.goodness if fit.bad]
+        return (*bad, *check_notes(self.checks))
 
     def thin(self, part: float) -> Signature:
         """A share `part` of all detours, chosen at random. Raises InputError if it is not from 0 to 1."""
@@ -249,6 +253,8 @@ class Signature:
             ]
         for fit in self.goodness:
             lines += ["", "[[goodness]]", *(f"{key} = {value!r}" for key, value in asdict(fit).items())]
+        for check in self.checks:
+            lines += ["", "[[check]]", *(f"{key} = {_toml_value(x)}" for key, x in asdict(check).items())]
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -264,7 +270,8 @@ class Signature:
                 raise InputError(f"{where}: source[{number}].{error}") from None
             sources.append(Source(row.name, row.core, row.kind, row.period_ps, law, row.jitter_ps, row.share))
         goodness = tuple(Goodness(**structs.asdict(fit)) for fit in table.goodness)
-        return cls(table.name, tuple(table.cores), tuple(sources), goodness)
+        checks = tuple(SourceCheck(**structs.asdict(check)) for check in table.check)
+        return cls(table.name, tuple(table.cores), tuple(sources), goodness, checks)
 
     @classmethod
     def load(cls, path: str | Path) -> Signature:
@@ -272,7 +279,7 @@ class Signature:
         return cls.from_toml(read_text(path, "a signature", pipe=True), name_of(path))
 
     def _with(self, sources: Sequence[Source]) -> Signature:
-        return replace(self, sources=tuple(sources), goodness=())
+        return replace(self, sources=tuple(sources), goodness=(), checks=())
 
 
 def _alike(name: str, other: str) -> bool:
@@ -282,6 +289,12 @@ def _alike(name: str, other: str) -> bool:
         return False
     times = [parse_time(match[2]) for match in (first, second)]
     return max(times) <= _AS_NEAR[first[1]] * min(times)
+
+
+def _toml_value(value: str | float) -> str:
+    if isinstance(value, str):
+        return toml_text(value)
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _percent(part: float) -> str:

@@ -42,6 +42,20 @@ class GoodnessTable(Closed):
     spectrum_distance: float
 
 
+class CheckTable(Closed):
+    """[[check]]."""
+
+    core: Cpu
+    name: str
+    detours: Annotated[int, Meta(ge=0, description="a whole number from 0 on")]
+    length_ps: Amount
+    least_ps: Amount
+    most_ps: Amount
+    mixed: Share = 0.0
+    separable: bool = True
+    gaps_off: Share = 0.0
+
+
 class SignatureTable(Closed):
     """A noise-signature.toml."""
 
@@ -50,6 +64,7 @@ class SignatureTable(Closed):
     cores: Annotated[list[Cpu], Meta(description="a list of whole numbers that are not negative")]
     source: list[SourceTable] = []  # noqa: RUF012 - msgspec copies it
     goodness: list[GoodnessTable] = []  # noqa: RUF012
+    check: list[CheckTable] = []  # noqa: RUF012
 
     def __post_init__(self) -> None:
         for number, source in enumerate(self.source):

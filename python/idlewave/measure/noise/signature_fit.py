@@ -2,8 +2,8 @@
 
 Arrival times are tested for periodicity by their spectrum (each detour counts once, so that rare long ones do not hide
 frequent short ones). A significant period is refined by regression on the numbers of the periods, and the detours that
-follow it are removed. The remaining detours are random: their lengths are divided where few lie, and each part has a
-rate.
+follow it are removed; of a detour that also holds other work that work remains. The remaining detours are random: their
+lengths are divided where few lie, and each part has a rate.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from .length_laws import fit_lengths
 from .noise_recording import Detours
 from .periodic_trains import LEAST_EVENTS, Flags, Train, length_clusters, train_at
 from .signature import PERIODIC, RANDOM, Goodness, Signature, Source
+from .source_checks import SourceCheck, check_of_periodic, check_of_random
+from .source_lengths import FoundTrain, first_supported, without
 from .spectrum import HIGHEST_HZ, OVERSAMPLING, named_peaks, power_spectrum
 
 _MOST_SOURCES = 12
@@ -32,48 +34,58 @@ def fit_signature(cores: Sequence[Detours], name: str = "machine", seed: int = 1
     """
     renumbered = len({core.core for core in cores}) < len(cores)
     own = [replace(core, core=i) if renumbered else core for i, core in enumerate(cores)]
-    sources = [source for core in own for source in core_sources(core)]
-    fitted = Signature(name, tuple(core.core for core in own), tuple(sources))
+    found = [pair for core in own for pair in checked_sources(core)]
+    sources, checks = tuple(source for source, _ in found), tuple(check for _, check in found)
+    fitted = Signature(name, tuple(core.core for core in own), sources, checks=checks)
     return replace(fitted, goodness=tuple(goodness(fitted, core, seed) for core in own))
 
 
 def core_sources(core: Detours) -> list[Source]:
     """The periodic sources of one core, the most frequent first, and the random ones by cluster of length."""
-    left = np.ones(len(core.starts), dtype=bool)
-    sources: list[Source] = []
-    while len(sources) < _MOST_SOURCES:
-        train = next(_trains(core, left), None)
-        if train is None:
+    return [source for source, _ in checked_sources(core)]
+
+
+def checked_sources(core: Detours) -> list[tuple[Source, SourceCheck]]:
+    """The sources of one core as `core_sources`, each with what its detours say of it."""
+    left = core
+    found: list[tuple[Source, SourceCheck]] = []
+    earlier: list[FoundTrain] = []
+    while len(found) < _MOST_SOURCES:
+        best = first_supported(left, _trains(left), earlier)
+        if best is None:
             break
-        lengths = core.lengths[train.members]
+        earlier.append(best)
+        train, length = best
         named = f"every {format_time(train.period_ps, 3)}"
-        law = fit_lengths(lengths)
-        sources.append(Source(named, core.core, PERIODIC, train.period_ps, law, train.jitter_ps, train.share))
-        left &= ~train.members
-    for low, high in length_clusters(core.lengths[left]):
-        own = core.lengths[left & (core.lengths >= low) & (core.lengths <= high)]
-        named = f"random {format_time(float(np.median(own)), 2)}"
-        sources.append(Source(named, core.core, RANDOM, core.duration / len(own), fit_lengths(own)))
-    return _distinct(sources)
+        law = fit_lengths(left.lengths[length.alone])
+        source = Source(named, core.core, PERIODIC, train.period_ps, law, train.jitter_ps, length.share)
+        found.append((source, check_of_periodic(named, core.core, length)))
+        left = without(left, train, length)
+    for low, high in length_clusters(left.lengths):
+        own = (left.lengths >= low) & (left.lengths <= high)
+        named = f"random {format_time(float(np.median(left.lengths[own])), 2)}"
+        law = fit_lengths(left.lengths[own])
+        source = Source(named, core.core, RANDOM, core.duration / int(own.sum()), law)
+        found.append((source, check_of_random(named, left, own)))
+    return _distinct(found)
 
 
-def _distinct(sources: list[Source]) -> list[Source]:
+def _distinct(sources: list[tuple[Source, SourceCheck]]) -> list[tuple[Source, SourceCheck]]:
     seen: dict[str, int] = {}
     result = []
-    for source in sources:
+    for source, check in sources:
         seen[source.name] = seen.get(source.name, 0) + 1
-        again = seen[source.name]
-        result.append(source if again == 1 else replace(source, name=f"{source.name} ({again})"))
+        name = source.name if seen[source.name] == 1 else f"{source.name} ({seen[source.name]})"
+        result.append((replace(source, name=name), replace(check, name=name)))
     return result
 
 
-def _trains(core: Detours, left: Flags) -> Iterator[Train]:
-    """Periodic trains among the remaining detours: of all, and of each cluster of lengths, by significance."""
-    lengths = core.lengths[left]
-    ranges = [(0, 2**62)] if len(lengths) else []
-    ranges += length_clusters(lengths)
+def _trains(core: Detours) -> Iterator[Train]:
+    """Periodic trains among the detours: of all, and of each cluster of lengths, by significance."""
+    ranges = [(0, 2**62)] if len(core.lengths) else []
+    ranges += length_clusters(core.lengths)
     for low, high in ranges:
-        chosen = left & (core.lengths >= low) & (core.lengths <= high)
+        chosen = (core.lengths >= low) & (core.lengths <= high)
         if int(chosen.sum()) < LEAST_EVENTS:
             continue
         for frequency in _frequencies(core, chosen):

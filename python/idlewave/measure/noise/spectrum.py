@@ -68,7 +68,9 @@ class Peak:
     of one event, share / frequency; both are too small if events are late by much of their length or of the
     period. `ratio`: of the highest line's power to the floor; `false_alarm`: the chance of such a peak anywhere in the
     spectrum if nothing were periodic. `harmonics`: the multiples that were found, 1 for the fundamental.
-    `source`: the probable source. `doubt`: what the recorded detours do not support of it, as text; empty if nothing.
+    `source`: the probable source. If it was held against detours, `share` and `length_ps` are theirs, an event takes
+    between `least_ps` and `most_ps`, and the part `mixed` of its detours also holds other work. `doubt`: what the
+    recorded detours do not support of it, as text; empty if nothing.
     """
 
     frequency: float
@@ -79,6 +81,9 @@ class Peak:
     false_alarm: float
     harmonics: tuple[int, ...]
     source: str = "unknown"
+    least_ps: float | None = None
+    most_ps: float | None = None
+    mixed: float = 0.0
     doubt: str = ""
 
 

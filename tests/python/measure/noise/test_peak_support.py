@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from idlewave.measure.noise.noise_recording import Detours
-from idlewave.measure.noise.peak_support import supported_peaks, train_of
-from idlewave.measure.noise.signature import queued
+from competing_tasks import Injected, competing_core
+from idlewave.measure.noise.peak_support import possible_peaks, supported_peaks
 from idlewave.measure.noise.spectrum import Peak, detour_spectrum, named_peaks
 from noise_recordings import detours
-
-SECONDS = 10
-TICK_S = 0.004
-
-
-def with_competitor(load, injected=(), *, seed):
-    """A core on which another task runs for the share `load` of the time, in whole ticks; and sources (Hz, s)."""
-    draw = np.random.default_rng(seed)
-    when, lengths = [], []
-    t = 0.0
-    while load and t < SECONDS:
-        turn = TICK_S * draw.integers(1, 5)
-        when.append(np.array([t]))
-        lengths.append(np.array([turn * (1 + draw.normal(0, 0.001))]))
-        t += turn + TICK_S * max(1, round(turn / TICK_S * (1 - load) / load * draw.uniform(0.5, 1.5)))
-    for frequency, length in injected:
-        at = np.arange(draw.random() / frequency, SECONDS, 1 / frequency)
-        when.append(at)
-        lengths.append(np.full(len(at), length))
-    duration = SECONDS * 10**12
-    arrivals = np.clip(np.concatenate([np.array([]), *when]) * 1e12, 0, duration - 1)
-    starts, taken = queued(arrivals, np.concatenate([np.array([]), *lengths]) * 1e12, duration)
-    return Detours("here", 0, starts, taken, duration)
 
 
 def found(core):
@@ -48,7 +23,6 @@ def test_a_line_without_detours_at_its_phase_is_left_out():
     core = detours(3, (), [(300, 2e-5)], seed=5)
     invented = Peak(3900.0, 1e-4, 0.002, 511_000.0, 50.0, 1e-9, (1,))
     assert supported_peaks([invented], [core]) == []
-    assert train_of(invented, core) is None
 
 
 def test_a_line_that_stands_for_more_time_than_its_detours_take_is_doubtful():
@@ -60,10 +34,17 @@ def test_a_line_that_stands_for_more_time_than_its_detours_take_is_doubtful():
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("load", [0.2, 0.6])
-@pytest.mark.parametrize("seed", range(3))
-def test_beside_a_competing_task_a_source_is_found_within_a_thousandth_or_not_at_all(load: float, seed: int) -> None:
-    assert found(with_competitor(load, seed=seed)) == []
-    for peak in found(with_competitor(load, [(23.7, 1.7e-3)], seed=seed)):
-        assert peak.frequency == pytest.approx(23.7, rel=1e-3)
+def test_beside_a_competing_task_a_source_is_found_within_a_thousandth_and_nothing_else_is(load):
+    assert found(competing_core("ticks", load, seed=4)) == []
+    beside = found(competing_core("ticks", load, Injected(23.7, 1.7e-3), seed=4))
+    assert [peak.frequency for peak in beside] == [pytest.approx(23.7, rel=1e-3)]
+    assert beside[0].length_ps == pytest.approx(1.72e9, rel=0.02)  # with the switching bias
+    assert beside[0].least_ps < 1.72e9 < beside[0].most_ps
+    assert beside[0].mixed > 0.05
+
+
+def test_of_quanta_a_source_that_takes_more_than_was_lost_is_left_out_and_foreign_load_is_a_doubt():
+    peaks = [Peak(97.3, 1e-4, share, 1e6, 50.0, 1e-9, (1,)) for share in (0.02, 0.2)]
+    assert possible_peaks(peaks, 0.05, 0.0) == peaks[:1]
+    assert "used up to 30 % of a core" in possible_peaks(peaks, 0.05, 0.3)[0].doubt
