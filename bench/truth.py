@@ -23,8 +23,8 @@ from idlewave import Job, Operation, Schedule, simulate
 from idlewave.formatting import size_text
 from idlewave.machine import Machine
 from idlewave.measure import NetworkMeasurement, assess_pair
+from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.files.network_files import machine_of, save_network
-from idlewave.measure.network.fitting.collective_rules import fit_collectives
 from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
 from idlewave.measure.network.job.collectives import measure_collectives
 from idlewave.mpi import OPEN_MPI, Mpi, MpiError, build_example, find
@@ -189,7 +189,7 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, 2)
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
-        fitted = fit_collectives(measured, machine)
+        fitted = assess_collectives(measured, machine)
         machine = replace(machine, algorithm_rules=fitted.rules)
         real = programs(setting, machine, folder)
         own = at_speed(pd.concat([before, after], ignore_index=True), network)
@@ -199,7 +199,7 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         if options.four and setting.mpi.vendor == OPEN_MPI:
             shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
             four = measure_collectives(4, setting.mpi, seconds=options.collective_seconds)
-            of_four = fit_collectives(four, machine).rules
+            of_four = assess_collectives(four, machine).rules
             tables["4 ranks on 2 cores"] = compared(shared, replace(machine, algorithm_rules=of_four), 4)
     for ranks, table in tables.items():
         if table.empty:

@@ -25,6 +25,12 @@ Step after_own_work(const CollectiveCall& call, StepNumber number) {
 AlgorithmRules::AlgorithmRules(std::vector<AlgorithmRule> rules) : rules_(std::move(rules)) {
     std::ranges::sort(rules_, {}, key);
     for (const AlgorithmRule& rule : rules_) {
+        for (const double cost : {rule.reduction_cost, rule.call_ns, rule.call_ns_per_byte}) {
+            if (!std::isfinite(cost) || cost < 0) {
+                throw InputError("a rule for " + std::string(name_of(rule.collective)) +
+                                 ": expected costs from 0 on, found " + std::to_string(cost));
+            }
+        }
         if (rule.algorithm == nullptr || rule.algorithm->collective != rule.collective) {
             throw InputError("expected an algorithm for " + std::string(name_of(rule.collective)));
         }
@@ -55,7 +61,7 @@ const AlgorithmRule* AlgorithmRules::find(Collective collective, std::uint32_t r
 
 StepFunction follow(const AlgorithmRule& rule, CollectiveCall& call) {
     constexpr double longest = 9e18;  // ns; it exceeds simulated time, which the simulation reports
-    call.segment = rule.segment;
+    call.segment = call.segment == default_segment ? rule.segment : call.segment;
     call.reduction_cost = call.reduction_cost == 0 ? rule.reduction_cost : call.reduction_cost;
     const double own = rule.call_ns + rule.call_ns_per_byte * static_cast<double>(call.bytes);
     call.own_ns = static_cast<std::uint64_t>(std::llround(std::min(own, longest)));

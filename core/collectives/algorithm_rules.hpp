@@ -26,8 +26,8 @@ struct AlgorithmRule {
 class AlgorithmRules {
   public:
     AlgorithmRules() = default;
-    /// Throws InputError if an algorithm is not one of its collective, or if two rules are for the same ranks and
-    /// bytes.
+    /// Throws InputError if an algorithm is not one of its collective, if a cost is negative or not finite, or if two
+    /// rules are for the same ranks and bytes.
     explicit AlgorithmRules(std::vector<AlgorithmRule> rules);
 
     [[nodiscard]] bool empty() const { return rules_.empty(); }
@@ -39,7 +39,8 @@ class AlgorithmRules {
     std::vector<AlgorithmRule> rules_;  ///< by collective, ranks and bytes
 };
 
-/// Makes `call` one that follows the rule; a cost of reductions that it has stays. Returns its step function.
+/// Makes `call` one that follows the rule; a cost of reductions and a segment size that it has, other than the
+/// defaults, stay. Returns its step function.
 StepFunction follow(const AlgorithmRule& rule, CollectiveCall& call);
 
 }  // namespace idlewave::collectives

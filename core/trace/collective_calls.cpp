@@ -46,6 +46,22 @@ bool supports(const collectives::Algorithm& algorithm, TracedCollective traced) 
     }
 }
 
+/// Whether all ranks have equal counts by the definition of the operation; of a v-variant not every rank may know its
+/// counts.
+bool has_equal_counts(TracedCollective traced) {
+    switch (traced) {
+        case TracedCollective::gatherv:
+        case TracedCollective::scatterv:
+        case TracedCollective::allgatherv:
+        case TracedCollective::alltoallv:
+        case TracedCollective::alltoallw:
+        case TracedCollective::reduce_scatter:
+            return false;
+        default:
+            return true;
+    }
+}
+
 }  // namespace
 
 collectives::Collective operation_of(TracedCollective traced) {
@@ -151,8 +167,7 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
     }
     site.step = algorithm_used.step;
     site.collective = operation;
-    site.by_rules = chosen == options_.algorithms.end() && site.send_counts.empty() && site.recv_counts.empty() &&
-                    options_.rules.has(operation);
+    site.by_rules = chosen == options_.algorithms.end() && has_equal_counts(traced) && options_.rules.has(operation);
     site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);
     return site;
 }

@@ -93,7 +93,7 @@ class Assessment {
   private:
     void take_sample(std::size_t kind) {
         ExchangeSamples& chosen = measured_.kinds()[kind];
-        if (sampler_.now_ns() - speed_at_ns_ > speed_every_ns) take_speed();
+        if (sampler_.now_ns() - speed_at_ns_ > speed_pause_ns_) take_speed();
         if (const auto sample = sampler_.sample(chosen.job)) {
             unwritten_.push_back({chosen.job, outcome_.repetitions, *sample});
             Measured::record(chosen, *sample);
@@ -120,6 +120,7 @@ class Assessment {
     // samples since the last one, which are written now, and for those to come.
     void take_speed() {
         constexpr int tries = 3;
+        const double begin = sampler_.now_ns();
         SortedSample rounds;
         for (int i = 0; i < tries; ++i) {
             if (const auto one = sampler_.sample({Series::rtt, 1, 1, 0})) rounds.add(one->value_ns);
@@ -128,6 +129,7 @@ class Assessment {
         write_samples(now);
         speed_ns_ = now;
         speed_at_ns_ = sampler_.now_ns();
+        speed_pause_ns_ = std::max(speed_every_ns, speed_pauses * (speed_at_ns_ - begin));
     }
 
     // Writes what is not written yet. `after`: the round trip of one byte after it, 0 if there was none.
@@ -302,9 +304,10 @@ class Assessment {
         return outcome_;
     }
 
-    static constexpr std::size_t smallest_plan = 8;  // sizes; fewer determine nothing
-    static constexpr double most_planned = 0.7;      // the part of the time that the plan may use
-    static constexpr double speed_every_ns = 500'000;
+    static constexpr std::size_t smallest_plan = 8;    // sizes; fewer determine nothing
+    static constexpr double most_planned = 0.7;        // the part of the time that the plan may use
+    static constexpr double speed_every_ns = 500'000;  // the least pause between two looks at the machine's speed
+    static constexpr double speed_pauses = 20;         // the same in the time that a look takes
 
     Sampler sampler_;
     Settings settings_;
@@ -318,6 +321,7 @@ class Assessment {
     std::vector<RecordedSample> unwritten_;  // since the last round trip of one byte
     double speed_ns_ = 0;                    // that round trip
     double speed_at_ns_ = -speed_every_ns;   // the time of it; the first sample has one before it
+    double speed_pause_ns_ = 0;              // until the next one
     std::string ending_;
     bool refined_ = false;
     bool others_are_cheap_ = true;

@@ -62,28 +62,35 @@ inline bool has_blocks(Collective collective) {
 // has a part for each rank.
 inline std::vector<CollectiveItem> collective_items(std::int64_t most, int ranks) {
     std::vector<CollectiveItem> items{{Collective::barrier, 0}};
-    constexpr std::int64_t most_buffer = std::int64_t{1} << 28;
+    constexpr std::int64_t most_buffer = std::int64_t{1} << 26;
     for (std::int64_t size = 1; size <= most; size *= size < 1024 ? 4 : 2) {
         for (std::size_t number = 1; number < collective_names.size(); ++number) {
             const auto collective = static_cast<Collective>(number);
             const auto floats = static_cast<std::int64_t>(sizeof(float));
             if (combines(collective) && size < floats) continue;
-            if (collective == Collective::reduce_scatter && size < floats * ranks) continue;
             if (has_blocks(collective) && size * ranks > most_buffer) continue;
-            items.push_back({collective, size});
+            const std::int64_t scattered = size - size % (floats * ranks);
+            if (collective == Collective::reduce_scatter && scattered == 0) continue;
+            items.push_back({collective, collective == Collective::reduce_scatter ? scattered : size});
         }
     }
     return items;
 }
 
-// The calls of one sample: many of what is short, since a clock's reading takes time, too. Each rank is the root
-// equally often, so that no root runs ahead of the others.
+// The roots of a rooted collective go round among the first ranks, so that none runs ahead of the others.
+inline int roots_of(const CollectiveItem& item, int ranks) {
+    constexpr int most = 8;
+    return is_rooted(item.collective) ? std::min(ranks, most) : 1;
+}
+
+// The calls of one sample: many of what is short, since a clock's reading takes time, too. Each root has equally many.
 inline int repetitions_of(const CollectiveItem& item, int ranks) {
     constexpr std::int64_t bytes = 1 << 20;
     constexpr std::int64_t most = 32;
     const std::int64_t moved = std::max<std::int64_t>(item.size, 1) * (has_blocks(item.collective) ? ranks : 1);
-    const std::int64_t wanted = std::clamp<std::int64_t>(bytes / moved, 2, most);
-    return static_cast<int>((wanted + ranks - 1) / ranks * ranks);
+    const int wanted = static_cast<int>(std::clamp<std::int64_t>(bytes / moved, 2, most));
+    const int roots = roots_of(item, ranks);
+    return (wanted + roots - 1) / roots * roots;
 }
 
 class CollectiveLoops {
@@ -99,7 +106,8 @@ class CollectiveLoops {
     }
 
     void repeat(const CollectiveItem& item, int times) {
-        for (int i = 0; i < times; ++i) once(item, is_rooted(item.collective) ? i % ranks_ : 0);
+        const int roots = roots_of(item, ranks_);
+        for (int i = 0; i < times; ++i) once(item, i % roots);
     }
 
   private:

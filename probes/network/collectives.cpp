@@ -1,7 +1,7 @@
 // Measures collective operations of all ranks of a job, by size: from this follows which algorithm the library uses.
 //
 // mpiexec -n P idlewave-collectives --output DIR [--seconds S] [--max-size B] [--seed K]
-// A sample is the mean over some calls, after as many that are not timed. Operations and sizes are in an order drawn
+// A sample is the mean over some calls, after a few that are not timed. Operations and sizes are in an order drawn
 // anew for each round, and before and after each sample a ping-pong of one byte is timed, which shows the machine's
 // speed. Table of int64 in DIR, described in DIR/collectives.json: collectives.i64, a row a sample.
 
@@ -58,7 +58,7 @@ CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const Col
     const std::int64_t disturbed = involuntary_switches();
     sample.pilot_before_ns = pilot.time();
     MPI_Barrier(MPI_COMM_WORLD);
-    loops.repeat(item, std::max(ranks, 2));
+    loops.repeat(item, std::max(roots_of(item, ranks), 2));
     const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
     loops.repeat(item, sample.repetitions);
     sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
@@ -133,6 +133,7 @@ void measure(const CollectivesOptions& options, const std::vector<ProcessPlace>&
         // A line wakes the launcher, which takes the CPU for a moment.
         if (sample.at_ns - reported_at < report_every_ns) return;
         reported_at = sample.at_ns;
+        samples.flush();
         print_progress(share);
     });
     samples.close();

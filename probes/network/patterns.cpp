@@ -68,7 +68,9 @@ struct Ranks {
 class Exchanges {
   public:
     Exchanges(const Ranks& ranks, std::int64_t max_size)
-        : ranks_(ranks), pair_(ranks.own, 1 - ranks.own, max_size), peers_(ranks.own, ranks.all, max_size) {}
+        : ranks_(ranks),
+          pair_(ranks.own, 1 - ranks.own, max_size),
+          peers_(ranks.own, ranks.all, ranks.all > 2 ? max_size : 0) {}
 
     PatternSample sample_of(const PatternItem& item) {
         PatternSample sample{item, repetitions_of(item)};
@@ -78,6 +80,7 @@ class Exchanges {
         if (item.pattern == Pattern::peers && ranks_.own == 0) {
             order_others(ranks_.all, {item.window, item.size, 1 + sample.repetitions});
         }
+        if (item.pattern == Pattern::peers) MPI_Barrier(MPI_COMM_WORLD);  // all are awake
         repeat(item, 1);
         pair_.take_excess_ns();
         const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
@@ -176,6 +179,7 @@ void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& pl
         // A line wakes the launcher, which takes the CPU for a moment.
         if (sample.at_ns - reported_at < report_every_ns) return;
         reported_at = sample.at_ns;
+        samples.flush();
         print_progress(share);
     });
     samples.close();

@@ -94,6 +94,7 @@ inline void follow_orders(int rank, int ranks, std::int64_t max_size, bool share
         PeerOrder order;
         MPI_Recv(&order, 3, MPI_INT64_T, 0, order_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (order.peers == 0) return;
+        MPI_Barrier(MPI_COMM_WORLD);  // the others wait until all are awake
         exchange.repeat(static_cast<int>(order.peers), order.size, static_cast<int>(order.times));
     }
 }

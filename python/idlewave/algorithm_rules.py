@@ -9,6 +9,9 @@ from importlib import resources
 from typing import Any
 
 from . import _core
+from .digests import digest_of
+from .errors import UsageError
+from .pattern_options import MOST_BYTES, MOST_RANKS
 
 _DEFAULT_SEGMENT: int = _core.PatternCall().segment
 
@@ -22,7 +25,7 @@ class AlgorithmRule:
     that the call has. `reduction_cost` is the computation of a reduction in ns per byte, `call_ns` the CPU time of each
     rank before its first message, and `call_ns_per_byte` what each byte adds to it: the call itself, and copies within
     the rank. `residual` is the largest relative error of the simulation on the times that the rule was fitted to; None
-    if it was not fitted.
+    if it was not fitted. `of_library`: the algorithm was not measured, but is what the library is known to choose.
     """
 
     collective: str
@@ -34,16 +37,30 @@ class AlgorithmRule:
     call_ns: float = 0.0
     call_ns_per_byte: float = 0.0
     residual: float | None = None
+    of_library: bool = False
 
     def described(self) -> dict[str, Any]:
         """What of it the simulation depends on, by name."""
         said = asdict(self)
-        del said["residual"]
+        del said["residual"], said["of_library"]
         return said
 
 
 def core_rules(rules: Iterable[AlgorithmRule]) -> _core.AlgorithmRules:
-    """The rules as the compiled core sees them. Raises InputError for an unknown name, and two rules for one size."""
+    """The rules as the compiled core sees them.
+
+    Raises InputError for an unknown name, a negative cost, and two rules for one size; UsageError for a number of ranks
+    or bytes out of range.
+    """
+    rules = tuple(rules)
+    for rule in rules:
+        for what, value, least, most in (
+            ("ranks", rule.ranks, 1, MOST_RANKS),
+            ("bytes", rule.bytes, 0, MOST_BYTES),
+            ("segment", rule.segment, 0, MOST_BYTES),
+        ):
+            if not least <= value <= most:
+                raise UsageError(f"a rule for {rule.collective}: expected {what} from {least} to {most}, found {value}")
     return _core.AlgorithmRules(
         [
             (
@@ -62,8 +79,8 @@ def core_rules(rules: Iterable[AlgorithmRule]) -> _core.AlgorithmRules:
 
 
 def described(rules: Sequence[AlgorithmRule]) -> dict[str, Any]:
-    """The rules as options of a provenance; nothing without rules."""
-    return {"algorithm_rules": [rule.described() for rule in rules]} if rules else {}
+    """The rules as an option of a provenance: their digest; nothing without rules."""
+    return {"algorithm_rules": digest_of([rule.described() for rule in rules])} if rules else {}
 
 
 KNOWN_LIBRARIES = {"Open MPI v5.0": "open-mpi-5.0"}
@@ -81,7 +98,14 @@ def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
             file = resources.files("idlewave") / "presets" / "algorithms" / f"{name}.csv"
             rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
             return tuple(
-                AlgorithmRule(row["collective"], row["algorithm"], int(row["ranks"]), int(row["bytes"]), segment=0)
+                AlgorithmRule(
+                    row["collective"],
+                    row["algorithm"],
+                    int(row["ranks"]),
+                    int(row["bytes"]),
+                    segment=0,
+                    of_library=True,
+                )
                 for row in rows
             )
     return ()

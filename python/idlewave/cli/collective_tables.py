@@ -13,7 +13,7 @@ def show_rules(fitted: CollectiveFit, machine: str) -> None:
     """Print a row for each rule of the ranks that were measured, with the error of the simulation on `machine`."""
     of_rule = fitted.table.copy()
     rows = []
-    measured = [rule for rule in fitted.rules if rule.ranks == fitted.ranks]
+    measured = [rule for rule in fitted.rules if not rule.of_library]
     for rule in measured:
         later = [r.bytes for r in measured if r.collective == rule.collective and r.bytes > rule.bytes]
         own = of_rule[(of_rule["collective"] == rule.collective) & (of_rule["size"] >= rule.bytes)]

@@ -80,7 +80,7 @@ def run_demo(plan: Plan) -> Outcome:
     measurement = _measure(plan, found)
     machine = Machine.load(plan.folder / "machine" / "machine.toml")
     trace = _trace(plan, found)
-    schedule = _schedule(plan, trace)
+    schedule = _schedule(plan, trace, machine)
     timeline = _simulate(schedule, machine, trace)
     study = _extrapolate(plan, schedule, _cluster(plan, machine))
     outcome = _report(plan, measurement, trace, timeline, study)
@@ -124,9 +124,9 @@ def _trace(plan: Plan, found: mpi.Mpi) -> Trace:
     return trace
 
 
-def _schedule(plan: Plan, trace: Trace) -> Schedule:
+def _schedule(plan: Plan, trace: Trace, machine: Machine) -> Schedule:
     _step(4, "schedule", "computation from the gaps between calls, collectives by their algorithms' messages")
-    schedule = Schedule.from_trace(trace)
+    schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules)
     file = plan.folder / f"{plan.program}.goal"
     schedule.save(file)
     say(f"written: {file}")

@@ -98,7 +98,14 @@ def collectives(
 
 
 def _write(target: Path, machine: Machine, fitted: CollectiveFit, found: CollectiveMeasurement) -> None:
-    made = replace(machine, algorithm_rules=merged(machine.algorithm_rules, fitted.rules))
+    made = replace(
+        machine,
+        algorithm_rules=merged(
+            machine.algorithm_rules,
+            [rule for rule in fitted.rules if not rule.of_library],
+            "" if found.forced else found.library,
+        ),
+    )
     source = provenance_of("collectives", found.environment or {})
     by = "idlewave measure collectives"
     sources = (machine.provenance, source)

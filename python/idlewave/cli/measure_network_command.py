@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import MeasurementError, UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, assess_pair, measure_network
@@ -25,7 +25,7 @@ from ..measure.network.files.network_files import (
     save_network,
 )
 from ..measure.network.files.network_recording import read_measurement, read_probe, transport_of
-from ..measure.network.job.collectives import read_collectives
+from ..measure.network.job.collectives import CollectiveMeasurement, read_collectives
 from ..measure.network.job.patterns import read_patterns
 from ..measure.network.probing.job_run import epochs_of
 from ..measure.network.transports import DEFAULT, local_transports
@@ -228,10 +228,21 @@ def _read(wanted: _Wanted) -> NetworkMeasurement:
         prtt = read_probe(folder)
         hosts = [[rank.get("host") for rank in (said.get("ranks") or ())[:2]] for said in (prtt, patterns.probe)]
         if has_patterns(transport_of(prtt).name) and hosts[0] == hosts[1]:
-            beside = place.parent / "collectives"
-            collectives = read_collectives(beside) if epochs_of(beside, "collectives") else None
+            collectives = _collectives_beside(place.parent, hosts[0])
             return read_assessment(folder, patterns, wanted.speed, wanted.transport, collectives)
     return read_measurement(folder, wanted.transport)
+
+
+def _collectives_beside(folder: Path, hosts: list[object]) -> CollectiveMeasurement | None:
+    """The collectives of the same ranks beside a recording; None if there are none, or an interrupt left them empty."""
+    place = folder / "collectives"
+    if not epochs_of(place, "collectives"):
+        return None
+    try:
+        found = read_collectives(place)
+    except MeasurementError:
+        return None
+    return found if [rank.get("host") for rank in found.probe["ranks"]] == hosts else None
 
 
 def _methods(found: NetworkMeasurement) -> pd.DataFrame:

@@ -125,6 +125,7 @@ class CollectiveTable(Closed, kw_only=True):
     call: Time = Time(0)
     call_per_byte: Cost = Cost(0)
     residual: Amount | None = None
+    of_library: bool = False
 
 
 class MachineTable(Closed):

@@ -75,6 +75,7 @@ def _rule(row: CollectiveTable) -> AlgorithmRule:
         call_ns=row.call / ns,
         call_ns_per_byte=row.call_per_byte / ns,
         residual=row.residual,
+        of_library=row.of_library,
         **segment,
     )
 

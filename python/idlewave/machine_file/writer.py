@@ -166,6 +166,8 @@ def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:
             lines.value(name, f'"{exact_cost(cost)}"')
     if rule.residual is not None:
         lines.value("residual", repr(float(rule.residual)))
+    if rule.of_library:
+        lines.value("of_library", "true")
 
 
 def _write_noise(lines: _Lines, noise: AnyNoise, reaches: Sequence[str], save_detours: SaveDetours) -> None:

@@ -186,6 +186,8 @@ def _conversion(made: Provenance) -> dict[str, object] | None:
 def _algorithms(conversion: dict[str, object]) -> str:
     chosen, cost = conversion["algorithms"], conversion["cost"]
     words = [f"{name}={how}" for name, how in chosen.items()] if isinstance(chosen, dict) else []
+    if words and conversion["rules"]:
+        words.append("those of the machine's rules")
     others = "those of the machine's rules" if conversion["rules"] else "the default algorithms"
     text = cut(join_words(words)) if words else others
     return f"{text} and {cost} ns per byte reduced" if cost else text

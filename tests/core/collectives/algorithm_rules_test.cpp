@@ -63,6 +63,9 @@ TEST(AlgorithmRules, OfAnotherCollectivesAlgorithmAndTwoForTheSameAreRefused) {
     wrong.collective = Collective::bcast;
     EXPECT_THROW(AlgorithmRules({wrong}), InputError);
     EXPECT_THROW(AlgorithmRules({allreduce(2, 8, "ring"), allreduce(2, 8, "dissemination")}), InputError);
+    AlgorithmRule negative = allreduce(1, 0, "ring");
+    negative.call_ns = -1;
+    EXPECT_THROW(AlgorithmRules({negative}), InputError);
 }
 
 /// All ops of a job that does a collective once, without the algorithm named in the call.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from idlewave import AlgorithmRule, InputError, Job, Machine, Operation, Schedule, simulate
+from idlewave import AlgorithmRule, InputError, Job, Machine, Operation, Schedule, UsageError, simulate
 from trace_files import write_trace
 
 RULES = (
@@ -79,6 +79,10 @@ def test_a_schedule_with_rules_is_another_and_stays_so_in_another_process() -> N
 def test_an_unknown_algorithm_and_two_rules_for_one_size_are_refused() -> None:
     with pytest.raises(InputError, match="no algorithm for allreduce is called 'linear'"):
         allreduce(8, rules=[AlgorithmRule("allreduce", "linear")])
+    with pytest.raises(InputError, match="expected costs from 0 on, found -5"):
+        allreduce(8, rules=[AlgorithmRule("allreduce", "ring", call_ns=-5)])
+    with pytest.raises(UsageError, match="expected ranks from 1 to"):
+        allreduce(8, rules=[AlgorithmRule("allreduce", "ring", ranks=-1)])
     with pytest.raises(InputError, match="two rules for allreduce from 1 ranks and 0 bytes on"):
         allreduce(8, rules=[AlgorithmRule("allreduce", "ring"), AlgorithmRule("allreduce", "dissemination")])
 

@@ -22,17 +22,35 @@ from ...measurement_parameters import (
 from ...mpi import Mpi
 from ...parameters import checked
 from .files.network_recording import PART, NetworkMeasurement, read_measurement, read_probe, read_samples
-from .fitting.collective_rules import CollectiveFit, fit_rules, rules_beyond
+from .fitting.collective_rules import CollectiveFit, fit_rules, merged
 from .fitting.loggp import LogGP
 from .fitting.machine_speeds import find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
 from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives, record_collectives
-from .job.patterns import INTERRUPTED, SHARED, Lateness, PatternMeasurement, forget_patterns, measure_patterns
+from .job.patterns import (
+    INTERRUPTED,
+    LEAST_SECONDS,
+    MOST_SEED,
+    SHARED,
+    Lateness,
+    PatternMeasurement,
+    forget_patterns,
+    measure_patterns,
+)
 from .probing.job_run import EPOCH, JobProbe
 from .probing.network_run import NetworkProbe
 from .transports import DEFAULT
 
+BEYOND = (
+    "For more ranks than were measured the rules are Open MPI's own choices, as the source of its component coll/tuned "
+    "has them, with the costs of calls and reductions that were measured. Across nodes its component coll/han may "
+    "choose others."
+)
+MOST_COLLECTIVE = 2**28
+"""Bytes of the largest vector that the probe of collectives takes."""
+LEAST_NEAR = 0.2
+"""The share of samples at the machine's speed below which collectives were measured at another one."""
 COLLECTIVE_SHARE = 0.4
 """The time of collectives, in that of patterns."""
 QUICK = (
@@ -81,11 +99,11 @@ def assess_pair(
                 "collectives",
                 2,
                 mpi,
-                COLLECTIVE_SHARE * pattern_seconds / epochs,
+                max(COLLECTIVE_SHARE * pattern_seconds / epochs, LEAST_SECONDS),
                 tuple(hosts),
             ),
             place / "collectives",
-            PATTERN_SIZE.default if max_size is None else max_size,
+            min(PATTERN_SIZE.default if max_size is None else max_size, MOST_COLLECTIVE),
             seed,
             progress,
         )
@@ -153,23 +171,20 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     own = pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000
     pilot = own if pilot_ns is None else pilot_ns
     notes: tuple[str, ...] = ()
-    table = found.table(pilot)
-    if table.empty:
+    if found.share_near(pilot) < LEAST_NEAR:
         table = found.table()
         notes = (
             "Collectives were measured at another speed than the machine's, at which a byte takes "
             f"{plain_time(pilot * 1000)} there and back: their errors are partly that of the speed. Measure the "
             "machine just before.",
         )
+    else:
+        table = found.table(pilot)
     fitted = fit_rules(table, machine, found.ranks)
-    beyond = rules_beyond(fitted, str(found.probe.get("library", "")))
-    if beyond:
-        notes = (
-            *notes,
-            f"For more than {found.ranks} ranks the rules are the library's own choices, as its source has them, with "
-            "the costs of calls and reductions that were measured.",
-        )
-    return replace(fitted, rules=(*fitted.rules, *beyond), notes=(*fitted.notes, *notes, *found.notes))
+    rules = merged((), fitted.rules, "" if found.forced else found.library)
+    if len(rules) > len(fitted.rules):
+        notes = (*notes, BEYOND)
+    return replace(fitted, rules=rules, notes=(*fitted.notes, *notes, *found.notes))
 
 
 @dataclass(frozen=True)
@@ -184,7 +199,9 @@ class _CollectiveParts:
 
     def go_on(self, epoch: int) -> None:
         """The part before an epoch of patterns."""
-        record_collectives(self.job, self.max_size, self.seed + epoch - 1, self.raw / f"{EPOCH}{epoch}", self.progress)
+        record_collectives(
+            self.job, self.max_size, (self.seed + epoch - 1) % MOST_SEED, self.raw / f"{EPOCH}{epoch}", self.progress
+        )
 
 
 @dataclass(frozen=True)

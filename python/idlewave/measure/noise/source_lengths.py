@@ -124,7 +124,7 @@ def _separated(core: Detours, train: Train, competing: float) -> SourceLength | 
     turn = _shortest_turn(core, train, competing, low)
     high = max((last for first, last in clusters if first - low < turn), default=int(lengths.max()))
     end = min(high, _end_of_mode(lengths[(lengths >= low) & (lengths <= high)]))
-    separable = end < lengths.max() or high - low < turn
+    separable = bool(end < lengths.max() or high - low < turn)
     if not separable:
         short = float(np.quantile(lengths, _SHORT))
         low, end = round(short / _NEAR), short * _NEAR

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from collective_recordings import recorded as record_collectives
 from emulated_samples import emulate
 from idlewave.measure import assess_pair
 from idlewave.measure.network import assessment
@@ -101,14 +102,23 @@ def test_a_part_of_prtt_precedes_each_epoch_of_patterns(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(NetworkProbe, "of", classmethod(lambda cls, *_, **__: cls(None, (), {})))
     monkeypatch.setattr(NetworkProbe, "record", runs)
+
+    def collectives(_job: object, _size: int, _seed: int, raw: Path, _progress: object) -> None:
+        order.append(f"collectives, {raw.name}")
+        record_collectives(raw)
+
     monkeypatch.setattr(assessment, "measure_patterns", patterns)
+    monkeypatch.setattr(assessment, "record_collectives", collectives)
     assess_pair(seconds=4, folder=tmp_path / "raw")
     assert order == [
         "network-1, 2.0 s, []",
+        "collectives, epoch-1",
         "epoch 1",
         "part-2, 1.0 s, [1, 64]",
+        "collectives, epoch-2",
         "epoch 2",
         "part-3, 1.0 s, [1, 64]",
+        "collectives, epoch-3",
         "epoch 3",
     ]
     assert asked["changes"] == [257, 12_289]

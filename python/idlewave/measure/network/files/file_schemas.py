@@ -317,6 +317,7 @@ class AlgorithmRuleSchema(Open):
     call_ns: Amount
     call_ns_per_byte: Amount
     residual: Amount | None = None
+    of_library: bool = False
 
 
 class CollectiveFitSchema(Open):

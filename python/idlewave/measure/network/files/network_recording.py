@@ -159,7 +159,8 @@ def read_probe(place: Path) -> dict[str, Any]:
 def remove_parts(place: Path) -> None:
     """Remove the later parts of an earlier recording, so that they are not taken for parts of the next one."""
     for part in place.glob(f"{PART}*"):
-        shutil.rmtree(part)
+        if part.is_dir() and not part.is_symlink() and part.name.removeprefix(PART).isdecimal():
+            shutil.rmtree(part)
 
 
 def _read_parts(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:

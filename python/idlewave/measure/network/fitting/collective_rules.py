@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from ....algorithm_rules import AlgorithmRule, rules_of_library
+from ....errors import MeasurementError
 from ....formatting import percent_text, size_text
 from ....jobs import Job, Operation
 from ....machine import Machine
@@ -35,9 +36,10 @@ SCATTER = 0.03
 PARAMETERS = 3
 """Of a range: the algorithm, and two costs of the call."""
 ROOTED = ("bcast", "reduce", "gather", "scatter")
+MOST_ROOTS = 8
+"""The root goes round among the first ranks, as in the probe."""
 FEW, MANY = 2, 6
-"""Rounds of two simulations, of as many calls as there are ranks: the difference leaves out what only the first ones
-have."""
+"""Rounds of two simulations, of a call of each root: the difference leaves out what only the first ones have."""
 _STEPS = 4
 """Corrections of the costs of a call, whose effect on the time is not quite linear."""
 
@@ -69,47 +71,58 @@ class _Range:
     call_per_byte: float
 
 
-def rules_beyond(fitted: CollectiveFit, library: str) -> tuple[AlgorithmRule, ...]:
-    """The choices of a known library for more ranks than were measured, with the costs that were measured at the same
-    size; none for a library whose choices are not known."""
-    own = rules_of_library(library)
-    least = fitted.ranks + 1
-    found: dict[tuple[str, int, int], AlgorithmRule] = {}
-    for rule in own:
-        held = [r for r in fitted.rules if r.collective == rule.collective]
-        later = [r.ranks for r in own if r.collective == rule.collective and r.ranks > rule.ranks]
-        if not held or (later and min(later) <= least):
-            continue  # not measured, or for fewer ranks only
-        measured = held[_number_of(held, rule.collective, rule.bytes)]
-        ranks = max(rule.ranks, least)
-        found[rule.collective, ranks, rule.bytes] = replace(
-            rule,
-            ranks=ranks,
-            reduction_cost=measured.reduction_cost,
-            call_ns=measured.call_ns,
-            call_ns_per_byte=measured.call_ns_per_byte,
-        )
-    return tuple(found.values())
+def merged(before: Sequence[AlgorithmRule], found: Sequence[AlgorithmRule], library: str) -> tuple[AlgorithmRule, ...]:
+    """The rules of a machine, `before`, with those that were measured now.
+
+    What was measured with other numbers of ranks, or written by hand, stays. For more ranks than all of these have the
+    rules are the choices of `library` (its MPI_Get_library_version), if it is known, with the costs of the calls of the
+    most ranks at the same size.
+    """
+    now = {rule.ranks for rule in found}
+    kept = [rule for rule in before if not rule.of_library and rule.ranks not in now]
+    measured = [*kept, *found]
+    return (*measured, *(_rules_beyond(measured, rules_of_library(library)) if measured else ()))
 
 
-def merged(before: Sequence[AlgorithmRule], found: Sequence[AlgorithmRule]) -> tuple[AlgorithmRule, ...]:
-    """The rules of a machine with those that were found now. What was measured with other numbers of ranks stays."""
-    of_ranks = {rule.ranks for rule in found if rule.residual is not None}
-    kept = [rule for rule in before if rule.residual is not None and rule.ranks not in of_ranks]
-    taken = {(rule.collective, rule.ranks) for rule in kept}
-    return (*kept, *(rule for rule in found if (rule.collective, rule.ranks) not in taken))
+def _rules_beyond(measured: Sequence[AlgorithmRule], own: Sequence[AlgorithmRule]) -> list[AlgorithmRule]:
+    """The library's `own` rules for more ranks than `measured` ones have, cut where the measured costs change."""
+    most = max(rule.ranks for rule in measured)
+    held = [rule for rule in measured if rule.ranks == most]
+    found = []
+    for collective in dict.fromkeys(rule.collective for rule in held):
+        costs = [rule for rule in held if rule.collective == collective]
+        theirs = [rule for rule in own if rule.collective == collective]
+        least = max((rule.ranks for rule in theirs if rule.ranks <= most + 1), default=most + 1)
+        for ranks in sorted({rule.ranks for rule in theirs if rule.ranks >= least}):
+            chosen = [rule for rule in theirs if rule.ranks == ranks]
+            for size in sorted({rule.bytes for rule in (*chosen, *costs)}):
+                cost = costs[_number_of(costs, collective, size)]
+                found.append(
+                    replace(
+                        chosen[_number_of(chosen, collective, size)],
+                        ranks=max(ranks, most + 1),
+                        bytes=size,
+                        reduction_cost=cost.reduction_cost,
+                        call_ns=cost.call_ns,
+                        call_ns_per_byte=cost.call_ns_per_byte,
+                    )
+                )
+    return found
 
 
 def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> CollectiveFit:
     """The rules with which the simulation on `machine` comes nearest to the `measured` times.
 
-    `measured`: see `CollectiveMeasurement.table`. Collectives that the simulator does not have are left out.
+    `measured`: see `CollectiveMeasurement.table`. Collectives that the simulator does not have are left out. Raises
+    MeasurementError if none is left.
     """
     quiet = machine.with_noise(None)
     reductions = measured[measured["collective"] == REDUCTION]
     listed = algorithms()
     names = [name for name in measured["collective"].unique() if name in set(listed["collective"])]
     table = measured[measured["collective"].isin(names)].reset_index(drop=True)
+    if table.empty:
+        raise MeasurementError("no collective that the simulator has was measured")
     operations = [
         Operation(collective, bytes=size, algorithm=name, reduction_cost=_cost_at(reductions, size))
         for collective, size in _calls(table)
@@ -138,19 +151,24 @@ def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> Collectiv
 def call_times(
     operations: Sequence[Operation], machine: Machine, ranks: int, rules: Iterable[AlgorithmRule] = ()
 ) -> Array:
-    """The time of one call of each operation in a loop in which the root goes round, on a machine without noise, ps."""
+    """The time of one call of each operation in a loop in which the root goes round, on a machine without noise, ps.
+
+    The ranks are on as few nodes as they can be.
+    """
+    calls = [min(ranks, MOST_ROOTS) if operation.name in ROOTED else 1 for operation in operations]
+    apart = -(-ranks // machine.node_ranks) * machine.node_ranks if machine.node else ranks
     ends = []
     for rounds in (FEW, MANY):
         jobs = [
             Job(
                 ranks,
-                [replace(operation, times=rounds * ranks, rotating_root=operation.name in ROOTED)],
-                first=i * ranks,
+                [replace(operation, times=rounds * each, rotating_root=operation.name in ROOTED)],
+                first=i * apart,
             )
-            for i, operation in enumerate(operations)
+            for i, (operation, each) in enumerate(zip(operations, calls, strict=True))
         ]
-        ends.append(simulate(Schedule.compose(jobs, rules=tuple(rules)), machine).finish[::ranks])
-    return np.asarray((ends[1] - ends[0]) / ((MANY - FEW) * ranks), dtype=np.float64)
+        ends.append(simulate(Schedule.compose(jobs, rules=tuple(rules)), machine).finish[::apart])
+    return np.asarray((ends[1] - ends[0]) / ((MANY - FEW) * np.array(calls)), dtype=np.float64)
 
 
 def _cost_at(reductions: pd.DataFrame, size: int) -> float:

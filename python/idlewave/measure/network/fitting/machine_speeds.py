@@ -72,6 +72,8 @@ def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.D
     if not {"pilot_before_ns", "pilot_after_ns"} <= set(samples.columns) or samples["pilot_before_ns"].isna().any():
         return samples, ()
     speeds = find_speeds(samples)
+    if pilot_ns is not None and np.abs(np.log2(np.array(speeds.pilots_ns) / pilot_ns)).min() > OFF:
+        return samples, ("PRTT was measured at another speed than the patterns: its fit is of that.",)
     if len(speeds.pilots_ns) == 1:
         return samples, ()
     chosen = speeds.usual if pilot_ns is None else int(np.abs(np.log(np.array(speeds.pilots_ns) / pilot_ns)).argmin())

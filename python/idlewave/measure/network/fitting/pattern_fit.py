@@ -373,8 +373,8 @@ def _best(
     piece: PieceFit, rows: pd.DataFrame, measured: Array, free: Sequence[bool], start: Array | None, most: float
 ) -> Descent | None:
     """The descent that goes on from the best of several short ones on a part of the rows: three sizes, and no wide
-    windows, which are most of the ops and show little more than narrower ones. None if that part costs more than
-    `most`, as all rows then would."""
+    windows, which are most of the ops and show little more than narrower ones. None if that part alone costs more
+    than `most` already: all rows seldom cost less than a part of them."""
     sizes = np.unique(rows["size"])
     part = ((rows["window"] <= NARROW) & rows["size"].isin(sizes[[0, len(sizes) // 2, -1]])).to_numpy()
     if not part.any():

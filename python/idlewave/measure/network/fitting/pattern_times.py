@@ -8,7 +8,7 @@ each has ranks of its own: so one simulation gives the times of all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -95,8 +95,10 @@ class PatternPrograms:
         self._schedule, self._firsts = _schedule([*self.items, *self.items], loops)
 
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
-        """The time of one repetition of each pattern on a machine without noise, in ps."""
-        first, both = np.split(simulate(self._schedule, machine.with_noise(None)).finish[self._firsts], 2)
+        """The time of one repetition of each pattern on a machine without noise, in ps: within a node, if nodes have a
+        network of their own."""
+        level = replace(machine, network=machine.node or machine.network, node=None, node_ranks=1, noise=None)
+        first, both = np.split(simulate(self._schedule, level).finish[self._firsts], 2)
         return np.asarray(both - first, dtype=np.float64)
 
 

@@ -76,18 +76,17 @@ class CollectiveMeasurement:
     def table(self, pilot_ns: float | None = None) -> pd.DataFrame:
         """A row a collective and size: samples, median_ps of one call, and its 95 % interval, low_ps and high_ps.
 
-        Samples of another speed and interrupted ones do not count. `pilot_ns`: of the speed that counts; without such
-        samples the table is empty. None: the one that most samples had; where all were interrupted, all count.
+        Samples of another speed and interrupted ones do not count, but for a row that has no other. `pilot_ns`: of the
+        speed that counts; None: the one that most samples had.
         """
-        quiet = self.samples["disturbed"] == 0
         if pilot_ns is None:
             speeds = find_speeds(self.samples)
-            own = quiet & (speeds.of_sample == speeds.usual)
+            near = pd.Series(speeds.of_sample == speeds.usual, index=self.samples.index)
         else:
-            pilots = (self.samples[name] for name in ("pilot_before_ns", "pilot_after_ns"))
-            near = [pilot.between(pilot_ns / NEAR, pilot_ns * NEAR) for pilot in pilots]
-            own = quiet & near[0] & near[1]
-        samples = self.samples[own] if own.any() or pilot_ns is not None else self.samples
+            near = self._near(pilot_ns)
+        own = near & (self.samples["disturbed"] == 0)
+        rows_of = [self.samples["collective"], self.samples["size"]]
+        samples = self.samples[own | ~own.groupby(rows_of).transform("any")]
         each = samples["elapsed_ns"] / samples["repetitions"] * 1000.0
         rows = []
         for keys, values in each.groupby([samples["collective"], samples["size"]]):
@@ -99,14 +98,31 @@ class CollectiveMeasurement:
             ["collective", "size"], key=lambda c: c.map(order) if c.name == "collective" else c, ignore_index=True
         )
 
+    def share_near(self, pilot_ns: float) -> float:
+        """The share of the samples at the speed of a machine on which a byte takes `pilot_ns` there and back."""
+        return float(self._near(pilot_ns).mean())
+
+    def _near(self, pilot_ns: float) -> pd.Series:
+        pilots = (self.samples[name] for name in ("pilot_before_ns", "pilot_after_ns"))
+        before, after = (pilot.between(pilot_ns / NEAR, pilot_ns * NEAR) for pilot in pilots)
+        return before & after
+
+    @property
+    def library(self) -> str:
+        """What the library says of its version; empty if the recording does not have that."""
+        return str(self.probe.get("library", ""))
+
     @property
     def forced(self) -> dict[str, str]:
         """The control variables that do not leave the choice of algorithms to the library, with their values."""
         listed = {row["name"]: str(row["value"]) for row in self.probe.get("control_variables", [])}
+        dynamic = listed.get("coll_tuned_use_dynamic_rules") == "true"  # without it Open MPI reads no choice
         return {
             name: value
             for name, value in listed.items()
-            if value.lower() not in AUTOMATIC and (name.startswith("coll_tuned") or name.lower().endswith("algorithm"))
+            if name.lower().endswith("_algorithm")
+            and value.lower() not in AUTOMATIC
+            and (dynamic or not name.startswith("coll_tuned"))
         }
 
     @property
@@ -170,7 +186,13 @@ def read_collectives(folder: str | Path) -> CollectiveMeasurement:
     place = Path(folder)
     parts = epochs_of(place, "collectives") or [place]
     found = [_read_epoch(part) for part in parts]
+    ranks = [[rank.get("host") for rank in said["ranks"]] for _, said in found]
+    for part, hosts in zip(parts, ranks, strict=True):
+        if hosts != ranks[0]:
+            raise InputError(f"{name_of(part)}: expected the ranks of {name_of(parts[0])}, found those of another run")
     samples = pd.concat([samples for samples, _ in found], ignore_index=True)
+    if samples.empty:
+        raise MeasurementError(f"{name_of(place)}: no collective was measured; the time was too short")
     interrupted = any(said.get("interrupted") for _, said in found)
     return CollectiveMeasurement(samples, found[0][1] | {"interrupted": interrupted}, read_environment(parts[0]))
 
@@ -181,8 +203,6 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     missing = [column for column in COLUMNS if column not in samples.columns]
     if missing:
         raise InputError(f"{name_of(place)}: the table of samples lacks the columns {', '.join(missing)}")
-    if samples.empty:
-        raise MeasurementError(f"{name_of(place)}: no collective was measured; the time was too short")
     limits = {
         "collective": (0, len(said["collectives"]) - 1),
         "size": (0, MOST_SIZE),

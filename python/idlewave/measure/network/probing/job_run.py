@@ -87,8 +87,10 @@ def epochs_of(folder: Path, name: str) -> list[Path]:
 
 
 def forget_recording(folder: Path, name: str) -> None:
-    """Remove the recording of the probe `name` from `folder`."""
-    for file in (*RECORDED[name], ENVIRONMENT):
+    """Remove the recording of the probe `name` from `folder`, with the environment that belongs to it."""
+    if (folder / RECORDED[name][0]).exists():
+        (folder / ENVIRONMENT).unlink(missing_ok=True)
+    for file in RECORDED[name]:
         (folder / file).unlink(missing_ok=True)
 
 
