@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -360,6 +361,24 @@ TEST_P(ConvertCollective, BecomesTheMessagesOfItsDefaultAlgorithm) {
         const collectives::ProgramSource source = program_of(files(blocking));
         EXPECT_EQ(messages(source, 0), GetParam().expected[0]);
         EXPECT_EQ(messages(source, 1), GetParam().expected[1]);
+    }
+}
+
+TEST_P(ConvertCollective, FollowsARuleUnlessItsRanksMayHaveUnequalCounts) {
+    std::vector<collectives::AlgorithmRule> rules;
+    for (const collectives::Algorithm& algorithm : collectives::algorithms()) {
+        if (rules.empty() || rules.back().collective != algorithm.collective) {
+            rules.push_back({.collective = algorithm.collective, .algorithm = &algorithm, .call_ns = 7});
+        }
+    }
+    const ConvertOptions options{.algorithms = {}, .rules = collectives::AlgorithmRules(rules)};
+    const std::string name = GetParam().name;
+    const bool unequal = name.ends_with("v") || name.ends_with("w") || name == "reduce_scatter";
+    for (const std::uint32_t rank : {0U, 1U}) {
+        const goal::RankSchedule schedule = program_of(files(true), options).rank_schedule(rank);
+        const auto calls = std::ranges::count_if(
+            schedule.ops, [](const goal::Op& op) { return op.kind == goal::OpKind::calc && op.size == 7; });
+        EXPECT_EQ(calls, unequal ? 0 : 1);
     }
 }
 
