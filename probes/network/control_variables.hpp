@@ -33,7 +33,7 @@ inline std::string value_of(MPI_T_cvar_handle handle, MPI_Datatype type, MPI_T_e
     if (type == MPI_CHAR) {
         std::string text(static_cast<std::size_t>(std::max(count, 1)) + 1, '\0');
         MPI_T_cvar_read(handle, text.data());
-        return text.c_str();
+        return text.substr(0, text.find('\0'));
     }
     if (type == MPI_C_BOOL) {
         bool set = false;
