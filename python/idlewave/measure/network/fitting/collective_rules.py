@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from ....algorithm_rules import AlgorithmRule, rules_of_library
 from ....errors import MeasurementError
@@ -188,7 +188,7 @@ def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
     if len(near) < 2:
         near = reductions
     sizes, times = near["size"].to_numpy(dtype=np.float64), near["median_ps"].to_numpy(dtype=np.float64)
-    (_, slope), _ = nnls(np.column_stack([1 / times, sizes / times]), np.ones(len(times)))
+    (_, slope), _ = scipy.optimize.nnls(np.column_stack([1 / times, sizes / times]), np.ones(len(times)))
     return float(slope) / NS
 
 
@@ -216,7 +216,7 @@ def _costs_of_call(sizes: Array, times: Array, simulated: Array, scatter: Array)
     """The costs of a call that bring the simulated times nearest to the measured ones, ps and ps per byte; and how far
     they are still off. What the call itself takes counts a little, so that messages explain what they can."""
     rows = np.column_stack([1 / times, sizes / times]) / scatter[:, None]
-    (call, per_byte), _ = nnls(rows, (1 - simulated / times) / scatter)
+    (call, per_byte), _ = scipy.optimize.nnls(rows, (1 - simulated / times) / scatter)
     own = (call + per_byte * sizes) / times
     off = ((times - simulated) / times - own) / scatter
     return float(call), float(per_byte), float((off**2).sum() + (own**2).sum())
