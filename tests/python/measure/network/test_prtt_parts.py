@@ -135,4 +135,5 @@ def test_a_measurement_has_parts_of_the_same_sizes_and_pilots(tmp_path: Path) ->
     assert set(part["size"]) - {0} <= set(chosen)
     assert (found.samples[["pilot_before_ns", "pilot_after_ns"]] > 0).all(axis=None)
     assert found.patterns is not None
-    assert found.patterns.epochs == 2
+    assert found.pattern_samples is not None
+    assert set(found.pattern_samples["epoch"]) == {1, 2}  # the machine may have another speed in each
