@@ -27,7 +27,7 @@ from ..probing.job_run import (
     epochs_of,
     forget_recording,
     keep_samples,
-    read_columns,
+    read_samples,
     read_summary,
     recorded,
 )
@@ -199,10 +199,6 @@ def read_collectives(folder: str | Path) -> CollectiveMeasurement:
 
 def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     said = read_summary(place, "collectives", CollectivesSchema)
-    samples = pd.DataFrame(read_columns(place, "collectives", said, "samples"))
-    missing = [column for column in COLUMNS if column not in samples.columns]
-    if missing:
-        raise InputError(f"{name_of(place)}: the table of samples lacks the columns {', '.join(missing)}")
     limits = {
         "collective": (0, len(said["collectives"]) - 1),
         "size": (0, MOST_SIZE),
@@ -212,12 +208,6 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "pilot_before_ns": (0, 2**50),
         "pilot_after_ns": (0, 2**50),
     }
-    for column, (least, most) in limits.items():
-        wrong = samples.loc[(samples[column] < least) | (samples[column] > most), column]
-        if len(wrong):
-            raise InputError(
-                f"{name_of(place)}: {column} of sample {wrong.index[0]}: expected {least} to {most}, "
-                f"found {wrong.iloc[0]}"
-            )
+    samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
     return samples, said

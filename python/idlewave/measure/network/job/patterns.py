@@ -35,7 +35,7 @@ from ..probing.job_run import (
     epochs_of,
     forget_recording,
     keep_samples,
-    read_columns,
+    read_samples,
     read_summary,
     recorded,
 )
@@ -188,10 +188,6 @@ def forget_patterns(folder: Path) -> None:
 
 def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     said = read_summary(place, "patterns", PatternsSchema)
-    samples = pd.DataFrame(read_columns(place, "patterns", said, "samples"))
-    missing = [column for column in COLUMNS if column not in samples.columns]
-    if missing:
-        raise InputError(f"{name_of(place)}: the table of samples lacks the columns {', '.join(missing)}")
     limits = {
         "pattern": (0, len(said["patterns"]) - 1),
         "window": (1, MOST_WINDOW),
@@ -203,13 +199,7 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "pilot_before_ns": (0, 2**50),
         "pilot_after_ns": (0, 2**50),
     }
-    for column, (least, most) in limits.items():
-        wrong = samples.loc[(samples[column] < least) | (samples[column] > most), column]
-        if len(wrong):
-            raise InputError(
-                f"{name_of(place)}: {column} of sample {wrong.index[0]}: expected {least} to {most}, "
-                f"found {wrong.iloc[0]}"
-            )
+    samples = read_samples(place, "patterns", said, COLUMNS, limits)
     unknown = sorted(set(said["patterns"]) - set(PATTERNS))
     if unknown:
         raise InputError(f"{name_of(place)}: expected the patterns {', '.join(PATTERNS)}, found {unknown[0]}")

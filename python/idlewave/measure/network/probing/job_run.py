@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,3 +124,22 @@ def read_columns(folder: Path, name: str, said: dict[str, Any], table: str) -> d
     width = len(columns) * np.dtype("<i8").itemsize
     whole = np.frombuffer(data, "<i8", len(data) // width * len(columns)).reshape(-1, len(columns))
     return {column: whole[:, i].astype(np.int64) for i, column in enumerate(columns)}
+
+
+def read_samples(
+    folder: Path, name: str, said: dict[str, Any], columns: Sequence[str], limits: Mapping[str, tuple[int, int]]
+) -> pd.DataFrame:
+    """The table of samples of the probe `name`, which has `columns` with values within `limits`. Raises InputError
+    naming the sample."""
+    samples = pd.DataFrame(read_columns(folder, name, said, "samples"))
+    missing = [column for column in columns if column not in samples.columns]
+    if missing:
+        raise InputError(f"{name_of(folder)}: the table of samples lacks the columns {', '.join(missing)}")
+    for column, (least, most) in limits.items():
+        wrong = samples.loc[(samples[column] < least) | (samples[column] > most), column]
+        if len(wrong):
+            raise InputError(
+                f"{name_of(folder)}: {column} of sample {wrong.index[0]}: expected {least} to {most}, "
+                f"found {wrong.iloc[0]}"
+            )
+    return samples
