@@ -3,16 +3,31 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace idlewave {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
+constexpr std::size_t page = 4096;
+constexpr std::size_t line = 64;
 
 /// The size of the mapping for `bytes` bytes.
 std::size_t mapped(std::size_t bytes) {
-    return bytes < smallest_huge_memory ? bytes : (bytes + huge_page - 1) / huge_page * huge_page;
+    return (bytes + huge_page - 1) / huge_page * huge_page;
+}
+
+/// Memory from the heap, aligned to pages if it has as much as one, else to lines of the cache.
+std::byte* allocate(std::size_t bytes) {
+    const std::size_t alignment = bytes < page ? line : page;
+    const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, whole);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return static_cast<std::byte*>(std::memset(memory, 0, whole));
 }
 
 std::byte* map(std::size_t bytes) {
@@ -37,24 +52,32 @@ std::byte* map_aligned(std::size_t bytes) {
 }  // namespace
 
 void HugeMemoryRelease::operator()(std::byte* memory) const {
-    ::munmap(memory, mapped(bytes));
+    if (bytes < smallest_huge_memory) {
+        std::free(memory);
+    } else {
+        ::munmap(memory, mapped(bytes));
+    }
 }
 
-HugeMemory huge_memory(std::size_t bytes) {
+HugeMemory huge_memory(std::size_t bytes, Pages pages) {
     if (bytes == 0) {
         return {};
     }
     if (bytes > static_cast<std::size_t>(-1) / 2) {
         throw std::bad_alloc();
     }
-    const bool huge = bytes >= smallest_huge_memory;
-    std::byte* const memory = huge ? map_aligned(mapped(bytes)) : map(bytes);
-#ifdef MADV_HUGEPAGE
-    if (huge) {
-        ::madvise(memory, mapped(bytes), MADV_HUGEPAGE);  // a request: if the system refuses it, small pages are used
+    const HugeMemoryRelease release{bytes};
+    if (bytes < smallest_huge_memory) {
+        return {allocate(bytes), release};
     }
+    if (pages == Pages::small) {
+        return {map(mapped(bytes)), release};
+    }
+    std::byte* const memory = map_aligned(mapped(bytes));
+#ifdef MADV_HUGEPAGE
+    ::madvise(memory, mapped(bytes), MADV_HUGEPAGE);  // a request: if the system refuses it, small pages are used
 #endif
-    return {memory, HugeMemoryRelease{bytes}};
+    return {memory, release};
 }
 
 }  // namespace idlewave

@@ -26,7 +26,7 @@ struct alignas(64) MessageClass {
 /// made itself, or one whose number came with a message: then a barrier lies between the write and the read.
 class MessageClasses {
   public:
-    explicit MessageClasses(const machine::Machine& machine) : machine_(machine), table_(most) {}
+    explicit MessageClasses(const machine::Machine& machine) : machine_(machine), table_(most, Pages::small) {}
 
     [[nodiscard]] const MessageClass& operator[](std::uint16_t code) const { return table_[code]; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -50,9 +51,12 @@ class ChunkStore {
     }
 
   private:
-    static constexpr std::size_t slab_bytes = std::size_t{1} << 21;
+    static constexpr std::size_t smallest_slab = std::size_t{1} << 17;
+    static constexpr std::size_t largest_slab = std::size_t{1} << 21;
 
+    /// Each slab is twice as large as the one before, up to a huge page: few events do not need a whole one.
     Chunk* new_slab() {
+        const std::size_t slab_bytes = std::min(largest_slab, smallest_slab << std::min(slabs_.size(), std::size_t{4}));
         HugeMemory memory = huge_memory(slab_bytes);
         auto* chunks = reinterpret_cast<Chunk*>(memory.get());
         Chunk* list = nullptr;

@@ -59,7 +59,7 @@ class PayloadStore {
     std::size_t count_ = 0;
     std::vector<std::unique_ptr<PooledPayload<Payload>[]>> owned_;
     /// The directory has its full size from the beginning, so that it never moves while another thread reads it.
-    HugeArray<PooledPayload<Payload>*> slabs_{1 << 18};
+    HugeArray<PooledPayload<Payload>*> slabs_{1 << 18, Pages::small};
 };
 
 /// The free slots of a thread, and access to all payloads.

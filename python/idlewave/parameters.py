@@ -92,10 +92,13 @@ def completed(table: type, given: Mapping[str, Any]) -> dict[str, Any]:
 
     `given` may have other keys, too, which are left out.
     """
-    return {
-        name: checked(name, kind, parameter, given[name]) if name in given else parameter.default
-        for name, (kind, parameter) in parameters_of(table).items()
-    }
+    declared = parameters_of(table)
+    return _defaults(table) | {name: checked(name, *declared[name], given[name]) for name in given if name in declared}
+
+
+@functools.cache
+def _defaults(table: type) -> dict[str, Any]:
+    return {name: parameter.default for name, (_, parameter) in parameters_of(table).items()}
 
 
 def checked(name: str, kind: Any, parameter: Parameter, value: Any) -> Any:  # noqa: ANN401 - of any type
@@ -153,7 +156,8 @@ def takes(table: type) -> Callable[[F], F]:
 
         @functools.wraps(function)
         def call(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - as the function
-            signature.bind(*args, **given)
+            if not given.keys() <= signature.parameters.keys():
+                signature.bind(*args, **given)  # raises TypeError; to bind each call would take most of a short one
             return function(*args, **given | completed(table, given))
 
         call.__signature__ = signature  # type: ignore[attr-defined]

@@ -45,12 +45,15 @@ NORMAL = 1.96
 """Standard errors of a 95 % interval."""
 RIDGE = 1e-6
 """Directions that the patterns show less than this (relative) say nothing about an error."""
-MOST_STEPS, FEW_STEPS = 15, 3
-"""Steps of a descent, and of one that begins near its end."""
+MOST_STEPS, SHORT, FEW_STEPS = 15, 6, 3
+"""Steps of a descent, of one that shows whether its start is good, and of one that begins near its end."""
 NARROW = 16
 """The widest window of the rows with which a place to begin is chosen."""
 FEWEST = 2
 """The parameters that a piece has at least: o_s and o_r."""
+STRONG = 3 * LOSS**2
+"""The evidence against a fit is strong if its criterion is above the least by more: 6 in the units of Schwarz'
+criterion, which are half as large (Kass and Raftery, Bayes factors, 1995)."""
 NO_GAIN = 1e-4
 """A descent ends when a step lowers the cost by less than this share."""
 
@@ -249,6 +252,11 @@ class _Fitted:
     rows: pd.DataFrame
     found: Descent
     free: tuple[bool, ...]
+    others: tuple[Descent, ...] = ()
+    """Fits with other parameters free, against which there is no strong evidence."""
+    near: tuple[Array, ...] = ()
+    whole_cost: float = math.inf
+    whole: tuple[bool, ...] = ()
 
     @property
     def first(self) -> int:
@@ -283,19 +291,20 @@ class PieceFits:
         first: int,
         end: int,
         limit: int | None,
-        start: Array | None = None,
+        starts: Sequence[Array] = (),
         posts: bool = False,
         most: float = math.inf,
     ) -> _Fitted | None:
-        """The piece of the sizes from `first` to below `end`, by descents from `start`, or from several places; None if
+        """The piece of the sizes from `first` to below `end`, by descents from `starts`, or from several places; None if
         its criterion cannot come below `most`."""
         rows = self.whole[(self.whole["size"] >= first) & (self.whole["size"] < end)].reset_index(drop=True)
         eager = limit is None or int(rows["size"].max()) <= limit
-        smaller = tuple((p.first, p.parameters) for p in below)
-        made_of = (smaller, first, end, None if eager else limit, None if start is None else tuple(start), posts, most)
+        # Beside messages of their size, the patterns have some of a byte: those of the first piece.
+        smallest = tuple((p.first, p.parameters) for p in below[:1])
+        made_of = (smallest, first, end, None if eager else limit, tuple(map(tuple, starts)), posts, most)
         if made_of not in self._made:
-            piece = PieceFit(rows, smaller, first, None if eager else limit, posts)
-            self._made[made_of] = _fit(piece, rows, start, most)
+            piece = PieceFit(rows, smallest, first, None if eager else limit, posts)
+            self._made[made_of] = _fit(piece, rows, starts, most)
         return self._made[made_of]
 
 
@@ -325,7 +334,8 @@ def _fit_pieces(fits: PieceFits, changes: Sequence[int], eager_limit: int | None
         if pieces and not any(largest_before < change <= first for change in changes):
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
             last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
-            both = fits.fit(pieces[:-1], last.first, end, eager_limit, last.found.values, most=most)
+            ends = (last.found.values, next_one.found.values)
+            both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most)
             if both is not None and both.criterion <= most:
                 pieces[-1] = both
                 continue
@@ -337,7 +347,7 @@ def _with_posting(fits: PieceFits, pieces: Sequence[_Fitted], eager_limit: int |
     """The same pieces on a machine whose receives take the CPU, with o_p, from where they are."""
     found: list[_Fitted] = []
     for p, (first, end) in zip(pieces, pairwise([*(p.first for p in pieces), LAST]), strict=True):
-        posting = fits.fit(found, first, end, eager_limit, p.found.values, posts=True)
+        posting = fits.fit(found, first, end, eager_limit, (p.found.values,), posts=True)
         assert posting is not None
         found.append(posting)
     return found
@@ -347,21 +357,19 @@ def _criterion(pieces: Sequence[_Fitted]) -> float:
     return sum(p.criterion for p in pieces)
 
 
-def _fit(piece: PieceFit, rows: pd.DataFrame, start: Array | None, most: float) -> _Fitted | None:
+def _fit(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most: float) -> _Fitted | None:
     """The fit of a piece with these rows; None if its criterion cannot come below `most`."""
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
     several = rows["size"].nunique() > 1
     free = [(several or name in TIMES) and (piece.posts or name != "o_p") for name in NAMES]
     bound = most - FEWEST * _price(rows)
-    best = (
-        piece.descend(measured, start, free)
-        if piece.posts and start is not None
-        else _best(piece, rows, measured, free, start, bound)
-    )
-    if best is None or best.cost > bound:
+    nearest = [*starts]
+    if len(nearest) != 1:
+        nearest = _nearest(piece, rows, measured, free, starts or piece.starts(measured), bound)
+    if not nearest:
         return None
-    found, kept = _fewest(piece, measured, best, free, _price(rows))
-    return _Fitted(piece, rows, found, tuple(kept))
+    whole = piece.descend(measured, nearest[0], free)
+    return None if whole.cost > bound else _with_fewest(piece, rows, whole, free, nearest[1:])
 
 
 def _price(rows: pd.DataFrame) -> float:
@@ -369,27 +377,35 @@ def _price(rows: pd.DataFrame) -> float:
     return LOSS**2 * math.log(len(rows)) / 2
 
 
-def _best(
-    piece: PieceFit, rows: pd.DataFrame, measured: Array, free: Sequence[bool], start: Array | None, most: float
-) -> Descent | None:
-    """The descent that goes on from the best of several short ones on a part of the rows: three sizes, and no wide
-    windows, which are most of the ops and show little more than narrower ones. None if that part alone costs more
-    than `most` already: all rows seldom cost less than a part of them."""
+def _nearest(
+    piece: PieceFit,
+    rows: pd.DataFrame,
+    measured: Array,
+    free: Sequence[bool],
+    starts: Sequence[Array],
+    most: float,
+) -> list[Array]:
+    """The ends of short descents on a part of the rows, the best first, and those with no strong evidence against them.
+
+    The part has three sizes, and no wide windows, which are most of the ops and show little more than narrower ones.
+    Nothing if that part alone costs more than `most` already: all rows seldom cost less than a part of them."""
     sizes = np.unique(rows["size"])
     part = ((rows["window"] <= NARROW) & rows["size"].isin(sizes[[0, len(sizes) // 2, -1]])).to_numpy()
     if not part.any():
         part[:] = True
     thin, own = piece.of_rows(rows[part].reset_index(drop=True)), measured[part]
-    starts = [*piece.starts(measured), *(() if start is None else (start,))]
-    best = min((thin.descend(own, each, free, FEW_STEPS) for each in starts), key=lambda descent: descent.cost)
-    return None if best.cost > most else piece.descend(measured, best.values, free)
+    tried = sorted((thin.descend(own, each, free, SHORT) for each in starts), key=lambda descent: descent.cost)
+    if tried[0].cost > most:
+        return []
+    return [each.values for each in tried if each.cost <= tried[0].cost + STRONG]
 
 
-def _fewest(
-    piece: PieceFit, measured: Array, found: Descent, free: Sequence[bool], price: float
-) -> tuple[Descent, list[bool]]:
+def _with_fewest(
+    piece: PieceFit, rows: pd.DataFrame, found: Descent, free: Sequence[bool], near: Sequence[Array]
+) -> _Fitted:
     """Without the parameters whose absence costs less than their price, the smallest first; o_s and o_r stay."""
-    kept = list(free)
+    measured, price = rows["median_ps"].to_numpy(dtype=np.float64), _price(rows)
+    kept, seen, whole = list(free), [found], found
     for i in np.argsort(found.values / piece.scale):
         if not kept[i] or NAMES[i] in ("o_s", "o_r"):
             continue
@@ -398,9 +414,14 @@ def _fewest(
         other = Descent(without, piece.cost(without, measured))
         if other.cost > found.cost + price:
             other = piece.descend(measured, without, fewer, FEW_STEPS)
+        seen.append(other)
         if other.cost <= found.cost + price:
             found, kept = other, fewer
-    return found, kept
+    if kept != list(free):  # without one, the others' best values are others
+        seen.append(piece.descend(measured, found.values, kept, FEW_STEPS))
+        found = min(found, seen[-1], key=lambda descent: descent.cost)
+    others = tuple(other for other in seen if other.cost <= found.cost + price + STRONG)
+    return _Fitted(piece, rows, found, tuple(kept), others, tuple(near), whole.cost, tuple(free))
 
 
 def _by_epoch(tables: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[Array]:
@@ -422,6 +443,10 @@ def _intervals(fitted: _Fitted, tables: Sequence[pd.DataFrame]) -> dict[str, tup
     (the covariance of least squares). The second is what another run may shift between parameters.
     """
     values = fitted.found.values
+    rows = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
+    elsewhere = [fitted.piece.descend(rows, start, fitted.whole) for start in fitted.near]
+    others = [*fitted.others, *(d for d in elsewhere if d.cost <= fitted.whole_cost + STRONG)]
+    fits = np.stack([values, *(other.values for other in others)])
     measured = _by_epoch(tables, fitted.rows)
     if len(measured) < 2:
         return {}
@@ -430,8 +455,8 @@ def _intervals(fitted: _Fitted, tables: Sequence[pd.DataFrame]) -> dict[str, tup
     between = scipy.stats.t.ppf(0.975, n - 1) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
     half = np.hypot(between, NORMAL * _indistinct(fitted))
     return {
-        name: (float(max(value - width, 0.0)), float(value + width))
-        for name, value, width in zip(NAMES, values, half, strict=True)
+        name: (float(max(least - width, 0.0)), float(most + width))
+        for name, least, most, width in zip(NAMES, fits.min(axis=0), fits.max(axis=0), half, strict=True)
     }
 
 

@@ -97,9 +97,10 @@ class PatternPrograms:
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
         """The time of one repetition of each pattern on a machine without noise, in ps: within a node, if nodes have a
         network of their own."""
-        level = replace(machine, network=machine.node or machine.network, node=None, node_ranks=1, noise=None)
-        first, both = np.split(simulate(self._schedule, level).finish[self._firsts], 2)
-        return np.asarray(both - first, dtype=np.float64)
+        if machine.node is not None or machine.noise is not None or machine.node_ranks > 1:
+            machine = replace(machine, network=machine.node or machine.network, node=None, node_ranks=1, noise=None)
+        ends = simulate(self._schedule, machine).finish[self._firsts]
+        return np.asarray(ends[len(self.items) :] - ends[: len(self.items)], dtype=np.float64)
 
 
 def pattern_time(machine: Machine, item: PatternItem) -> float:
