@@ -35,6 +35,12 @@ def _builds_stay_in_the_checkout() -> None:
     os.environ.setdefault("IDLEWAVE_CACHE", str(ROOT / "build" / "cache"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _open_mpi_starts_quickly() -> None:
+    """Its component btl/ofi, which nothing here uses, sleeps for a second at each start."""
+    os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+
 @pytest.fixture
 def machine() -> idlewave.Machine:
     """L 2500, o 1500, g 1000 ns, G 6 ns/B: LogGOPSim's defaults."""

@@ -34,7 +34,8 @@ from ..fitting.collective_rules import CollectiveFit
 from ..fitting.fitted_ranges import Range
 from ..fitting.loggp import LogGP
 from ..fitting.pattern_assessment import PatternFit
-from ..fitting.pattern_fit import NAMES, PatternRange
+from ..fitting.pattern_fit import PatternRange
+from ..fitting.piece_fit import NAMES
 from ..fitting.prediction import FittedParameters
 from ..transports import DEFAULT
 from .file_schemas import (

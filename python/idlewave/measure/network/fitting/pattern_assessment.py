@@ -12,8 +12,8 @@ from ....formatting import percent_text, plain_time, size_text
 from ....machine import Level, Machine
 from .loggp import median_interval
 from .machine_speeds import Speeds, find_speeds, usual_or
-from .pattern_fit import KEYS, PatternRange, PieceFits, fit_patterns, items_of, level_of_ranges
-from .pattern_times import COLD, NOT_FITTED, PATTERNS, PEERS, PatternPrograms
+from .pattern_fit import PatternRange, PieceFits, fit_patterns, level_of_ranges
+from .pattern_times import COLD, KEYS, NOT_FITTED, PATTERNS, PEERS, PatternPrograms, items_of
 
 GOOD, FAIR = 0.05, 0.1
 """Errors below which a prediction is good, or fair."""
@@ -83,15 +83,20 @@ def assess_patterns(
         raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
-    S, fits = seen_limit, PieceFits(whole)
-    ranges, table = _fitted(epochs, whole, fits, changes, S)
+    S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])])
+    ranges, table = _fitted(epochs, whole, fits, S)
     too_quick = False
     if S is not None and _off(table, S) > GOOD:
-        others, other_table = _fitted(epochs, whole, fits, [*changes, S + 1], None)
+        others, other_table = _fitted(epochs, whole, fits, None)
         too_quick = _off(other_table, S) < _off(table, S)
         if too_quick:
             ranges, table, S = others, other_table, None
-    notes = [*_speed_notes(speeds, chosen), *_error_notes(table), *_sample_notes(samples, table)]
+    notes = [
+        *_speed_notes(speeds, chosen),
+        *_error_notes(table),
+        *_held_out_notes(table, fits.held_out),
+        *_sample_notes(samples, table),
+    ]
     if too_quick and seen_limit is not None:
         notes.append(
             f"Sends of more than {size_text(seen_limit)} wait for their receiver, but take less time than a rendezvous "
@@ -101,10 +106,9 @@ def assess_patterns(
 
 
 def _fitted(
-    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, fits: PieceFits, changes: Sequence[int], S: int | None
+    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, fits: PieceFits, S: int | None
 ) -> tuple[list[PatternRange], pd.DataFrame]:
-    edges = [*changes, *([] if S is None else [S + 1])]
-    ranges = fit_patterns(epochs, fits, edges, S)
+    ranges = fit_patterns(epochs, fits, S)
     return ranges, with_errors(whole, Machine("fitted", level_of_ranges(ranges, S)))
 
 
@@ -151,6 +155,18 @@ def _error_notes(table: pd.DataFrame) -> list[str]:
             "the parameters are those of warm buffers, since a schedule does not know its buffers."
         )
     return notes
+
+
+def _held_out_notes(table: pd.DataFrame, held_out: pd.DataFrame) -> list[str]:
+    """How far the parameters hold for sizes to which they were not fitted."""
+    if held_out.empty:
+        return []
+    off = table.loc[table["size"].isin(held_out["size"]) & ~table["pattern"].isin(NOT_FITTED), "error"].abs()
+    median, fair = percent_text(float(off.median())), percent_text(float((off <= FAIR).mean()))
+    return [
+        f"On {held_out['size'].nunique()} sizes that were held out of the fit, the median error is {median}, and {fair} "
+        f"of the rows are within {percent_text(FAIR)}."
+    ]
 
 
 def _speed_notes(speeds: Speeds, chosen: int) -> list[str]:

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from .observations import Array
 
 SCATTER = 0.03
-"""The relative residual that counts as one standard deviation: real curves are no closer to lines."""
+"""The relative residual that counts as one standard deviation, beside what repetition shows of a median: real curves
+are no closer to lines."""
+NORMAL = 1.96
+"""Standard errors of a 95 % interval."""
 WORST = 9.0
 """A squared residual, in standard deviations, counts as at most this."""
 VALUES = 9
@@ -25,18 +28,29 @@ VALUES = 9
 
 
 def pattern_pieces(table: pd.DataFrame, changes: Sequence[int]) -> list[int]:
-    """The first size of each piece, the first one 0. `table` has the columns pattern, window, size, median_ps;
-    `changes` are sizes at which a piece begins in any case."""
+    """The first size of each piece, the first one 0.
+
+    `table` has the columns pattern, window, size, median_ps, and where it is known its 95 % interval, low_ps and
+    high_ps; `changes` are sizes at which a piece begins in any case.
+    """
     edges = [0, *sorted({size for size in changes if size > int(table["size"].min())}), 2**62]
     starts: list[int] = []
     for low, high in pairwise(edges):
         part = table[(table["size"] >= low) & (table["size"] < high)]
         if len(part):
-            starts += _divided(part)
+            starts += _divided(part, _scatter(table))
     return [0, *starts[1:]]
 
 
-def _divided(table: pd.DataFrame) -> list[int]:
+def _scatter(table: pd.DataFrame) -> float:
+    """The standard deviation of a relative residual."""
+    if not {"low_ps", "high_ps"} <= set(table.columns):
+        return SCATTER
+    of_medians = float(((table["high_ps"] - table["low_ps"]) / table["median_ps"]).median()) / (2 * NORMAL)
+    return math.hypot(SCATTER, of_medians)
+
+
+def _divided(table: pd.DataFrame, scatter: float) -> list[int]:
     """The first size of each piece between two changes."""
     curves = table.pivot_table(index="size", columns=["pattern", "window"], values="median_ps")
     sizes = curves.index.to_numpy(dtype=np.int64)
@@ -44,7 +58,7 @@ def _divided(table: pd.DataFrame) -> list[int]:
     price = VALUES * math.log(int(np.isfinite(values).sum()))
     best, before = [0.0], [0]
     for end in range(1, len(sizes) + 1):
-        costs = [best[first] + _cost(sizes[first:end], values[first:end]) + price for first in range(end)]
+        costs = [best[first] + _cost(sizes[first:end], values[first:end], scatter) + price for first in range(end)]
         before.append(int(np.argmin(costs)))
         best.append(costs[before[-1]])
     first, starts = len(sizes), []
@@ -54,7 +68,7 @@ def _divided(table: pd.DataFrame) -> list[int]:
     return starts[::-1]
 
 
-def _cost(sizes: NDArray[np.int64], values: Array) -> float:
+def _cost(sizes: NDArray[np.int64], values: Array, scatter: float) -> float:
     """The squared residuals of lines through the curves (columns), in standard deviations."""
     total = 0.0
     for column in values.T:
@@ -63,5 +77,5 @@ def _cost(sizes: NDArray[np.int64], values: Array) -> float:
             continue
         weighted = np.stack([np.ones(int(there.sum())), sizes[there].astype(np.float64)], axis=1) / column[there, None]
         line = np.linalg.lstsq(weighted, np.ones(len(weighted)), rcond=None)[0]
-        total += float(np.minimum(((weighted @ line - 1) / SCATTER) ** 2, WORST).sum())
+        total += float(np.minimum(((weighted @ line - 1) / scatter) ** 2, WORST).sum())
     return total

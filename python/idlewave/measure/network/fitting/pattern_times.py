@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from ....errors import UsageError
 from ....machine import Machine
@@ -31,6 +32,18 @@ class PatternItem:
     window: int
     size: int
     delay_ns: int = 0
+
+
+KEYS = ["pattern", "window", "size", "delay_ns"]
+"""The columns that identify an item."""
+
+
+def items_of(table: pd.DataFrame) -> list[PatternItem]:
+    """The items of the rows of a table with the columns KEYS."""
+    return [
+        PatternItem(str(pattern), int(window), int(size), int(delay))
+        for pattern, window, size, delay in table[KEYS].itertuples(index=False)
+    ]
 
 
 @dataclass

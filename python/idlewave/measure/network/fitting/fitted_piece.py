@@ -1,0 +1,139 @@
+"""A piece of the sizes with its fit: the parameters that the patterns show, and the fits that they do not exclude.
+
+The simulator's rules are not smooth, so a descent begins at several places. Parameters that the patterns cannot
+distinguish from 0 are 0 (Occam: the information criterion of Schwarz, 1978).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ....machine import Parameters
+from .fit_starts import fit_starts
+from .observations import Array
+from .piece_fit import LOSS, NAMES, TIMES, Descent, PieceFit
+
+SHORT, FEW_STEPS = 6, 3
+"""Steps of a descent that shows whether its start is good, and of one that begins near its end."""
+NARROW = 16
+"""The widest window of the rows with which a place to begin is chosen."""
+FEWEST = 2
+"""The parameters that a piece has at least: o_s and o_r."""
+STRONG = 3 * LOSS**2
+"""The evidence against a fit is strong if its criterion is above the least by more: 6 in the units of Schwarz'
+criterion, which are half as large (Kass and Raftery, Bayes factors, 1995)."""
+NEARLY = 2.0
+"""A factor within which slopes say what a fit without a parameter costs more."""
+
+
+@dataclass(frozen=True)
+class FittedPiece:
+    """A piece with its fit.
+
+    rows: of the table, to which it is fitted. found, free: the parameters, and which of them the patterns show; the
+    others are 0. whole, all_free: the same before any was dropped. others: fits with other parameters free, against
+    which there is no strong evidence. near: where other descents began, which may end as well. held_out: the cost of
+    the rows that were held out of the fit.
+    """
+
+    piece: PieceFit
+    rows: pd.DataFrame
+    found: Descent
+    free: tuple[bool, ...]
+    whole: Descent
+    all_free: tuple[bool, ...]
+    others: tuple[Descent, ...]
+    near: tuple[Array, ...]
+    held_out: float = 0.0
+
+    @property
+    def first(self) -> int:
+        """The smallest size of the piece, bytes; 0 for the first piece."""
+        return self.piece.first
+
+    @property
+    def criterion(self) -> float:
+        """The cost, and the price of the free parameters (Schwarz, 1978)."""
+        return self.found.cost + sum(self.free) * price_of(self.rows)
+
+    @property
+    def parameters(self) -> Parameters:
+        """As the simulator takes them."""
+        return self.piece.parameters(self.found.values)
+
+
+def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most: float) -> FittedPiece | None:
+    """The fit of a piece with these rows; None if its criterion cannot come below `most`."""
+    measured = rows["median_ps"].to_numpy(dtype=np.float64)
+    several = rows["size"].nunique() > 1
+    free = [(several or name in TIMES) and (piece.posts or name != "o_p") for name in NAMES]
+    bound = most - FEWEST * price_of(rows)
+    nearest = [*starts]
+    if len(nearest) != 1:
+        nearest = _nearest(piece, rows, measured, free, starts or fit_starts(rows), bound)
+    if not nearest:
+        return None
+    whole = piece.descend(measured, nearest[0], free)
+    return None if whole.cost > bound else _with_fewest(piece, rows, whole, free, nearest[1:])
+
+
+def price_of(rows: pd.DataFrame) -> float:
+    """What a parameter has to lower the cost by, so that it is worth having."""
+    return LOSS**2 * math.log(len(rows)) / 2
+
+
+def _nearest(
+    piece: PieceFit,
+    rows: pd.DataFrame,
+    measured: Array,
+    free: Sequence[bool],
+    starts: Sequence[Array],
+    most: float,
+) -> list[Array]:
+    """The ends of short descents on a part of the rows, the best first, and those with no strong evidence against them.
+
+    The part has three sizes, and no wide windows, which are most of the ops and show little more than narrower ones.
+    Nothing if that part alone costs more than `most` already: all rows seldom cost less than a part of them."""
+    sizes = np.unique(rows["size"])
+    part = ((rows["window"] <= NARROW) & rows["size"].isin(sizes[[0, len(sizes) // 2, -1]])).to_numpy()
+    if not part.any():
+        part[:] = True
+    thin, own = piece.of_rows(rows[part].reset_index(drop=True)), measured[part]
+    tried = sorted((thin.descend(own, each, free, SHORT) for each in starts), key=lambda descent: descent.cost)
+    if tried[0].cost > most:
+        return []
+    return [each.values for each in tried if each.cost <= tried[0].cost + STRONG]
+
+
+def _with_fewest(
+    piece: PieceFit, rows: pd.DataFrame, found: Descent, free: Sequence[bool], near: Sequence[Array]
+) -> FittedPiece:
+    """Without the parameters whose absence costs less than their price, the smallest first; o_s and o_r stay."""
+    measured, price = rows["median_ps"].to_numpy(dtype=np.float64), price_of(rows)
+    kept, seen, whole = list(free), [found], found
+    expected: Array | None = None
+    for i in np.argsort(found.values / piece.scale):
+        if not kept[i] or NAMES[i] in ("o_s", "o_r"):
+            continue
+        fewer = [k and j != i for j, k in enumerate(kept)]
+        without = found.values * np.asarray(fewer)
+        other = Descent(without, piece.cost(without, measured))
+        if other.cost > found.cost + price:
+            if expected is None:
+                expected = piece.costs_without(measured, found.values, kept)
+            if expected[i] > found.cost + NEARLY * (price + STRONG):
+                continue
+            other = piece.descend(measured, without, fewer, FEW_STEPS)
+        seen.append(other)
+        if other.cost <= found.cost + price:
+            found, kept, expected = other, fewer, None
+    if kept != list(free):  # without one, the others' best values are others
+        seen.append(piece.descend(measured, found.values, kept, FEW_STEPS))
+        found = min(found, seen[-1], key=lambda descent: descent.cost)
+    others = tuple(other for other in seen if other.cost <= found.cost + price + STRONG)
+    return FittedPiece(piece, rows, found, tuple(kept), whole, tuple(free), others, tuple(near))
