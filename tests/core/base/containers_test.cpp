@@ -100,13 +100,18 @@ TEST(LargeVector, KeepsItsValuesWhereverTheirMemoryComesFrom) {
     EXPECT_THROW(values.reserve(std::size_t{1} << 59), std::bad_alloc) << "more than there can be";
 }
 
-TEST(HugeMemory, IsZeroAndBeginsAtAHugePageWhereItIsLarge) {
+TEST(HugeMemory, IsZeroAndBeginsAtALineAPageOrAHugePageByItsSize) {
+    const auto begins_at = [](std::size_t bytes) -> std::uintptr_t {
+        return bytes >= smallest_huge_memory ? std::uintptr_t{1} << 21 : bytes >= 4096 ? 4096 : 64;
+    };
     for (const std::size_t bytes :
-         {std::size_t{1}, smallest_huge_memory - 1, smallest_huge_memory, std::size_t{5'000'001}}) {
-        const HugeMemory memory = huge_memory(bytes);
-        EXPECT_TRUE(std::all_of(memory.get(), memory.get() + bytes, [](std::byte b) { return b == std::byte{0}; }));
-        if (bytes >= smallest_huge_memory) {
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % (std::uintptr_t{1} << 21), 0U);
+         {std::size_t{1}, std::size_t{4096}, smallest_huge_memory - 1, smallest_huge_memory, std::size_t{5'000'001}}) {
+        for (const Pages pages : {Pages::huge, Pages::small}) {
+            const HugeMemory memory = huge_memory(bytes, pages);
+            EXPECT_TRUE(std::all_of(memory.get(), memory.get() + bytes, [](std::byte b) { return b == std::byte{0}; }));
+            if (pages == Pages::huge) {
+                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % begins_at(bytes), 0U);
+            }
         }
     }
     EXPECT_EQ(huge_memory(0), nullptr);

@@ -31,13 +31,11 @@ def random_injected(draw: np.random.Generator) -> Injected:
 def competing_core(
     kind: str, load: float, injected: Injected | None = None, *, seed: int, seconds: float = 10.0
 ) -> Detours:
-    """A core of which a competing task of a kind of COMPETITORS takes the share `load` of what an injected source leaves,
-    beside the machine's own noise.
+    """A core of which a competing task of a kind of COMPETITORS takes the share `load`, beside the machine's own noise.
 
     After an injected event the scheduler may go on with the competing task, so that both are one detour.
     """
     draw = np.random.default_rng(seed)
-    load *= 1 if injected is None else 1 - injected.frequency * (injected.length_s + injected.bias_s)
     turns = _COMPETING[kind](draw, load, seconds) if load else np.empty((0, 2))
     parts = [turns, _machine(draw, seconds)]
     if injected is not None:

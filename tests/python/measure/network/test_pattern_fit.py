@@ -11,7 +11,8 @@ import pytest
 from idlewave.errors import MeasurementError, UsageError
 from idlewave.machine import Level, Machine, Parameters, Segment
 from idlewave.measure.network.fitting.machine_speeds import NONE, find_speeds
-from idlewave.measure.network.fitting.pattern_assessment import assess_patterns, error_summary
+from idlewave.measure.network.fitting.pattern_assessment import assess_patterns, error_summary, pattern_table
+from idlewave.measure.network.fitting.pattern_fit import PieceFits
 from idlewave.measure.network.fitting.pattern_pieces import pattern_pieces
 from idlewave.measure.network.fitting.pattern_times import COLD, PATTERNS
 from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
@@ -51,6 +52,30 @@ def test_what_the_patterns_show_of_the_parameters_is_found(tmp_path: Path) -> No
     small, large = (r.parameters for r in found.ranges)
     assert small.c == pytest.approx(SMALL.c, abs=20_000)
     assert large.o_s + large.c == pytest.approx(ONE_COPY.o_s + ONE_COPY.c, rel=0.1)
+
+
+def test_sizes_inside_a_piece_are_held_out_of_the_fit_and_their_error_is_said(tmp_path: Path) -> None:
+    rows = rows_of(items([2**i for i in range(8)]), Machine("m", Level(SMALL)), 1200, np.random.default_rng(7))
+    write(tmp_path, rows)
+    samples = read_patterns(tmp_path).samples
+    fits = PieceFits(pattern_table(samples))
+    assert fits.starts == [0]
+    assert set(fits.whole["size"]) == {1, 4, 16, 64, 128}
+    assert set(fits.held_out["size"]) == {2, 8, 32}
+    held_out = [note for note in assess_patterns(samples).notes if "held out" in note]
+    said = held_out[0].replace("\u202f", " ")
+    assert said.startswith("On 3 sizes that were held out of the fit, the median error is 0.")
+    assert said.endswith("100 % of the rows are within 10 %.")
+
+
+def test_the_parameters_cost_least_also_behind_those_that_the_patterns_do_not_show(tmp_path: Path) -> None:
+    """Without a parameter the best values of the others are others."""
+    samples = measured(tmp_path, [(Machine("m", Level(SMALL)), 1200)]).samples
+    found = PieceFits(pattern_table(samples)).fit([], 0, 2**62, None)
+    assert found is not None
+    assert not all(found.free)
+    ps = found.rows["median_ps"].to_numpy()
+    assert found.piece.descend(ps, found.found.values, found.free).cost >= 0.97 * found.found.cost
 
 
 def test_a_rendezvous_is_fitted_as_one_where_sends_were_seen_to_wait(tmp_path: Path) -> None:

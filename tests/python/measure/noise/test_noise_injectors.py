@@ -30,7 +30,9 @@ REAL_SECONDS = 5
 def made_up(seed: int, with_source: bool):
     draw = np.random.default_rng([seed, 9])
     source = random_injected(draw) if with_source else None
-    return competing_core(COMPETITORS[seed % 4], float(draw.choice(LOADS)), source, seed=seed, seconds=5), source
+    load = float(draw.choice(LOADS))  # of the time that the source leaves
+    load *= 1 if source is None else 1 - source.frequency * (source.length_s + source.bias_s)
+    return competing_core(COMPETITORS[seed % 4], load, source, seed=seed, seconds=5), source
 
 
 @pytest.mark.parametrize("block", range(10))

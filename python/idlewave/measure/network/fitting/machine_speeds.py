@@ -111,17 +111,17 @@ def _centres(octaves: NDArray[np.float64]) -> NDArray[np.float64]:
     edges = np.arange(octaves.min() - 4 * BIN, octaves.max() + 5 * BIN, BIN)
     counts = np.histogram(octaves, edges)[0].astype(np.float64)
     height = scipy.ndimage.gaussian_filter1d(counts, SMOOTHED)
-    peaks, _ = scipy.signal.find_peaks(height)
+    rises, falls = height[1:-1] > height[:-2], height[1:-1] >= height[2:]
     bounds: list[float] = []
     kept: list[int] = []
-    for peak in peaks:
+    for peak in (np.flatnonzero(rises & falls) + 1).tolist():
         if kept:
             valley = kept[-1] + int(height[kept[-1] : peak + 1].argmin())
             if height[valley] > VALLEY * min(height[kept[-1]], height[peak]):
-                kept[-1] = int(max(kept[-1], peak, key=lambda at: height[at]))
+                kept[-1] = max(kept[-1], peak, key=lambda at: float(height[at]))
                 continue
             bounds.append(float(edges[valley] + BIN / 2))
-        kept.append(int(peak))
+        kept.append(peak)
     groups = np.split(np.sort(octaves), np.searchsorted(np.sort(octaves), bounds))
     found = [float(np.median(g)) for g in groups if len(g) >= LEAST_SHARE * len(octaves)]
     return np.array(found or [float(np.median(octaves))])

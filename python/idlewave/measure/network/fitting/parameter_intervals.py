@@ -45,7 +45,7 @@ def parameter_intervals(fitted: FittedPiece, tables: Sequence[pd.DataFrame]) -> 
         return {}
     each = np.asarray([fitted.piece.step(own, values, fitted.free) for own in measured])
     n = len(each)
-    between = scipy.stats.t.ppf(0.975, n - 1) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
+    between = scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
     half = np.hypot(between, NORMAL * _indistinct(fitted))
     return {
         name: (float(max(least - width, 0.0)), float(most + width))

@@ -164,8 +164,8 @@ def _held_out_notes(table: pd.DataFrame, held_out: pd.DataFrame) -> list[str]:
     off = table.loc[table["size"].isin(held_out["size"]) & ~table["pattern"].isin(NOT_FITTED), "error"].abs()
     median, fair = percent_text(float(off.median())), percent_text(float((off <= FAIR).mean()))
     return [
-        f"On {held_out['size'].nunique()} sizes that were held out of the fit, the median error is {median}, and {fair} "
-        f"of the rows are within {percent_text(FAIR)}."
+        f"On {held_out['size'].nunique()} sizes that were held out of the fit, the median error is {median}; "
+        f"{fair} of the rows are within {percent_text(FAIR)}."
     ]
 
 

@@ -21,7 +21,7 @@ from .observations import Array
 from .parameter_intervals import parameter_intervals
 from .pattern_pieces import pattern_pieces
 from .pattern_times import NOT_FITTED
-from .piece_fit import PieceFit
+from .piece_fit import NAMES, PieceFit
 
 LAST = 2**62
 """A size in bytes, larger than any."""
@@ -148,13 +148,23 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
 
 
 def _with_posting(fits: PieceFits, pieces: Sequence[FittedPiece], eager_limit: int | None) -> list[FittedPiece]:
-    """The same pieces on a machine whose receives take the CPU, with o_p, from where they are."""
+    """The same pieces on a machine whose receives take the CPU, with o_p: from where they are, and from where half of
+    the CPU's time is that of posts, which without o_p is in o_s and o_r."""
     found: list[FittedPiece] = []
     for p, (first, end) in zip(pieces, pairwise([*(p.first for p in pieces), LAST]), strict=True):
-        posting = fits.fit(found, first, end, eager_limit, (p.found.values,), posts=True)
+        posting = fits.fit(found, first, end, eager_limit, (p.found.values, _half_posting(p.found.values)), posts=True)
         assert posting is not None
         found.append(posting)
     return found
+
+
+def _half_posting(values: Array) -> Array:
+    """The parameters with half of o_s and o_r in o_p."""
+    half = values.copy()
+    ends = [NAMES.index("o_s"), NAMES.index("o_r")]
+    half[ends] /= 2
+    half[NAMES.index("o_p")] += half[ends].mean()
+    return half
 
 
 def _criterion(pieces: Sequence[FittedPiece]) -> float:
