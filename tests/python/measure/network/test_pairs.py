@@ -262,6 +262,7 @@ def test_the_command_shows_a_recording_as_table_json_plot_and_machine(tmp_path: 
 # ---- the probe
 
 
+@pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.parametrize(("find", "ranks"), [(open_mpi, 4), (mpich, 2)])
 def test_all_pairs_of_a_job_are_visited_with_every_series_and_both_ranks_as_clients(find, ranks: int) -> None:

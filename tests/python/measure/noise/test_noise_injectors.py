@@ -81,12 +81,11 @@ def competing(load: float, seed: int):
         running.wait()
 
 
-@pytest.fixture(scope="module")
-def bias_s(tmp_path_factory) -> float:
-    """By how much detours are longer than what was injected, at most nearly always."""
-    skip_without_priority()
-    with injecting("--period-us", 1618, "--length-us", NOTHING_US) as nothing:
-        found = run("detour", tmp_path_factory.mktemp("bias"), "--seconds", 2, "--cpus", CORE)
+def bias_of(period_us: int, folder) -> float:
+    """By how many s detours are longer than what was injected, at most nearly always: the longer the period, the
+    colder the caches are for the switch to the injector."""
+    with injecting("--period-us", period_us, "--length-us", NOTHING_US) as nothing:
+        found = run("detour", folder, "--seconds", REAL_SECONDS, "--cpus", CORE)
     table = found.table()[:, :2]
     known = injections(found, nothing, table)
     held = known.places >= 0
@@ -104,21 +103,21 @@ class Real:
     found: list[Found]
 
 
-def real(folder, seed: int, bias_s: float) -> Real:
-    draw = np.random.default_rng([seed, 17])
-    source = random_injected(draw)
-    source = Injected(round(1e6 / source.frequency) ** -1 * 1e6, round(source.length_s * 1e6) * 1e-6, bias_s)
-    words = ("--period-us", round(1e6 / source.frequency), "--length-us", round(source.length_s * 1e6))
-    with competing(LOADS[seed % len(LOADS)], seed), injecting(*words):
-        run("detour", folder, "--seconds", REAL_SECONDS, "--cpus", CORE)
-    core = detours_of(read_recording(folder))[0]
+def real(folder, seed: int) -> Real:
+    skip_without_priority()
+    drawn = random_injected(np.random.default_rng([seed, 17]))
+    period_us, length_us = round(1e6 / drawn.frequency), round(drawn.length_s * 1e6)
+    source = Injected(1e6 / period_us, length_us * 1e-6, bias_of(period_us, folder / "bias"))
+    with competing(LOADS[seed % len(LOADS)], seed), injecting("--period-us", period_us, "--length-us", length_us):
+        run("detour", folder / "source", "--seconds", REAL_SECONDS, "--cpus", CORE)
+    core = detours_of(read_recording(folder / "source"))[0]
     return Real(source, [found for found in found_sources(core) if not of_the_machine(found)])
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("seed", range(12))
-def test_an_injector_on_this_machine_has_its_period_and_its_length_or_is_not_found(tmp_path, bias_s, seed):
-    seen = real(tmp_path, seed, bias_s)
+def test_an_injector_on_this_machine_has_its_period_and_its_length_or_is_not_found(tmp_path, seed):
+    seen = real(tmp_path, seed)
     length_ps, most_bias = seen.source.length_s * 1e12, seen.source.bias_s * 1e12
     for where in ("spectrum", "signature"):
         own = [found for found in seen.found if found.where == where and is_injected(found, seen.source)]

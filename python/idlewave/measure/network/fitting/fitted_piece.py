@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -36,8 +36,8 @@ class FittedPiece:
     """A piece with its fit.
 
     rows: of the table, to which it is fitted. found, free: the parameters, and which of them the patterns show; the
-    others are 0. whole, all_free: the same before any was dropped. others: fits with other parameters free, against
-    which there is no strong evidence. near: where other descents began, which may end as well. held_out: the cost of
+    others are 0. whole, all_free: the same before any was dropped. others: further fits, against which there is no
+    strong evidence. near: where other descents began, which may end as well. held_out: the cost of
     the rows that were held out of the fit.
     """
 
@@ -55,6 +55,10 @@ class FittedPiece:
     def first(self) -> int:
         """The smallest size of the piece, bytes; 0 for the first piece."""
         return self.piece.first
+
+    def or_as(self, *others: FittedPiece) -> FittedPiece:
+        """The same piece, of which the patterns do not exclude the parameters of the others."""
+        return replace(self, others=(*self.others, *(other.found for other in others)))
 
     @property
     def criterion(self) -> float:

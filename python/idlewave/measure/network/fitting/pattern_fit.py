@@ -121,10 +121,12 @@ def fit_patterns(tables: Sequence[pd.DataFrame], fits: PieceFits, eager_limit: i
     None if every message is eager.
     """
     pieces = _fit_pieces(fits, eager_limit)
-    posting = _with_posting(fits, pieces, eager_limit)
-    better = _criterion(posting) < _criterion(pieces) and _held_out(posting) <= _held_out(pieces)
-    if better and any(p.parameters.o_p for p in posting):
-        pieces = posting
+    others = _with_posting(fits, pieces, eager_limit)
+    better = _criterion(others) < _criterion(pieces) and _held_out(others) <= _held_out(pieces)
+    if better and any(p.parameters.o_p for p in others):
+        pieces, others = others, pieces
+    if _criterion(others) + _held_out(others) <= _criterion(pieces) + _held_out(pieces) + STRONG:
+        pieces = [p.or_as(other) for p, other in zip(pieces, others, strict=True)]
     return [PatternRange(p.first, p.parameters, parameter_intervals(p, tables)) for p in pieces]
 
 
@@ -139,10 +141,12 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
             last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
             ends = (last.found.values, next_one.found.values)
-            both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most)
+            both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most + STRONG)
             if both and both.criterion <= most and both.held_out <= last.held_out + next_one.held_out + STRONG:
-                pieces[-1] = both
+                pieces[-1] = both.or_as(last, next_one) if both.criterion > most - STRONG else both
                 continue
+            if both:
+                pieces[-1], next_one = last.or_as(both), next_one.or_as(both)
         pieces.append(next_one)
     return pieces
 
