@@ -37,8 +37,8 @@ class SourceLength:
     `alone`: of each detour of the core, whether it holds an event of the source and nothing else, as far as its length
     shows. `mixed`: the part of the source's detours that hold other work, too. `separable`: whether the lengths show
     which these are; if not, only the interval is known, and `length_ps` is that of the short ones. The interval has
-    95 % of the single lengths if other work may be among them, else it is the 95 % confidence interval of the mean.
-    `share`: of all periods in which an event comes.
+    the single lengths but for the longest 2.5 %, if other work may be among them; else it is the 95 % confidence
+    interval of the mean. `share`: of all periods in which an event comes.
     """
 
     alone: Flags
@@ -133,7 +133,8 @@ def _separated(core: Detours, train: Train, competing: float) -> SourceLength | 
     if len(own) < max(LEAST_EVENTS, _LEAST_ALONE * len(lengths)):
         return None
     least, most = (float(q) for q in np.quantile(own if separable else lengths, _INTERVAL))
-    least *= 1.0 if separable else max(1 - competing, 0.0)  # other work comes meanwhile, and adds
+    # Other work comes meanwhile, and adds: the shortest detour that is alone may be the only one without.
+    least = float(own.min()) if separable else least * max(1 - competing, 0.0)
     return SourceLength(alone, float(own.mean()), least, most, float((lengths > end).mean()), separable)
 
 

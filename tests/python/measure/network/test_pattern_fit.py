@@ -109,6 +109,15 @@ def test_intervals_cover_what_another_epoch_gives(tmp_path: Path) -> None:
     assert assess_patterns(measured(tmp_path / "one", machines[:1]).samples).ranges[0].intervals == {}
 
 
+def test_a_cost_that_limits_nothing_may_be_as_large_as_what_hides_it(tmp_path: Path) -> None:
+    """A stream goes as fast as its receiver, whatever g is below o_r: no derivative shows that."""
+    machine = Machine("m", Level(Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000)))
+    found = assess_patterns(measured(tmp_path, [(machine, 1200)] * 2).samples)
+    low, high = found.ranges[0].intervals["g"]
+    assert low <= 90_000
+    assert 130_000 < high < 200_000
+
+
 def test_a_machine_of_two_speeds_is_reported_and_each_can_be_fitted(tmp_path: Path) -> None:
     fast = Machine("fast", Level(Parameters(L=50_000, o_s=30_000, o_r=40_000, g=30_000)))
     slow = Machine("slow", Level(Parameters(L=200_000, o_s=50_000, o_r=90_000, g=80_000)))
