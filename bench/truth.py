@@ -185,16 +185,12 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
     with environment(setting.variables):
         before = loops(setting, program, 2, options.seconds / 2, options.max_size, 1)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
-        measured = measure_collectives(2, setting.mpi, seconds=options.collective_seconds)
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, 2)
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
-        fitted = assess_collectives(measured, machine)
-        machine = replace(machine, algorithm_rules=fitted.rules)
         real = programs(setting, machine, folder)
         own = at_speed(pd.concat([before, after], ignore_index=True), network)
-        notes = (*network.notes, *fitted.notes)
-        print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in notes), flush=True)
+        print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
         tables = {"2 ranks": compared(own, machine, 2)}
         if options.four and setting.mpi.vendor == OPEN_MPI:
             shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
@@ -249,7 +245,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of '(openmpi|mpich) (shared memory|tcp)'")
     parser.add_argument("--seconds", type=float, default=20, help="of the loops")
     parser.add_argument("--pattern-seconds", type=float, default=9)
-    parser.add_argument("--collective-seconds", type=float, default=6)
+    parser.add_argument("--collective-seconds", type=float, default=6, help="of those of four ranks")
     parser.add_argument("--max-size", type=int, default=4 << 20)
     parser.add_argument("--four", action="store_true", help="four ranks, too, which share two cores")
     parser.add_argument("--output", type=Path, default=ROOT / "out/bench/truth")
