@@ -71,7 +71,11 @@ HugeMemory huge_memory(std::size_t bytes, Pages pages) {
         return {allocate(bytes), release};
     }
     if (pages == Pages::small) {
-        return {map(mapped(bytes)), release};
+        std::byte* const small = map(mapped(bytes));
+#ifdef MADV_NOHUGEPAGE
+        ::madvise(small, mapped(bytes), MADV_NOHUGEPAGE);
+#endif
+        return {small, release};
     }
     std::byte* const memory = map_aligned(mapped(bytes));
 #ifdef MADV_HUGEPAGE

@@ -33,7 +33,7 @@ def commands(compiled: bool) -> str:
     """What the page says to type, with the compiler that is here; with what is `compiled` instead of its sources."""
     found = commands_of_the_page("ring.cpp")
     assert found.count("g++ ") == 1
-    assert all(found.count(sources) == 1 for sources in SOURCES)
+    assert all(found.count(part) == 1 for part in (*SOURCES, " -O2 "))
     if compiled:
         # Without optimisation, which takes most of the time; a library comes behind those that use it.
         found = found.replace(" -O2 ", " -O0 ").replace(

@@ -60,7 +60,7 @@ def test_sizes_inside_a_piece_are_held_out_of_the_fit_and_their_error_is_said(tm
     samples = read_patterns(tmp_path).samples
     fits = PieceFits(pattern_table(samples))
     assert fits.starts == [0]
-    assert set(fits.whole["size"]) == {1, 4, 16, 64, 128}
+    assert set(fits.rows["size"]) == {1, 4, 16, 64, 128}
     assert set(fits.held_out["size"]) == {2, 8, 32}
     held_out = [note for note in assess_patterns(samples).notes if "held out" in note]
     said = held_out[0].replace("\u202f", " ")

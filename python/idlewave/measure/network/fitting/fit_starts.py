@@ -42,15 +42,18 @@ def fit_starts(table: pd.DataFrame) -> list[Array]:
 
 
 def _line(table: pd.DataFrame, pattern: str) -> tuple[float, float]:
-    """Time and cost per byte of a message in the pattern's widest window that all sizes have; 0 without it."""
-    rows = table[table["pattern"] == pattern]
-    counts = rows.groupby("window")["size"].nunique()
-    if not len(rows):
+    """Time and cost per byte of a further message in a pattern: by its two widest windows that most sizes have, so that
+    the answer's time is not in it; of one window, by its time. 0 without the pattern."""
+    times_of = table[table["pattern"] == pattern].pivot_table(index="size", columns="window", values="median_ps")
+    if times_of.empty:
         return 0.0, 0.0
-    window = int(counts[counts == counts.max()].index.max())
-    rows = rows[rows["window"] == window]
-    ways = 2 if pattern == "ping-pong" else window
-    sizes, times = rows["size"].to_numpy(dtype=np.float64), rows["median_ps"].to_numpy(dtype=np.float64) / ways
+    counts = times_of.notna().sum()
+    windows = [int(window) for window in counts.index[counts == counts.max()]][-2:]
+    known = times_of[windows].dropna()
+    spans = known[windows[-1]] - known[windows[0]] if len(windows) > 1 else known[windows[0]]
+    ways = windows[-1] - windows[0] if len(windows) > 1 else 2 if pattern == "ping-pong" else windows[0]
+    sizes = known.index.to_numpy(dtype=np.float64)
+    times = np.maximum(spans.to_numpy(dtype=np.float64) / ways, 1.0)
     if len(sizes) < 2:
         return float(times[0]), 0.0
     weighted = np.stack([np.ones(len(sizes)), sizes], axis=1) / times[:, None]

@@ -25,10 +25,10 @@ NARROW = 16
 FEWEST = 2
 """The parameters that a piece has at least: o_s and o_r."""
 STRONG = 3 * LOSS**2
-"""The evidence against a fit is strong if its criterion is above the least by more: 6 in the units of Schwarz'
-criterion, which are half as large (Kass and Raftery, Bayes factors, 1995)."""
+"""The evidence against a fit is strong if it costs so much more: 6 in the units of Schwarz' criterion, which are half
+as large (Kass and Raftery, Bayes factors, 1995)."""
 NEARLY = 2.0
-"""A factor within which slopes say what a fit without a parameter costs more."""
+"""What the slopes expect a fit without a parameter to cost is right to this factor."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class FittedPiece:
 
     rows: of the table, to which it is fitted. found, free: the parameters, and which of them the patterns show; the
     others are 0. whole, all_free: the same before any was dropped. others: further fits, against which there is no
-    strong evidence. near: where other descents began, which may end as well. held_out: the cost of
-    the rows that were held out of the fit.
+    strong evidence; fits with more parameters cost less, and are among them. near: where other descents begin that may
+    end as low. held_out: the cost of the rows that were held out of the fit.
     """
 
     piece: PieceFit
@@ -57,8 +57,11 @@ class FittedPiece:
         return self.piece.first
 
     def or_as(self, *others: FittedPiece) -> FittedPiece:
-        """The same piece, of which the patterns do not exclude the parameters of the others."""
-        return replace(self, others=(*self.others, *(other.found for other in others)))
+        """The same piece, of which the patterns do not exclude the parameters of the others: of those with the same
+        parameters to choose from, since in a piece of one size L has the time of the bytes."""
+        one_size = self.rows["size"].nunique() == 1
+        alike = (other.found for other in others if one_size or other.rows["size"].nunique() > 1)
+        return replace(self, others=(*self.others, *alike))
 
     @property
     def criterion(self) -> float:
@@ -72,7 +75,7 @@ class FittedPiece:
 
 
 def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most: float) -> FittedPiece | None:
-    """The fit of a piece with these rows; None if its criterion cannot come below `most`."""
+    """The fit of a piece with these rows; None if it is seen early that its criterion exceeds `most`."""
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
     several = rows["size"].nunique() > 1
     free = [(several or name in TIMES) and (piece.posts or name != "o_p") for name in NAMES]
@@ -106,7 +109,7 @@ def _nearest(
     sizes = np.unique(rows["size"])
     part = ((rows["window"] <= NARROW) & rows["size"].isin(sizes[[0, len(sizes) // 2, -1]])).to_numpy()
     if not part.any():
-        part[:] = True
+        part = np.ones(len(rows), dtype=np.bool_)
     thin, own = piece.of_rows(rows[part].reset_index(drop=True)), measured[part]
     tried = sorted((thin.descend(own, each, free, SHORT) for each in starts), key=lambda descent: descent.cost)
     if tried[0].cost > most:

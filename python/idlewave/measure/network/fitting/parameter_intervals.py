@@ -12,10 +12,10 @@ import scipy
 from .fitted_piece import STRONG, FittedPiece
 from .observations import Array
 from .pattern_times import KEYS
-from .piece_fit import NAMES, TIMES, Descent
+from .piece_fit import NAMES, TIMES, Descent, weights_of
 
-FIRST, BEYOND, LAST_STEP = 0.02, 64.0, 2**0.125
-"""A parameter that was dropped is looked for from the first to beyond the last multiple of its scale, by such steps."""
+FIRST, MOST, LAST_STEP = 0.02, 64.0, 1.09
+"""A parameter that was dropped is looked for from the first to the most multiple of its scale, to such a factor."""
 RIDGE = 1e-6
 """Directions that the patterns show less than this (relative) say nothing about an error."""
 
@@ -37,21 +37,19 @@ def parameter_intervals(fitted: FittedPiece, tables: Sequence[pd.DataFrame]) -> 
     Two parts, as squares: Student's t of the scatter of the epochs' own fits, for the difference of two means; and how
     far a parameter may be off while there is no strong evidence against it, by the derivatives of the residuals, of
     which LOSS counts as one standard deviation. The second is what another run may shift between parameters. And this
-    around all fits that the patterns do not exclude.
+    around all fits that the patterns do not exclude, up to the largest value that does not show.
     """
-    values = fitted.found.values
-    fits = np.stack([values, *(other.values for other in _not_excluded(fitted))])
     measured = _by_epoch(tables, fitted.rows)
     if len(measured) < 2:
         return {}
+    values = fitted.found.values
+    fits = np.stack([values, *(other.values for other in _not_excluded(fitted))])
     each = np.asarray([fitted.piece.step(own, values, fitted.free) for own in measured])
     n = len(each)
     between = scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
     half = np.hypot(between, _indistinct(fitted))
-    return {
-        name: (float(max(least - width, 0.0)), float(most + width))
-        for name, least, most, width in zip(NAMES, fits.min(axis=0), fits.max(axis=0), half, strict=True)
-    }
+    low, high = fits.min(axis=0) - half, np.maximum(fits.max(axis=0) + half, _largest_hidden(fitted))
+    return {name: (max(float(low[i]), 0.0), float(high[i])) for i, name in enumerate(NAMES)}
 
 
 def _not_excluded(fitted: FittedPiece) -> list[Descent]:
@@ -65,31 +63,33 @@ def _indistinct(fitted: FittedPiece) -> Array:
     """How far each parameter may be off at a cost of STRONG, if the others give way: by the covariance of least
     squares, also of those that are 0; an o_p of 0 has none, since the least o_p changes the rules."""
     measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
-    chosen = [i for i, name in enumerate(NAMES) if name != "o_p" or fitted.free[i]]
-    if fitted.rows["size"].nunique() == 1:
-        chosen = [i for i in chosen if NAMES[i] in TIMES]
-    slopes = fitted.piece.slopes(fitted.found.values, measured, chosen)
+    chosen = _shown(fitted)
+    residuals = fitted.piece.residuals(fitted.found.values, measured)
+    slopes = fitted.piece.slopes(fitted.found.values, measured, chosen) * weights_of(residuals)[:, None]
     off = np.zeros(len(NAMES))
     off[chosen] = np.sqrt(2 * STRONG * np.diag(np.linalg.pinv(slopes.T @ slopes, rcond=RIDGE)).clip(min=0))
-    off *= fitted.piece.scale
-    for i in chosen:
-        if not fitted.free[i]:
-            off[i] = max(off[i], _largest_hidden(fitted, measured, i))
-    return off
+    return np.asarray(off * fitted.piece.scale)
 
 
-def _largest_hidden(fitted: FittedPiece, measured: Array, i: int) -> float:
-    """The largest value of a parameter that was dropped at which the cost is no more than STRONG above the least: a
-    cost that limits nothing does not show, and has no derivative. To a step of an eighth of an octave."""
-    values, most = fitted.found.values.copy(), fitted.found.cost + STRONG
-    step, largest = 2.0, 0.0
-    value = FIRST * fitted.piece.scale[i]
-    while step > LAST_STEP and value < fitted.piece.scale[i] * BEYOND:
-        values[i] = value
-        if fitted.piece.cost(values, measured) <= most:
-            largest = value
-        else:
-            value /= step
-            step **= 0.5
-        value *= step
+def _shown(fitted: FittedPiece) -> list[int]:
+    """The parameters of which the patterns of a piece may say something; costs per byte need two sizes."""
+    several = fitted.rows["size"].nunique() > 1
+    return [i for i, name in enumerate(NAMES) if (name != "o_p" or fitted.free[i]) and (several or name in TIMES)]
+
+
+def _largest_hidden(fitted: FittedPiece) -> Array:
+    """Of each parameter that was dropped, the largest value at which the cost is no more than STRONG above the least;
+    else 0. What limits nothing does not show, and has no derivative. The other parameters stay as they are."""
+    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
+    largest = np.zeros(len(NAMES))
+    for i in (i for i in _shown(fitted) if not fitted.free[i]):
+        values, step, value = fitted.found.values.copy(), 2.0, FIRST * fitted.piece.scale[i]
+        while step > LAST_STEP and value < fitted.piece.scale[i] * MOST:
+            values[i] = value
+            if fitted.piece.cost(values, measured) <= fitted.found.cost + STRONG:
+                largest[i] = value
+            else:
+                value /= step
+                step **= 0.5
+            value *= step
     return largest

@@ -47,8 +47,8 @@ def level_of_ranges(ranges: Sequence[PatternRange], eager_limit: int | None) -> 
 class PieceFits:
     """The fits of pieces to a table of items: each is made once, also where the larger sizes are fitted in two ways.
 
-    `whole` has a row an item: KEYS and median_ps. `changes`: the first sizes of known protocols. Raises
-    MeasurementError if there are no rows but of patterns that no parameter is for.
+    `whole` has a row an item: KEYS and median_ps; `rows` are those to which the pieces are fitted. `changes`: the first
+    sizes of known protocols. Raises MeasurementError if there are no rows but of patterns that no parameter is for.
     """
 
     def __init__(self, whole: pd.DataFrame, changes: Sequence[int] = ()) -> None:
@@ -59,7 +59,7 @@ class PieceFits:
         self.starts = pattern_pieces(fitted, changes)
         ends, kept = _shown_by(fitted["size"], self.starts)
         used = fitted["size"].isin(kept) & ((fitted["window"] <= NARROW) | fitted["size"].isin(ends))
-        self.whole = fitted[used].reset_index(drop=True)
+        self.rows = fitted[used].reset_index(drop=True)
         self.held_out = fitted[~fitted["size"].isin(kept)].reset_index(drop=True)
         self._made: dict[tuple[object, ...], FittedPiece | None] = {}
 
@@ -75,9 +75,9 @@ class PieceFits:
     ) -> FittedPiece | None:
         """The piece of the sizes from `first` to below `end`, by descents from `starts`, or from several places.
 
-        None if its criterion cannot come below `most`.
+        None if it is seen early that its criterion exceeds `most`; that of the result may exceed it, too.
         """
-        rows = _between(self.whole, first, end)
+        rows = _between(self.rows, first, end)
         eager = limit is None or int(rows["size"].max()) <= limit
         # Beside messages of their size, the patterns have some of a byte: those of the first piece.
         smallest = tuple((p.first, p.parameters) for p in below[:1])
@@ -136,24 +136,25 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
     for first, end in pairwise([*fits.starts, LAST]):
         next_one = fits.fit(pieces, first, end, eager_limit)
         assert next_one is not None
-        largest_before = fits.whole.loc[fits.whole["size"] < first, "size"].max()
+        largest_before = fits.rows.loc[fits.rows["size"] < first, "size"].max()
         if pieces and not any(largest_before < change <= first for change in fits.changes):
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
             last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
             ends = (last.found.values, next_one.found.values)
             both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most + STRONG)
-            if both and both.criterion <= most and both.held_out <= last.held_out + next_one.held_out + STRONG:
-                pieces[-1] = both.or_as(last, next_one) if both.criterion > most - STRONG else both
-                continue
-            if both:
-                pieces[-1], next_one = last.or_as(both), next_one.or_as(both)
+            if both and both.held_out <= last.held_out + next_one.held_out + STRONG:
+                if both.criterion <= most:
+                    pieces[-1] = both.or_as(last, next_one) if both.criterion > most - STRONG else both
+                    continue
+                if both.criterion <= most + STRONG:
+                    pieces[-1], next_one = last.or_as(both), next_one.or_as(both)
         pieces.append(next_one)
     return pieces
 
 
 def _with_posting(fits: PieceFits, pieces: Sequence[FittedPiece], eager_limit: int | None) -> list[FittedPiece]:
-    """The same pieces on a machine whose receives take the CPU, with o_p: from where they are, and from where half of
-    the CPU's time is that of posts, which without o_p is in o_s and o_r."""
+    """The same pieces on a machine whose receives take the CPU, with o_p: from where they are, and from where o_s and
+    o_r are half as large, since without o_p they have its time."""
     found: list[FittedPiece] = []
     for p, (first, end) in zip(pieces, pairwise([*(p.first for p in pieces), LAST]), strict=True):
         posting = fits.fit(found, first, end, eager_limit, (p.found.values, _half_posting(p.found.values)), posts=True)
@@ -163,7 +164,7 @@ def _with_posting(fits: PieceFits, pieces: Sequence[FittedPiece], eager_limit: i
 
 
 def _half_posting(values: Array) -> Array:
-    """The parameters with half of o_s and o_r in o_p."""
+    """The parameters with half of o_s and of o_r, and with an o_p of the mean of these halves."""
     half = values.copy()
     ends = [NAMES.index("o_s"), NAMES.index("o_r")]
     half[ends] /= 2

@@ -41,6 +41,11 @@ def loss(residuals: Array) -> float:
     return float(LOSS**2 * (np.sqrt(1 + (residuals / LOSS) ** 2) - 1).sum())
 
 
+def weights_of(residuals: Array) -> Array:
+    """The root of the derivative of the loss by half the square of a residual: what large residuals count for less."""
+    return np.asarray((1 + (residuals / LOSS) ** 2) ** -0.25)
+
+
 @dataclass(frozen=True)
 class Descent:
     """The end of a descent: the parameters by NAMES (ps, ps per byte), and its cost."""
@@ -61,7 +66,6 @@ class PieceFit:
         limit: int | None,
         posts: bool = False,
     ) -> None:
-        self._table = table
         self._below = tuple(below)
         self.first = first
         self._limit = limit
@@ -143,7 +147,7 @@ class PieceFit:
 
     def _stepped(self, residuals: Array, values: Array, chosen: Sequence[int], slopes: Array) -> tuple[Array, Array]:
         """The parameters after one step from `values`, and the residuals that these slopes make of `residuals`."""
-        weights = (1 + (residuals / LOSS) ** 2) ** -0.25  # the root of the derivative of the loss
+        weights = weights_of(residuals)
         at = (values / self.scale)[chosen]
         damped = np.concatenate([slopes * weights[:, None], DAMPING * np.eye(len(chosen))])
         wanted = np.concatenate([-residuals * weights, np.zeros(len(chosen))]) + damped @ at
