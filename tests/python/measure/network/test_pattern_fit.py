@@ -68,6 +68,18 @@ def test_sizes_inside_a_piece_are_held_out_of_the_fit_and_their_error_is_said(tm
     assert said.endswith("100 % of the rows are within 10 %.")
 
 
+def test_windows_that_no_size_has_both_of_and_wide_windows_alone_give_a_fit_all_the_same(tmp_path: Path) -> None:
+    samples = measured(tmp_path, [(Machine("m", Level(SMALL)), 1200)]).samples
+    streams = samples[samples["pattern"] == "stream"]
+    parts = [
+        streams[(streams["window"] == 4) & (streams["size"] == 64)],
+        streams[(streams["window"] == 16) & (streams["size"] == 512)],
+    ]
+    for few in (pd.concat(parts), streams[streams["window"] == 64]):
+        found = assess_patterns(few)
+        assert found.table["error"].abs().max() < 0.1
+
+
 def test_the_parameters_cost_least_also_behind_those_that_the_patterns_do_not_show(tmp_path: Path) -> None:
     """Without a parameter the best values of the others are others."""
     samples = measured(tmp_path, [(Machine("m", Level(SMALL)), 1200)]).samples

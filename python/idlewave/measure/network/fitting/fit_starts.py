@@ -48,12 +48,14 @@ def _line(table: pd.DataFrame, pattern: str) -> tuple[float, float]:
     if times_of.empty:
         return 0.0, 0.0
     counts = times_of.notna().sum()
-    windows = [int(window) for window in counts.index[counts == counts.max()]][-2:]
-    known = times_of[windows].dropna()
-    spans = known[windows[-1]] - known[windows[0]] if len(windows) > 1 else known[windows[0]]
-    ways = windows[-1] - windows[0] if len(windows) > 1 else 2 if pattern == "ping-pong" else windows[0]
-    sizes = known.index.to_numpy(dtype=np.float64)
-    times = np.maximum(spans.to_numpy(dtype=np.float64) / ways, 1.0)
+    widest = [int(window) for window in counts.index[counts == counts.max()]][-2:]
+    known = times_of[widest].dropna()
+    if len(widest) == 2 and len(known):
+        spans, messages = known[widest[1]] - known[widest[0]], widest[1] - widest[0]
+    else:
+        spans, messages = times_of[widest[-1]].dropna(), 2 if pattern == "ping-pong" else widest[-1]
+    sizes = spans.index.to_numpy(dtype=np.float64)
+    times = np.maximum(spans.to_numpy(dtype=np.float64) / messages, 1.0)
     if len(sizes) < 2:
         return float(times[0]), 0.0
     weighted = np.stack([np.ones(len(sizes)), sizes], axis=1) / times[:, None]
