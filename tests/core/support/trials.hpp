@@ -5,7 +5,7 @@
 
 namespace idlewave::testing {
 
-/// How many random cases a test tries: a twentieth of `all` in every run, as each takes long under the sanitizers; all of
+/// How many random cases a test tries: a twentieth of `all` in each run, as they are slow under the sanitizers; all of
 /// them where the environment has IDLEWAVE_LONG (make test-long).
 inline std::uint64_t trials(std::uint64_t all) {
     return std::getenv("IDLEWAVE_LONG") != nullptr ? all : (all + 19) / 20;
