@@ -119,8 +119,6 @@ def test_a_model_in_another_repository_builds_on_an_installed_core_and_gives_its
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "installed").symlink_to(installed)
     commands = commands_of_the_page("find_package").replace("examples/kernel", "model")
-    assert commands.count("-B build/model ") == 1
-    commands = commands.replace("-B build/model", "-B build/model -DCMAKE_BUILD_TYPE=Debug")  # compiles in less time
     environment = os.environ | {"PATH": path()}
     done = subprocess.run(
         ["sh", "-e", "-c", commands], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
