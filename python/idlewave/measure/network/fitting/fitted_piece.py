@@ -80,9 +80,7 @@ def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most
     several = rows["size"].nunique() > 1
     free = [(several or name in TIMES) and (piece.posts or name != "o_p") for name in NAMES]
     bound = most - FEWEST * price_of(rows)
-    nearest = [*starts]
-    if len(nearest) != 1:
-        nearest = _nearest(piece, rows, measured, free, starts or fit_starts(rows), bound)
+    nearest = _nearest(piece, rows, measured, free, starts or fit_starts(rows), bound)
     if not nearest:
         return None
     whole = piece.descend(measured, nearest[0], free)

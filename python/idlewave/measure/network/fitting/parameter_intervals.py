@@ -12,7 +12,7 @@ import scipy
 from .fitted_piece import STRONG, FittedPiece
 from .observations import Array
 from .pattern_times import KEYS
-from .piece_fit import NAMES, TIMES, Descent, weights_of
+from .piece_fit import NAMES, Descent, weights_of
 
 FIRST, MOST, LAST_STEP = 0.02, 64.0, 1.09
 """A parameter that was dropped is looked for from the first to the most multiple of its scale, to such a factor."""
@@ -72,9 +72,8 @@ def _indistinct(fitted: FittedPiece) -> Array:
 
 
 def _shown(fitted: FittedPiece) -> list[int]:
-    """The parameters of which the patterns of a piece may say something; costs per byte need two sizes."""
-    several = fitted.rows["size"].nunique() > 1
-    return [i for i, name in enumerate(NAMES) if (name != "o_p" or fitted.free[i]) and (several or name in TIMES)]
+    """The parameters of which the patterns of a piece may say something; an o_p that was dropped is none of them."""
+    return [i for i, name in enumerate(NAMES) if fitted.all_free[i] and (name != "o_p" or fitted.free[i])]
 
 
 def _largest_hidden(fitted: FittedPiece) -> Array:
