@@ -7,6 +7,7 @@ IDLEWAVE_ALGORITHM(barrier, nway_dissemination,
                    "Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, 2006")
 IDLEWAVE_ALGORITHM(barrier, linear, schedgen)
 IDLEWAVE_ALGORITHM(barrier, tree, "Open MPI, coll_base_barrier.c: tree")
+IDLEWAVE_ALGORITHM(barrier, release_gather, release_gather)
 IDLEWAVE_ALGORITHM(bcast, binomial, schedgen)
 IDLEWAVE_ALGORITHM(bcast, linear, "Open MPI, coll_base_bcast.c: basic_linear")
 IDLEWAVE_ALGORITHM(bcast, binary, "Open MPI, coll_base_bcast.c: bintree")
@@ -15,17 +16,20 @@ IDLEWAVE_ALGORITHM(
     bcast, scatter_allgather,
     "Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor collective communication library, "
     "1994; as in MPICH, bcast_intra_scatter_ring_allgather.c")
+IDLEWAVE_ALGORITHM(bcast, release_gather, release_gather)
 IDLEWAVE_ALGORITHM(reduce, binomial, schedgen)
 IDLEWAVE_ALGORITHM(reduce, linear, "Open MPI, coll_base_reduce.c: basic_linear")
 IDLEWAVE_ALGORITHM(reduce, pipelined, "Open MPI, coll_base_reduce.c: pipeline")
 IDLEWAVE_ALGORITHM(reduce, rabenseifner,
                    "Thakur, Rabenseifner, Gropp 2005; MPICH, reduce_intra_reduce_scatter_gather.c")
+IDLEWAVE_ALGORITHM(reduce, release_gather, release_gather)
 IDLEWAVE_ALGORITHM(allreduce, recursive_doubling, thakur)
 IDLEWAVE_ALGORITHM(allreduce, ring, ring)
 IDLEWAVE_ALGORITHM(allreduce, rabenseifner,
                    "Thakur, Rabenseifner, Gropp 2005; MPICH, allreduce_intra_reduce_scatter_allgather.c")
 IDLEWAVE_ALGORITHM(allreduce, reduce_bcast, "Open MPI, coll_base_allreduce.c: nonoverlapping")
 IDLEWAVE_ALGORITHM(allreduce, dissemination, schedgen)
+IDLEWAVE_ALGORITHM(allreduce, release_gather, release_gather)
 IDLEWAVE_ALGORITHM(gather, linear, schedgen)
 IDLEWAVE_ALGORITHM(gather, binomial, "MPICH, gather_intra_binomial.c", VectorCounts::at_every_rank)
 IDLEWAVE_ALGORITHM(scatter, linear, schedgen)

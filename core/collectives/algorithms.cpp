@@ -19,6 +19,7 @@ constexpr std::string_view bruck =
     "Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications, 1997";
 constexpr std::string_view ring =
     "Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009";
+constexpr std::string_view release_gather = "MPICH, src/mpid/ch4/shm/posix/posix_coll_release_gather.h";
 constexpr std::string_view schedgen = "as LogGOPSim's schedule generator has it";
 
 constexpr std::array all{

@@ -150,7 +150,7 @@ goal::RankSchedule Composition::rank_schedule(std::uint32_t rank) const {
         expansion.collective(stage.step, scratch.call, [&](const goal::Op& op) {
             goal::Op result = op;
             if (op.kind != goal::OpKind::calc) {
-                result.tag = stage.tag;
+                result.tag |= stage.tag;
                 result.peer = world(self, stage.group, op.peer);
             }
             return result;

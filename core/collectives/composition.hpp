@@ -225,7 +225,7 @@ class Composition {
         next.at = ready_at;
         next.op.size = step.size;
         next.op.peer = step.peer;
-        next.op.tag = calc ? 0 : stage.tag;
+        next.op.tag = calc ? 0 : stage.tag | step.tag();
         next.op.kind = step.op_kind;
         next.op.cpu = 0;
         next.op.nic = 0;

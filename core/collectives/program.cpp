@@ -60,7 +60,7 @@ goal::Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, co
         const std::uint32_t peer_copy = size == base_ ? op.peer / size : copy;
         result.peer = members[op.peer % size] + peer_copy * base_;
     }
-    result.tag = site.tag;
+    result.tag |= site.tag;
     return result;
 }
 

@@ -27,11 +27,12 @@ struct Step {
     std::uint64_t size : size_bits;  ///< of an op, in bytes; of a calc in nanoseconds
     Kind kind : 2;
     goal::OpKind op_kind : 2;
-    bool reduction : 1;  ///< of a calc: part of a reduction
-    bool joins : 1;      ///< of an op: a join follows
-    bool exchange : 1;   ///< of a receive: the next step is a send of the same size with a join
-    std::uint32_t peer;  ///< a rank of the communicator
-    StepNumber next;     ///< number of the next step; of an exchange the destination of the send
+    bool reduction : 1;              ///< of a calc: part of a reduction
+    bool joins : 1;                  ///< of an op: a join follows
+    bool exchange : 1;               ///< of a receive: the next step is a send of the same size with a join
+    bool through_shared_buffer : 1;  ///< of a message: it passes through a buffer that the ranks of a node share
+    std::uint32_t peer;              ///< a rank of the communicator
+    StepNumber next;                 ///< number of the next step; of an exchange the destination of the send
 
     constexpr Step(Kind kind_, StepNumber next_)
         : size(0),
@@ -40,6 +41,7 @@ struct Step {
           reduction(false),
           joins(false),
           exchange(false),
+          through_shared_buffer(false),
           peer(0),
           next(next_) {}
     constexpr Step(goal::OpKind op_kind_, std::uint64_t size_, std::uint32_t peer_, StepNumber next_)
@@ -49,6 +51,7 @@ struct Step {
           reduction(false),
           joins(false),
           exchange(false),
+          through_shared_buffer(false),
           peer(peer_),
           next(next_) {}
 
@@ -63,7 +66,11 @@ struct Step {
         return step;
     }
 
-    [[nodiscard]] goal::Op op() const { return {.size = size, .peer = peer, .kind = op_kind, .reduction = reduction}; }
+    /// The tag that the step adds to that of its collective.
+    [[nodiscard]] std::uint32_t tag() const { return through_shared_buffer ? goal::shared_buffer_tag : 0; }
+    [[nodiscard]] goal::Op op() const {
+        return {.size = size, .peer = peer, .tag = tag(), .kind = op_kind, .reduction = reduction};
+    }
 };
 static_assert(sizeof(Step) == 16);
 static_assert(goal::largest_size <= Step::most_size);
@@ -206,6 +213,12 @@ template <class In, class Out>
         step.exchange = true;
         step.next = to.peer;
     }
+    return step;
+}
+
+/// The same message, through the buffer that the ranks of a node share.
+inline Step through_shared_buffer(Step step) {
+    step.through_shared_buffer = true;
     return step;
 }
 

@@ -14,6 +14,14 @@ constexpr bool matches(std::uint32_t a, std::uint32_t b) {
     return a == any || b == any || a == b;
 }
 
+/// The tags of messages that pass through a buffer which the ranks of a node share, on a machine that has one
+/// (docs/model.md, R3): this bit is set, and the tag is not `any`.
+inline constexpr std::uint32_t shared_buffer_tag = 0x80000000;
+
+constexpr bool has_shared_buffer_tag(std::uint32_t tag) {
+    return (tag & shared_buffer_tag) != 0 && tag != any;
+}
+
 /// The largest values that readers accept: the nanoseconds of a calc must fit into int64 as picoseconds, and sizes are
 /// multiplied by costs per byte.
 inline constexpr std::uint64_t largest_calc = 9'000'000'000'000'000;

@@ -16,14 +16,14 @@ auto differentiate(const machine::Machine& machine, Run run) {
             SharedDifferentiation shared;
             return run(shared);
         } catch (const TooManySlopes&) {
-            if (!machine.node) {
+            if (!machine.node && !machine.shared_buffer) {
                 Differentiation<1> network;
                 return run(network);
             }
         }
     }
-    Differentiation<2> both_levels;
-    return run(both_levels);
+    FullDifferentiation levels;
+    return run(levels);
 }
 
 }  // namespace idlewave::loggops

@@ -325,7 +325,7 @@ class Dispatcher {
                     return;
                 }
             }
-            if (sends && !parts().transmission.is_eager(parts().current, next->op.peer, next->op.size)) [[unlikely]] {
+            if (sends && !parts().transmission.is_eager(parts().current, next->op)) [[unlikely]] {
                 break;
             }
             ops_.record_start(*next, at);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/huge_memory.hpp"
+#include "goal/op.hpp"
 #include "loggops/message.hpp"
 #include "machine/costs.hpp"
 #include "machine/machine.hpp"
@@ -15,11 +16,12 @@
 namespace idlewave::loggops {
 
 /// All eager messages of one size and one tag. Most programs have few of these classes: a message under way carries the
-/// number of its class, and the costs of a class are computed once.
+/// number of its class, and the costs of a class are computed once. The tag also says whether messages within a node
+/// pass through the buffer that its ranks share.
 struct alignas(64) MessageClass {
     Message message;
     machine::Costs network;
-    machine::Costs node;
+    machine::Costs within_node;
 };
 
 /// The message classes of a run, shared by all threads. A class never moves or changes. A thread reads a class that it
@@ -44,7 +46,12 @@ class MessageClasses {
         MessageClass& message_class = table_[op_index->second];
         message_class.message = {.size = size, .tag = tag, .message_class = op_index->second};
         message_class.network = costs(machine_.network, size);
-        message_class.node = machine_.node ? costs(*machine_.node, size) : message_class.network;
+        message_class.within_node = message_class.network;
+        if (machine_.shared_buffer && goal::has_shared_buffer_tag(tag)) {
+            message_class.within_node = costs(*machine_.shared_buffer, size);
+        } else if (machine_.node) {
+            message_class.within_node = costs(*machine_.node, size);
+        }
         return op_index->second;
     }
 

@@ -5,6 +5,7 @@
 #include "base/time.hpp"
 #include "goal/op.hpp"
 #include "loggops/message.hpp"
+#include "machine/machine.hpp"
 
 namespace idlewave::loggops {
 
@@ -15,7 +16,7 @@ enum class ActivityKind : std::uint8_t { computation, transmission, reception, p
 struct Activity {
     ActivityKind kind = ActivityKind::computation;
     MessageKind message = MessageKind::data;
-    bool within_node = false;
+    machine::LevelKind level = machine::LevelKind::network;
     std::uint32_t peer = 0;
     std::uint64_t amount = 0;      ///< bytes on the wire of a message; picoseconds of a computation
     goal::OpIndex op_index = 0;    ///< its op; `unknown_op_index` for a reception whose receive is not known yet

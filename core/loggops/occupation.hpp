@@ -52,7 +52,7 @@ struct MessageEnd {
     MessageKind kind = MessageKind::data;
     std::uint32_t peer = 0;
     std::uint64_t size = 0;  ///< on the wire
-    bool within_node = false;
+    machine::LevelKind level = machine::LevelKind::network;
 };
 
 /// The CPUs and NICs of the ranks of a thread: when an activity can begin, and from when on its resources are free
@@ -140,7 +140,7 @@ class Occupation {
         const Time begin = time_of(now);
         const bool reached = noisy_ && reach_.o_r;
         const Activity activity{.kind = ActivityKind::posting,
-                                .within_node = message.within_node,
+                                .level = message.level,
                                 .peer = message.peer,
                                 .amount = message.size,
                                 .op_index = receive.op_index,
@@ -255,7 +255,7 @@ class Occupation {
         const Time done = later(begin, costs.overhead);
         CpuOccupation occupation{{.kind = kind,
                                   .message = message.kind,
-                                  .within_node = message.within_node,
+                                  .level = message.level,
                                   .peer = message.peer,
                                   .amount = message.size,
                                   .op_index = op.op_index},

@@ -55,7 +55,7 @@ class OpExecution {
             const Moment end = parts_.occupation.compute(parts_.current, ready, now);
             parts_.dependencies.started(parts_.current, ready, now);
             parts_.dependencies.ended(parts_.current, ready.op_index, ready.cookie, end);
-        } else if (parts_.transmission.is_eager(parts_.current, ready.op.peer, ready.op.size)) {
+        } else if (parts_.transmission.is_eager(parts_.current, ready.op)) {
             const Moment end = parts_.transmission.send_eagerly(parts_.current, ready, started_op(ready), now, context);
             parts_.dependencies.started(parts_.current, ready, now);
             parts_.dependencies.ended(parts_.current, ready.op_index, ready.cookie, end);
@@ -73,7 +73,7 @@ class OpExecution {
         const auto receive = started_op(ready);
         Moment posted = now;
         if (parts_.transmission.posts_take_cpu()) [[unlikely]] {
-            posted = parts_.transmission.post(parts_.current, receive, ready.op.peer, ready.op.size, now);
+            posted = parts_.transmission.post(parts_.current, receive, ready.op, now);
         }
         const std::uint32_t unexpected = Observer::observes ? parts_.matching.unexpected_messages(match) : 0;
         std::uint32_t message = 0;

@@ -56,7 +56,7 @@ class Reception {
             const Moment now = occupation_.start_of_reception(current, arrived, receive.cpu, receive.nic);
             if (time_of(now) < until) [[likely]] {
                 ended.at = transmission_.receive(current, receive, message.kind, event.source, message.size,
-                                                 message.message_class, now);
+                                                 message.tag, message.message_class, now);
                 ended.op_index = receive.op_index;
                 ended.cookie = receive.cookie;
                 tables_.observer.received(current.number(), receive.op_index, arrived, arrived, ended.at);
@@ -72,7 +72,7 @@ class Reception {
     Moment receive(const Current& current, const Entry& request, goal::OpIndex op_index, const Moment& now) {
         const Op op{.op_index = op_index, .cpu = request.ready.op.cpu, .nic = request.ready.op.nic};
         return transmission_.receive(current, op, message_kind_of(request.kind), request.ready.op.peer,
-                                     request.ready.op.size, request.message_class, now);
+                                     request.ready.op.size, request.ready.op.tag, request.message_class, now);
     }
 
     /// The receive of an expected message, whose requested reception begins. Returns its end.
@@ -112,8 +112,8 @@ class Reception {
             request_reception(self, event, unknown, RequestKind::receive_unexpected, handle);
             return;
         }
-        matching[handle].processed_at = self.transmission_.receive(current, unknown, message.kind, event.source,
-                                                                   message.size, message.message_class, now);
+        matching[handle].processed_at = self.transmission_.receive(
+            current, unknown, message.kind, event.source, message.size, message.tag, message.message_class, now);
         matching[handle].processed = true;
     }
 
@@ -121,7 +121,8 @@ class Reception {
     static void request_reception(Reception self, const Event& event, Op op, RequestKind kind, std::uint32_t handle) {
         Entry& request = self.agenda_.make();
         request.ready.at = self.tables_.observer.arrival(*event.payload, event.time);
-        request.ready.op = {.size = event.payload->size, .peer = event.source, .cpu = op.cpu, .nic = op.nic};
+        request.ready.op = {
+            .size = event.payload->size, .peer = event.source, .tag = event.payload->tag, .cpu = op.cpu, .nic = op.nic};
         request.ready.op_index = op.op_index;
         request.ready.cookie = op.cookie;
         request.sequence = event.sequence;

@@ -78,6 +78,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
     }
     if (request.priority == Priority::arrival) {
         archive(ready.op.size);
+        archive(ready.op.tag);
         archive(ready.op.cpu);
         archive(ready.op.nic);
     }

@@ -29,7 +29,7 @@ std::uint32_t length_of(const SlopeStep& first) {
 
 SlopeTable::SlopeTable() : zero_(intern({})), next_check_(items_to_check) {}
 
-std::size_t SlopeTable::Hash::operator()(const Slopes<2>& slopes) const {
+std::size_t SlopeTable::Hash::operator()(const AllSlopes& slopes) const {
     // Odd constants of many bits: the fractions of the golden ratio and of the square root of 3.
     std::uint64_t hash = 0;
     for (const SlopeWordPair& words : slopes.words) {
@@ -39,7 +39,7 @@ std::size_t SlopeTable::Hash::operator()(const Slopes<2>& slopes) const {
     return hash ^ (hash >> 32);
 }
 
-InternedSlopes* SlopeTable::intern(const Slopes<2>& slopes) {
+InternedSlopes* SlopeTable::intern(const AllSlopes& slopes) {
     if (const auto found = found_.find(slopes); found != found_.end()) {
         return *found;
     }
@@ -67,7 +67,7 @@ void SlopeTable::refuse_too_many(std::uint32_t steps, MessageCount& messages) {
 }
 
 const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& activity, MessageCount& messages) {
-    using Rules = Differentiation<2>;
+    using Rules = FullDifferentiation;
     const std::lock_guard lock(mutex_);
     if (const SlopeStep* known = find_step(from, activity)) {
         return *known;
@@ -117,7 +117,7 @@ InternedSlopes* SlopeTable::find_tie(const InternedSlopes& a, const InternedSlop
 }
 
 InternedSlopes* SlopeTable::steepest(InternedSlopes& a, InternedSlopes& b) {
-    const Slopes<2> both = Slopes<2>::steepest(a.slopes, b.slopes);
+    const AllSlopes both = AllSlopes::steepest(a.slopes, b.slopes);
     if (both.has_slopes_of(a.slopes)) {
         return &a;
     }

@@ -58,7 +58,7 @@ struct InternedSlopes {
     std::array<SlopeStep, 4> steps = {};  ///< by kind of activity, the first of each list
     std::atomic<const SlopeTie*> ties = nullptr;
     SlopeTable* table = nullptr;  ///< the table of this entry
-    Slopes<2> slopes;             ///< without a time
+    AllSlopes slopes;             ///< without a time
 };
 
 /// An intern table: the slopes that occur in a run, each once, for all threads. Most ranks do what others did before,
@@ -80,7 +80,7 @@ class SlopeTable {
         // Built anew: passing `activity` on would force the caller to keep it in memory.
         return add_step(from,
                         {.kind = activity.kind,
-                         .within_node = activity.within_node,
+                         .level = activity.level,
                          .amount = activity.amount,
                          .in_detour = activity.in_detour,
                          .bytes_in_detour = activity.bytes_in_detour},
@@ -94,18 +94,19 @@ class SlopeTable {
     /// Entries are found by the value of their slopes.
     struct Hash {
         using is_transparent = void;
-        std::size_t operator()(const Slopes<2>& slopes) const;
+        std::size_t operator()(const AllSlopes& slopes) const;
         std::size_t operator()(const InternedSlopes* interned) const { return (*this)(interned->slopes); }
     };
     struct Alike {
         using is_transparent = void;
         bool operator()(const InternedSlopes* a, const InternedSlopes* b) const { return (*this)(a->slopes, b); }
-        bool operator()(const Slopes<2>& a, const InternedSlopes* b) const { return a.has_slopes_of(b->slopes); }
-        bool operator()(const InternedSlopes* a, const Slopes<2>& b) const { return (*this)(b, a); }
+        bool operator()(const AllSlopes& a, const InternedSlopes* b) const { return a.has_slopes_of(b->slopes); }
+        bool operator()(const InternedSlopes* a, const AllSlopes& b) const { return (*this)(b, a); }
     };
 
     [[gnu::always_inline]] static std::uint32_t traits_of(const Activity& activity) {
-        return (activity.within_node ? 1U : 0U) | (activity.in_detour ? 2U : 0U) | (activity.bytes_in_detour ? 4U : 0U);
+        return static_cast<std::uint32_t>(activity.level) << 2U | (activity.in_detour ? 1U : 0U) |
+               (activity.bytes_in_detour ? 2U : 0U);
     }
 
     [[gnu::always_inline]] static const SlopeStep* find_step(const InternedSlopes& from, const Activity& activity) {
@@ -121,7 +122,7 @@ class SlopeTable {
 
     /// Looks the step up again under the lock: another thread may have added it.
     [[gnu::noinline]] const SlopeStep& add_step(InternedSlopes& from, const Activity& activity, MessageCount& messages);
-    InternedSlopes* intern(const Slopes<2>& slopes);
+    InternedSlopes* intern(const AllSlopes& slopes);
     /// `steps` is the length of the list that is to grow. Throws TooManySlopes.
     void refuse_too_many(std::uint32_t steps, MessageCount& messages);
 

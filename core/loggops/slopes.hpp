@@ -139,8 +139,12 @@ struct Slopes {
     }
 };
 
+/// The levels that a machine may have (machine::LevelKind).
+inline constexpr unsigned all_levels = 3;
+using AllSlopes = Slopes<all_levels>;
+
 /// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
-/// `Levels` is 2 if the machine has a network within nodes. That network is the second level.
+/// `Levels` is 1 for a machine that has one network alone, else `all_levels`.
 template <unsigned Levels>
 struct Differentiation : NoRecording {
     using Moment = Slopes<Levels>;
@@ -171,12 +175,12 @@ struct Differentiation : NoRecording {
     using Annotation = Moment;
 
     static constexpr bool observes = true;
-    /// Machines without a lookahead are rare, and compilation long: Differentiation<2> does for them.
+    /// Machines without a lookahead are rare, and compilation long: FullDifferentiation does for them.
     static constexpr bool needs_lookahead = Levels == 1;
 
     [[gnu::always_inline]] static ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                                     MessageCount& /*messages*/) {
-        const unsigned level = Levels > 1 && activity.within_node ? Levels - 1 : 0;
+        const unsigned level = Levels > 1 ? static_cast<unsigned>(activity.level) : 0;
         return {now, activity.amount, level, activity.in_detour, activity.bytes_in_detour};
     }
 
@@ -256,5 +260,7 @@ struct Differentiation : NoRecording {
         }
     }
 };
+
+using FullDifferentiation = Differentiation<all_levels>;
 
 }  // namespace idlewave::loggops

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "goal/op.hpp"
 #include "loggops/message.hpp"
 #include "loggops/message_classes.hpp"
 #include "loggops/occupation.hpp"
@@ -33,23 +34,25 @@ class Transmission {
           node_eager_limit_(tables.machine.node ? tables.machine.node->S : 0),
           network_control_(costs(tables.machine.network, 1)),
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
-          unclassified_{0, false, costs(tables.machine.network, 0)},
+          unclassified_{0, Level::network, costs(tables.machine.network, 0)},
+          has_shared_buffer_(tables.machine.shared_buffer.has_value()),
           posts_take_cpu_(tables.machine.posts_take_cpu()) {}
 
-    [[nodiscard]] bool is_eager(const Current& current, std::uint32_t peer, std::uint64_t size) const {
-        return size <= (is_within_node(current, peer) ? node_eager_limit_ : network_eager_limit_);
+    /// Whether a message is eager: one that passes through a shared buffer always is (R3).
+    [[nodiscard]] bool is_eager(const Current& current, const goal::Op& op) const {
+        return op.size <= (is_within_node(current, op.peer) ? node_eager_limit_ : network_eager_limit_) ||
+               level_of(current, op.peer, op.tag) == Level::shared_buffer;
     }
 
     /// Whether receives take the CPU on this machine.
     [[nodiscard, gnu::always_inline]] bool posts_take_cpu() const { return posts_take_cpu_; }
 
     /// Posts a receive on such a machine. One from any source counts as one from another node.
-    Moment post(const Current& current, const Op& receive, std::uint32_t source, std::uint64_t size,
-                const Moment& now) {
-        const bool within_node = source < tables_.source.ranks() && is_within_node(current, source);
-        const machine::Level& level = within_node ? *tables_.machine.node : tables_.machine.network;
-        return occupation_.post(current, receive, {MessageKind::data, source, size, within_node}, level.of(size).o_p,
-                                now);
+    Moment post(const Current& current, const Op& receive, const goal::Op& op, const Moment& now) {
+        const bool known = op.peer < tables_.source.ranks();
+        const Level level = known ? level_of(current, op.peer, op.tag) : Level::network;
+        return occupation_.post(current, receive, {MessageKind::data, op.peer, op.size, level},
+                                tables_.machine.level(level).of(op.size).o_p, now);
     }
 
     /// Transmits an eager message. Returns the time at which the send ends.
@@ -58,9 +61,9 @@ class Transmission {
                                                const Moment& now, Context& context) {
         const std::uint16_t message_class = recent_.number(ready.op.size, ready.op.tag);
         const Message message{.size = ready.op.size, .tag = ready.op.tag, .message_class = message_class};
-        const bool within_node = is_within_node(current, ready.op.peer);
-        return transmit(current, op, ready.op.peer, message, within_node,
-                        costs_of(message_class, ready.op.size, within_node), now, context);
+        const Level level = level_of(current, ready.op.peer, ready.op.tag);
+        return transmit(current, op, ready.op.peer, message, level, costs_of(message_class, ready.op.size, level), now,
+                        context);
     }
 
     /// Transmits a message of the rendezvous protocol: rendezvous data, or a control message, which counts as one byte.
@@ -68,17 +71,17 @@ class Transmission {
     template <class Context>
     Moment send_protocol(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
                          const Moment& now, Context& context) {
-        const bool within_node = is_within_node(current, peer);
-        return transmit(current, op, peer, message, within_node, costs_of(Message::no_class, message.size, within_node),
-                        now, context);
+        const Level level = level_of(current, peer);
+        return transmit(current, op, peer, message, level, costs_of(Message::no_class, message.size, level), now,
+                        context);
     }
 
-    /// Receives a message from `source`. Returns the time at which it is processed.
+    /// Receives a message from `source`; `tag` is that of an eager message. Returns the time at which it is processed.
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, MessageKind kind, std::uint32_t source,
-                                          std::uint64_t size, std::uint16_t message_class, const Moment& now) {
-        const bool within_node = is_within_node(current, source);
-        return occupation_.receive(current, op, {kind, source, size, within_node},
-                                   costs_of(message_class, size, within_node), now);
+                                          std::uint64_t size, std::uint32_t tag, std::uint16_t message_class,
+                                          const Moment& now) {
+        const Level level = kind == MessageKind::data ? level_of(current, source, tag) : level_of(current, source);
+        return occupation_.receive(current, op, {kind, source, size, level}, costs_of(message_class, size, level), now);
     }
 
     /// Gives a message that came from another process its class in this process.
@@ -89,11 +92,13 @@ class Transmission {
     }
 
   private:
+    using Level = machine::LevelKind;
+
     /// The costs of the last message without a class, such as the data of a rendezvous: the next one often has its
     /// size.
     struct UnclassifiedCosts {
         std::uint64_t size;
-        bool within_node;
+        Level level;
         machine::Costs costs;
     };
 
@@ -101,17 +106,31 @@ class Transmission {
         return node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
     }
 
+    [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer) const {
+        return is_within_node(current, peer) ? Level::node : Level::network;
+    }
+
+    /// The level of an eager message. On a machine without a network within nodes, all ranks share the buffer.
+    [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer,
+                                                     std::uint32_t tag) const {
+        const Level level = level_of(current, peer);
+        if (has_shared_buffer_ && goal::has_shared_buffer_tag(tag)) [[unlikely]] {
+            return node_ranks_ == 0 || level == Level::node ? Level::shared_buffer : Level::network;
+        }
+        return level;
+    }
+
     [[gnu::always_inline]] const machine::Costs& costs_of(std::uint16_t message_class, std::uint64_t size,
-                                                          bool within_node) {
+                                                          Level level) {
         if (message_class != Message::no_class) {
-            return within_node ? classes_[message_class].node : classes_[message_class].network;
+            const MessageClass& known = classes_[message_class];
+            return level == Level::network ? known.network : known.within_node;
         }
-        if (size == 1) {
-            return within_node ? node_control_ : network_control_;
+        if (size == 1 && level != Level::shared_buffer) {
+            return level == Level::network ? network_control_ : node_control_;
         }
-        if (size != unclassified_.size || within_node != unclassified_.within_node) {
-            unclassified_ = {size, within_node,
-                             costs(within_node ? *tables_.machine.node : tables_.machine.network, size)};
+        if (size != unclassified_.size || level != unclassified_.level) {
+            unclassified_ = {size, level, costs(tables_.machine.level(level), size)};
         }
         return unclassified_.costs;
     }
@@ -119,10 +138,10 @@ class Transmission {
     /// Returns the time at which the send ends.
     template <class Context>
     [[gnu::always_inline]] Moment transmit(const Current& current, const Op& op, std::uint32_t peer,
-                                           const Message& message, bool within_node,
-                                           const machine::Costs& message_costs, const Moment& now, Context& context) {
+                                           const Message& message, Level level, const machine::Costs& message_costs,
+                                           const Moment& now, Context& context) {
         const auto sent =
-            occupation_.transmit(current, op, {message.kind, peer, message.size, within_node}, message_costs, now);
+            occupation_.transmit(current, op, {message.kind, peer, message.size, level}, message_costs, now);
         if (message.kind == MessageKind::data && message.message_class != Message::no_class) [[likely]] {
             const std::uint16_t code = tables_.observer.code(message, sent.annotation);
             if (code != Message::no_class) [[likely]] {
@@ -149,6 +168,7 @@ class Transmission {
     machine::Costs network_control_;  ///< of one byte, as all control messages are
     machine::Costs node_control_;     ///< the same within nodes
     UnclassifiedCosts unclassified_;
+    bool has_shared_buffer_;
     bool posts_take_cpu_;
 };
 

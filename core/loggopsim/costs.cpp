@@ -29,6 +29,9 @@ Costs costs_of(const machine::Machine& machine) {
     if (machine.node) {
         refuse("knows one network: leave out network.node");
     }
+    if (machine.shared_buffer) {
+        refuse("knows one network: leave out network.shared_buffer");
+    }
     if (machine.network.segments.size() > 1) {
         refuse("knows one set of parameters for all sizes: leave out network.segment");
     }

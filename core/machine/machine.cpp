@@ -12,7 +12,8 @@ bool has_cost(const Machine& machine, Time Parameters::* cost) {
         return std::ranges::any_of(level.segments,
                                    [cost](const Segment& segment) { return segment.parameters.*cost > 0; });
     };
-    return has(machine.network) || (machine.node && has(*machine.node));
+    return has(machine.network) || (machine.node && has(*machine.node)) ||
+           (machine.shared_buffer && has(*machine.shared_buffer));
 }
 
 }  // namespace
@@ -27,6 +28,9 @@ Time Machine::lookahead() const {
     consider(network);
     if (node) {
         consider(*node);
+    }
+    if (shared_buffer) {
+        consider(*shared_buffer);
     }
     return least;
 }

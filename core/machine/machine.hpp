@@ -60,16 +60,35 @@ struct Level {
     }
 };
 
+/// The levels that a machine may have.
+enum class LevelKind : std::uint8_t {
+    network,       ///< between nodes; on a machine without a network within nodes between all ranks
+    node,          ///< within a node
+    shared_buffer  ///< within a node, through a buffer that its ranks share
+};
+
 /// A machine: its network between nodes, optionally another inside nodes of `node_ranks` ranks, and its noise.
+/// Optionally a node has a buffer that its ranks share, for the messages with its tags (goal/op.hpp); on a machine
+/// without a network within nodes, all ranks share it. Its messages are always eager.
 struct Machine {
     Level network;
     std::optional<Level> node;
     std::uint32_t node_ranks = 1;
+    std::optional<Level> shared_buffer;
     Noise noise;
     NoiseReach noise_reach;
 
-    [[nodiscard]] const Level& level(std::uint32_t a, std::uint32_t b) const {
-        return node && a / node_ranks == b / node_ranks ? *node : network;
+    /// One of the levels, which the machine must have.
+    [[nodiscard]] const Level& level(LevelKind kind) const {
+        switch (kind) {
+            case LevelKind::node:
+                return *node;
+            case LevelKind::shared_buffer:
+                return *shared_buffer;
+            case LevelKind::network:
+                break;
+        }
+        return network;
     }
 
     /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md).

@@ -77,20 +77,21 @@ inline std::vector<CollectiveItem> collective_items(std::int64_t most, int ranks
     return items;
 }
 
-// The roots of a rooted collective go round among the first ranks, so that none runs ahead of the others.
-inline int roots_of(const CollectiveItem& item, int ranks) {
-    constexpr int most = 8;
-    return is_rooted(item.collective) ? std::min(ranks, most) : 1;
+// The collectives that a barrier follows in the loops.
+inline std::vector<std::string> rooted_names() {
+    std::vector<std::string> names;
+    for (std::size_t number = 0; number < collective_names.size(); ++number) {
+        if (is_rooted(static_cast<Collective>(number))) names.push_back(collective_names[number]);
+    }
+    return names;
 }
 
-// The calls of one sample: many of what is short, since a clock's reading takes time, too. Each root has equally many.
+// The calls of one sample: many of what is short, since a clock's reading takes time, too.
 inline int repetitions_of(const CollectiveItem& item, int ranks) {
     constexpr std::int64_t bytes = 1 << 20;
     constexpr std::int64_t most = 32;
     const std::int64_t moved = std::max<std::int64_t>(item.size, 1) * (has_blocks(item.collective) ? ranks : 1);
-    const int wanted = static_cast<int>(std::clamp<std::int64_t>(bytes / moved, 2, most));
-    const int roots = roots_of(item, ranks);
-    return (wanted + roots - 1) / roots * roots;
+    return static_cast<int>(std::clamp<std::int64_t>(bytes / moved, 2, most));
 }
 
 class CollectiveLoops {
@@ -105,13 +106,18 @@ class CollectiveLoops {
         received_.assign(floats, 1.0F);
     }
 
+    // Rank 0 is the root, as in most programs. A barrier follows a collective that has one, so that no rank runs ahead
+    // of the others: a library may treat another root otherwise, so it cannot go round.
     void repeat(const CollectiveItem& item, int times) {
-        const int roots = roots_of(item, ranks_);
-        for (int i = 0; i < times; ++i) once(item, i % roots);
+        for (int i = 0; i < times; ++i) {
+            once(item);
+            if (is_rooted(item.collective)) MPI_Barrier(MPI_COMM_WORLD);
+        }
     }
 
   private:
-    void once(const CollectiveItem& item, int root) {
+    void once(const CollectiveItem& item) {
+        constexpr int root = 0;
         const auto bytes = static_cast<int>(item.size);
         const auto floats = static_cast<int>(item.size / static_cast<std::int64_t>(sizeof(float)));
         const MPI_Comm world = MPI_COMM_WORLD;
@@ -122,7 +128,6 @@ class CollectiveLoops {
                 MPI_Barrier(world);
                 break;
             case Collective::bcast:
-                // What a root sends stays in its caches, as in the patterns; it has not just come from another rank.
                 MPI_Bcast(rank_ == root ? sent : received, bytes, MPI_CHAR, root, world);
                 break;
             case Collective::reduce:

@@ -58,7 +58,7 @@ CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const Col
     const std::int64_t disturbed = involuntary_switches();
     sample.pilot_before_ns = pilot.time();
     MPI_Barrier(MPI_COMM_WORLD);
-    loops.repeat(item, std::max(roots_of(item, ranks), 2));
+    loops.repeat(item, 2);
     const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
     loops.repeat(item, sample.repetitions);
     sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
@@ -103,11 +103,15 @@ std::string summary(const CollectivesOptions& options, const std::vector<Process
                                                             "disturbed", "pilot_before_ns", "pilot_after_ns"}));
     std::vector<json::Object> variables;
     for (const ControlVariable& variable : control_variables()) {
-        variables.push_back(json::Object().add("name", variable.name).add("value", variable.value));
+        variables.push_back(json::Object()
+                                .add("name", variable.name)
+                                .add("value", variable.value)
+                                .add("in_environment", variable.in_environment));
     }
     json::Object object;
     object.add("probe", "collectives").add("library", library_version()).add("ranks", describe(places));
-    object.add("collectives", collective_names).add("max_size", options.max_size);
+    object.add("collectives", collective_names).add("before_barrier", rooted_names());
+    object.add("max_size", options.max_size);
     object.add("control_variables", variables);
     object.add("tables", tables).add("interrupted", interrupted);
     return object.text().text;

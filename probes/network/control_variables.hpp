@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,18 @@ namespace idlewave::probe {
 struct ControlVariable {
     std::string name;
     std::string value;  // of an enumeration the name of its value
+    bool in_environment = false;
 };
+
+// Whether the environment sets a variable of MPICH, which reads it under three names; those of other libraries it has under
+// other names.
+inline bool is_in_environment(const std::string& name) {
+    constexpr std::string_view own = "MPIR_CVAR_";
+    if (!name.starts_with(own)) return false;
+    const std::string rest = name.substr(own.size());
+    const auto is_set = [&rest](const char* prefix) { return std::getenv((prefix + rest).c_str()) != nullptr; };
+    return is_set("MPIR_CVAR_") || is_set("MPIR_PARAM_") || is_set("MPICH_");
+}
 
 // Open MPI: coll_tuned_allreduce_algorithm, coll_tuned_use_dynamic_rules. MPICH: MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM,
 // MPIR_CVAR_ENABLE_..._COLLECTIVES.
@@ -81,7 +93,7 @@ inline std::vector<ControlVariable> control_variables() {
             MPI_T_cvar_handle_alloc(i, nullptr, &handle, &count) != MPI_SUCCESS) {
             continue;
         }
-        found.push_back({name.data(), value_of(handle, type, names, count)});
+        found.push_back({name.data(), value_of(handle, type, names, count), is_in_environment(name.data())});
         MPI_T_cvar_handle_free(&handle);
     }
     MPI_T_finalize();

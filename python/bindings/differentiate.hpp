@@ -37,21 +37,27 @@ nanobind::dict level_columns(const Rows& rows, unsigned level) {
 }
 
 template <class Rows>
-nanobind::dict slope_columns(const Rows& rows, bool two_levels) {
+nanobind::dict slope_columns(const Rows& rows, const machine::Machine& machine) {
     nanobind::dict columns;
     columns["computation"] = column_of<std::int64_t>(rows, [](const auto& moment) { return moment.computation(); });
-    columns["network"] = level_columns(rows, 0);
-    columns["node"] = two_levels ? nanobind::object(level_columns(rows, 1)) : nanobind::none();
+    const auto level = [&rows](machine::LevelKind kind, bool there) {
+        return there ? nanobind::object(level_columns(rows, static_cast<unsigned>(kind))) : nanobind::none();
+    };
+    columns["network"] = level(machine::LevelKind::network, true);
+    columns["node"] = level(machine::LevelKind::node, machine.node.has_value());
+    columns["shared_buffer"] = level(machine::LevelKind::shared_buffer, machine.shared_buffer.has_value());
     return columns;
 }
 
 /// The ranks' slopes: each row one set, and of each rank which set it has; or None if each has its own.
 template <unsigned Levels>
-void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels>>& finish, bool two_levels) {
-    answer["sets"] = slope_columns(finish, two_levels);
+void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels>>& finish,
+                const machine::Machine& machine) {
+    answer["sets"] = slope_columns(finish, machine);
     answer["set"] = nanobind::none();
 }
-inline void put_slopes(nanobind::dict& answer, const std::vector<loggops::SharedSlopes>& finish, bool two_levels) {
+inline void put_slopes(nanobind::dict& answer, const std::vector<loggops::SharedSlopes>& finish,
+                       const machine::Machine& machine) {
     std::unordered_map<const loggops::InternedSlopes*, std::uint32_t> numbers;
     std::vector<loggops::SharedSlopes> sets;
     std::vector<std::uint32_t> set_of_rank;
@@ -63,12 +69,12 @@ inline void put_slopes(nanobind::dict& answer, const std::vector<loggops::Shared
         }
         set_of_rank.push_back(number->second);
     }
-    answer["sets"] = slope_columns(sets, two_levels);
+    answer["sets"] = slope_columns(sets, machine);
     answer["set"] = column(std::move(set_of_rank));
 }
 
 template <class Moment>
-nanobind::dict columns_of(const loggops::SimulationResult<Moment>& found, bool two_levels) {
+nanobind::dict columns_of(const loggops::SimulationResult<Moment>& found, const machine::Machine& machine) {
     const std::vector<Moment>& finish = found.finish;
     Moment last = {};
     for (const Moment& moment : finish) {
@@ -76,8 +82,8 @@ nanobind::dict columns_of(const loggops::SimulationResult<Moment>& found, bool t
     }
     nanobind::dict answer;
     answer["finish"] = column_of<std::int64_t>(finish, [](const Moment& moment) { return time_of(moment); });
-    answer["last"] = slope_columns(std::array{last}, two_levels);
-    put_slopes(answer, finish, two_levels);
+    answer["last"] = slope_columns(std::array{last}, machine);
+    put_slopes(answer, finish, machine);
     answer["time"] = time_of(last);
     answer["messages"] = found.messages;
     return answer;
@@ -90,7 +96,7 @@ nanobind::dict derivatives(const S& source, const machine::Machine& machine, std
                            const nanobind::object& progress) {
     return loggops::differentiate(machine, [&, begin = Clock::now()](auto& observer) {
         const auto result = run_timed(source, machine, seed, threads, progress, observer, begin);
-        nanobind::dict answer = columns_of(result.found, machine.node.has_value());
+        nanobind::dict answer = columns_of(result.found, machine);
         answer["seconds"] = result.seconds;
         return answer;
     });
@@ -102,14 +108,14 @@ nanobind::dict derivatives_partitioned(const S& source, const machine::Machine& 
                                        const pdes::RunConfiguration& given, const nanobind::object& progress,
                                        const Transport* transport) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    // A machine without a network within nodes leaves the second level 0.
-    loggops::Differentiation<2> observer;
-    loggops::PartitionedSimulation<loggops::Slopes<2>> result;
+    // The slopes of levels that the machine does not have stay 0.
+    loggops::FullDifferentiation observer;
+    loggops::PartitionedSimulation<loggops::AllSlopes> result;
     {
         const nanobind::gil_scoped_release released;
         result = loggops::simulate_partitioned(source, machine, seed, configuration, observer);
     }
-    nanobind::dict answer = columns_of(result.found, machine.node.has_value());
+    nanobind::dict answer = columns_of(result.found, machine);
     answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
     answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
     return answer;

@@ -86,7 +86,7 @@ class Level:
 class Machine:
     """A machine as the simulator sees it."""
 
-    def __init__(self, network: Level, node: Level | None, node_ranks: int, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
+    def __init__(self, network: Level, node: Level | None, node_ranks: int, shared_buffer: Level | None, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
         """`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction."""
 
     @property

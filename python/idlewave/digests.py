@@ -108,13 +108,17 @@ def digest_of_schedule(stream: IO[bytes]) -> Content:
 
 
 def digests_of_machine(machine: Machine) -> dict[str, str]:
-    """The digests of the parts of a machine: "network", "node" (the network within a node), "noise" (and its reach).
+    """The digests of the parts of a machine: "network", "node" (the network within a node), "shared_buffer", "noise".
+
+    That of the noise covers its reach.
 
     Two parts have one digest if the simulator gives the same times with both. The ranks of a node are not covered.
     """
     parts = {"network": digest_of_level(machine.network)}
     if machine.node is not None:
         parts["node"] = digest_of_level(machine.node)
+    if machine.shared_buffer is not None:
+        parts["shared_buffer"] = digest_of_level(machine.shared_buffer)
     if machine.noise is not None:
         reaches = [part for part in REACHES if part in machine.noise_reaches]
         parts["noise"] = digest_of({"noise": _described(machine.noise), "reaches": reaches})

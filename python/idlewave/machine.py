@@ -119,7 +119,9 @@ class Scope:
 class Machine:
     """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
 
-    `node` is the network within a node of `node_ranks` ranks, if that differs. `measured` says where `network` was
+    `node` is the network within a node of `node_ranks` ranks, if that differs. `shared_buffer` has the parameters of
+    messages that pass through a buffer which the ranks of a node share: those of collectives by the algorithms
+    release_gather, which are always eager; None if they are messages as others. `measured` says where `network` was
     measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
     `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES. `algorithm_rules` say which
@@ -136,6 +138,7 @@ class Machine:
     network_name: str = ""
     description: str = ""
     algorithm_rules: tuple[AlgorithmRule, ...] = ()
+    shared_buffer: Level | None = None
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -286,6 +289,7 @@ class Machine:
                     self.network.core(),
                     self.node.core() if self.node else None,
                     self.node_ranks if self.node else 1,
+                    self.shared_buffer.core() if self.shared_buffer else None,
                     self.noise._core() if self.noise else None,
                     (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
                 )

@@ -170,8 +170,13 @@ class Provenance:
 
 
 def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
-    """The parts in which two machines differ: "network", "network within a node", "noise"."""
-    names = {"network": "network", "node": "network within a node", "noise": "noise"}
+    """The parts in which two machines differ: "network", "network within a node", "shared buffer", "noise"."""
+    names = {
+        "network": "network",
+        "node": "network within a node",
+        "shared_buffer": "shared buffer",
+        "noise": "noise",
+    }
     found = [name for part, name in names.items() if a.digests.get(part) != b.digests.get(part)]
     ranks = [side.options.get("node_ranks") for side in (a, b)]
     return found if ranks[0] == ranks[1] or names["node"] in found else [*found, names["node"]]

@@ -34,17 +34,18 @@ PARAMETERS = ("L", "o", "o_s", "o_r", "g", "G", "O", "O_s", "O_r", "c", "o_p")
 class Slopes:
     """Derivatives of some moments, which each array has in the same order.
 
-    They are those by a factor of all computation, and those by each of `PARAMETERS` of the network and of the network
-    inside nodes (None: there is none).
+    They are those by a factor of all computation, and those by each of `PARAMETERS` of the network, of the network
+    inside nodes and of a buffer that the ranks of a node share (None: there is none).
     """
 
     computation: IntArray
     network: dict[str, IntArray]
     node: dict[str, IntArray] | None
+    shared_buffer: dict[str, IntArray] | None
 
     def by_name(self) -> dict[str, IntArray]:
         """The arrays by names such as "network.L" or "computation"."""
-        levels = (("network", self.network), ("node", self.node or {}))
+        levels = (("network", self.network), ("node", self.node or {}), ("shared_buffer", self.shared_buffer or {}))
         found = {f"{level}.{name}": array for level, arrays in levels for name, array in arrays.items()}
         return {"computation": self.computation, **found}
 
@@ -105,11 +106,12 @@ class SlopesOfRanks(Mapping[str, "IntArray"]):
 class Sensitivities:
     """The finish time and its derivatives.
 
-    `time` is when the last rank finishes, ps. `network` and `node` (None without a network inside nodes) have for each
-    of `PARAMETERS` the derivative by it: how many times it counts (for G, O, O_s and O_r: bytes). If a parameter of
-    that level, in all its segments, grows by 1 ps (those: 1 ps per byte), the time grows by so many ps. o is o_s and
-    o_r growing together, and O likewise. By o_p it is 0 on a machine without o_p, and by c, on a machine without c,
-    what it is as long as nothing goes first because of it: there the first picosecond changes the order of ops.
+    `time` is when the last rank finishes, ps. `network`, `node` (None without a network inside nodes) and
+    `shared_buffer` (None without a buffer that the ranks of a node share) have for each of `PARAMETERS` the derivative
+    by it: how many times it counts (for G, O, O_s and O_r: bytes). If a parameter of that level, in all its segments,
+    grows by 1 ps (those: 1 ps per byte), the time grows by so many ps. o is o_s and o_r growing together, and O
+    likewise. By o_p it is 0 on a machine without o_p, and by c, on a machine without c, what it is as long as nothing
+    goes first because of it: there the first picosecond changes the order of ops.
     `computation` is the derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every
     rank. `run` has the statistics of the simulation, if it ran in partitions of the kernel.
     """
@@ -123,6 +125,7 @@ class Sensitivities:
     messages: int
     seconds: float
     run: EventRun | None = None
+    shared_buffer: dict[str, int] | None = None
 
     def to_pandas(self, machine: Machine) -> pd.DataFrame:
         """One row a parameter: level, parameter, derivative, and the share of the time that it stands for.
@@ -136,6 +139,8 @@ class Sensitivities:
         levels = [("network", machine.network, self.network)]
         if machine.node is not None and self.node is not None:
             levels.append(("node", machine.node, self.node))
+        if machine.shared_buffer is not None and self.shared_buffer is not None:
+            levels.append(("shared_buffer", machine.shared_buffer, self.shared_buffer))
         for name, level, slopes in levels:
             for parameter in PARAMETERS:
                 share = None if level.segments or not self.time else _part(level, slopes, parameter) / self.time
@@ -172,8 +177,9 @@ def sensitivities(
     last = found.last
     return Sensitivities(
         time=found.time,
-        network={name: int(column[0]) for name, column in last.network.items()},
-        node=None if last.node is None else {name: int(column[0]) for name, column in last.node.items()},
+        network=_of_last(last.network),
+        node=None if last.node is None else _of_last(last.node),
+        shared_buffer=None if last.shared_buffer is None else _of_last(last.shared_buffer),
         computation=int(last.computation[0]),
         finish=found.finish,
         slopes=SlopesOfRanks(found.sets.by_name(), found.set_of_rank),
@@ -181,6 +187,10 @@ def sensitivities(
         seconds=found.seconds,
         run=found.run,
     )
+
+
+def _of_last(columns: dict[str, IntArray]) -> dict[str, int]:
+    return {name: int(column[0]) for name, column in columns.items()}
 
 
 def differentiate(

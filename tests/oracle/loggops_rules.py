@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from idlewave import Level, Machine, Noise, Parameters
 
 ANY = -1
+SHARED_BUFFER_TAG = 2**31  # from here on the tags of messages through a buffer that a node's ranks share
 KINDS = ("send", "recv", "calc")
 ARRIVAL, PROTOCOL, FIRST_OP = 0, 1, 2  # whose turn it is among requests that were ready at the same time
 
@@ -78,6 +79,11 @@ class Message:
     receive: int | None = None  # place of the receive op that it met
     met: int = 0  # when
     processed: int | None = None
+
+    @property
+    def eager_tag(self) -> int:
+        """The tag of an eager message, which may take it through a shared buffer; 0 of the messages of a rendezvous."""
+        return self.tag if self.kind == "data" else 0
 
 
 @dataclass
@@ -212,8 +218,9 @@ class Simulation:
     def start_send(self, r: int, place: int, now: int) -> None:
         op = self.schedule[r][place]
         self.begin(r, place, now)
-        limit = self.level(r, op.peer).eager_limit
-        if limit is None or op.size <= limit:
+        level = self.level(r, op.peer, op.tag)
+        limit = level.eager_limit
+        if limit is None or op.size <= limit or level is self.machine.shared_buffer:
             message = Message("data", r, 0, op.size, op.tag)
             done = self.transmit(r, op.peer, message, op, now)
             self.end_send(r, place, op, done)
@@ -242,7 +249,7 @@ class Simulation:
 
     def transmit(self, r: int, peer: int, message: Message, op: Op, now: int) -> int:
         """Send; CPU and NIC are those of `op`. Returns when the CPU is free again."""
-        rank, p = self.ranks[r], self.parameters(r, peer, message.size)
+        rank, p = self.ranks[r], self.parameters(r, peer, message.size, message.eager_tag)
         over = self.finish(r, now, p.o_s, "o_s")
         done = self.after_bytes(r, over, bytes_cost(p.O_s, message.size))
         rank.free["cpu", op.cpu] = done
@@ -256,7 +263,7 @@ class Simulation:
 
     def end_send(self, r: int, place: int, op: Op, free: int) -> None:
         """A send ends c after its CPU is free of it."""
-        done = free + self.parameters(r, op.peer, op.size).c
+        done = free + self.parameters(r, op.peer, op.size, op.tag).c
         self.reach(r, done)
         self.end(r, place, done)
 
@@ -288,7 +295,7 @@ class Simulation:
         )
 
     def receive(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
-        rank, p = self.ranks[r], self.parameters(message.source, r, message.size)
+        rank, p = self.ranks[r], self.parameters(message.source, r, message.size, message.eager_tag)
         over = self.finish(r, now, p.o_r, "o_r")
         done = self.after_bytes(r, over, bytes_cost(p.O_r, message.size))
         rank.free["cpu", cpu] = done
@@ -326,26 +333,30 @@ class Simulation:
 
     # ---- the machine
 
-    def level(self, a: int, b: int) -> Level:
+    def level(self, a: int, b: int, tag: int = 0) -> Level:
         machine = self.machine
-        same = machine.node is not None and a // machine.node_ranks == b // machine.node_ranks
+        same = machine.node is None or a // machine.node_ranks == b // machine.node_ranks
+        if same and machine.shared_buffer is not None and tag >= SHARED_BUFFER_TAG:
+            return machine.shared_buffer
         return machine.node if same and machine.node else machine.network
 
     @property
     def posts_take_cpu(self) -> bool:
         """Whether the machine has o_p for messages of some size: then receives take the CPU."""
-        levels = [self.machine.network, *([self.machine.node] if self.machine.node else [])]
-        return any(p.o_p for level in levels for p in (level.parameters, *(s.parameters for s in level.segments)))
+        levels = (self.machine.network, self.machine.node, self.machine.shared_buffer)
+        return any(
+            p.o_p for level in levels if level for p in (level.parameters, *(s.parameters for s in level.segments))
+        )
 
     def posting(self, r: int, op: Op) -> int:
         """o_p of a receive; from any source that of another node."""
-        if op.peer >= len(self.ranks):
+        if op.peer == ANY or op.peer >= len(self.ranks):
             level = self.machine.network
             return [level.parameters, *(s.parameters for s in level.segments if op.size >= s.start)][-1].o_p
-        return self.parameters(r, op.peer, op.size).o_p
+        return self.parameters(r, op.peer, op.size, op.tag).o_p
 
-    def parameters(self, a: int, b: int, size: int) -> Parameters:
-        level = self.level(a, b)
+    def parameters(self, a: int, b: int, size: int, tag: int = 0) -> Parameters:
+        level = self.level(a, b, tag)
         return [level.parameters, *(s.parameters for s in level.segments if size >= s.start)][-1]
 
     def after_bytes(self, r: int, over: int, work: int) -> int:

@@ -98,7 +98,12 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
     found: dict[str, object] = {
         "max_finish_ps": timeline.max_finish,
         "critical_path_ps": timeline.path_division(),
-        "slopes": {"network": slopes.network, "node": slopes.node, "computation_ps": slopes.computation},
+        "slopes": {
+            "network": slopes.network,
+            "node": slopes.node,
+            "shared_buffer": slopes.shared_buffer,
+            "computation_ps": slopes.computation,
+        },
         "wait_states": timeline.wait_states(("call",)).to_dict("records"),
         "matching_queues": _queues(timeline),
     }

@@ -105,6 +105,7 @@ def _write(target: Path, machine: Machine, fitted: CollectiveFit, found: Collect
             [rule for rule in fitted.rules if not rule.of_library],
             "" if found.forced else found.library,
         ),
+        shared_buffer=fitted.shared_buffer or machine.shared_buffer,
     )
     source = provenance_of("collectives", found.environment or {})
     by = "idlewave measure collectives"

@@ -82,6 +82,17 @@ class NodeTable(LevelTable, kw_only=True):
     ranks: NodeRanks
 
 
+class SharedBufferTable(LevelTable, kw_only=True):
+    """[network.shared_buffer]: messages of collectives through a buffer that the ranks of a node share."""
+
+    L: Time
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.S is not None:
+            raise ValueError(f"S: expected nothing, since its messages are always eager, found {self.S}")
+
+
 class NetworkTable(LevelTable, kw_only=True):
     """[network].
 
@@ -94,6 +105,7 @@ class NetworkTable(LevelTable, kw_only=True):
     G: Cost
     S: EagerLimit
     node: NodeTable | None = None
+    shared_buffer: SharedBufferTable | None = None
     name: str = ""
     measured: Place | None = None
     ranks: NodeRanks | None = None

@@ -47,13 +47,14 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
     table = read_toml(text, MachineTable, origin.name)
     network = _level(table.network)
     noise, reaches = _noise_of(table.noise, origin)
-    node = table.network.node
+    node, shared = table.network.node, table.network.shared_buffer
     within = table.network.ranks if table.network.measured == WITHIN else None
     return Machine(
         table.name,
         network,
         node=None if node is None else _level(node, network),
         node_ranks=(node.ranks if node is not None else within) or 1,
+        shared_buffer=None if shared is None else _level(shared, Level(Parameters(L=0, o_s=0, o_r=0, g=0))),
         noise=noise,
         noise_reaches=reaches,
         measured=table.network.measured,

@@ -64,6 +64,10 @@ def machine_toml(
         lines.table("network.node")
         lines.value("ranks", str(machine.node_ranks))
         _write_level(lines, "network.node", machine.node, added)
+    if machine.shared_buffer is not None:
+        lines.table("network.shared_buffer")
+        _write_parameters(lines, machine.shared_buffer.parameters, added)
+        _write_segments(lines, "network.shared_buffer", machine.shared_buffer, added)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours)
     for number, rule in enumerate(machine.algorithm_rules):
@@ -125,7 +129,7 @@ class _Lines:
 def _added(machine: Machine) -> list[str]:
     """The parameters beyond LogGOPS that are not 0 somewhere: then each segment says them, since what is not named
     stays as before."""
-    levels = [machine.network, *([] if machine.node is None else [machine.node])]
+    levels = [level for level in (machine.network, machine.node, machine.shared_buffer) if level is not None]
     sets = [p for level in levels for p in (level.parameters, *(s.parameters for s in level.segments))]
     return [name for name in ("c", "o_p") if any(getattr(p, name) for p in sets)]
 
@@ -133,6 +137,10 @@ def _added(machine: Machine) -> list[str]:
 def _write_level(lines: _Lines, table: str, level: Level, added: Sequence[str]) -> None:
     _write_parameters(lines, level.parameters, added)
     lines.value("S", '"inf"' if level.eager_limit is None else str(level.eager_limit))
+    _write_segments(lines, table, level, added)
+
+
+def _write_segments(lines: _Lines, table: str, level: Level, added: Sequence[str]) -> None:
     for number, segment in enumerate(level.segments):
         lines.item(f"{table}.segment", number)
         lines.value("from", str(segment.start))

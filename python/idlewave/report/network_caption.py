@@ -126,6 +126,6 @@ def collectives_caption(fit: CollectiveFit, setting: Setting = _UNKNOWN) -> str:
     """The caption of `plot_collectives` of a fit."""
     return (
         f"The time of a call of each collective of {fit.ranks} ranks, by size: measured (medians with 95 % intervals), "
-        f"and simulated for {setting.place} with the algorithm that comes nearest. In bcast, reduce, gather and "
-        "scatter the root goes round."
+        f"and simulated for {setting.place} with the algorithm that comes nearest. The time of bcast, reduce, gather "
+        "and scatter includes that of a barrier which follows each call."
     )

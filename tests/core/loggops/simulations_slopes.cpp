@@ -6,18 +6,18 @@
 
 namespace idlewave::loggops {
 
-template SimulationResult<Slopes<2>> simulate(const goal::Graph&, const machine::Machine&, const SimulationOptions&,
-                                              Differentiation<2>&);
-template PartitionedSimulation<Slopes<2>> simulate_partitioned(const goal::Graph&, const machine::Machine&,
+template SimulationResult<AllSlopes> simulate(const goal::Graph&, const machine::Machine&, const SimulationOptions&,
+                                              FullDifferentiation&);
+template PartitionedSimulation<AllSlopes> simulate_partitioned(const goal::Graph&, const machine::Machine&,
                                                                std::uint64_t, const pdes::RunConfiguration&,
-                                                               Differentiation<2>&);
+                                                               FullDifferentiation&);
 
 }  // namespace idlewave::loggops
 
 namespace idlewave::testing {
 
-template InterleavedRanks<loggops::Slopes<2>> interleaved_ranks(const goal::Graph&, const machine::Machine&,
+template InterleavedRanks<loggops::AllSlopes> interleaved_ranks(const goal::Graph&, const machine::Machine&,
                                                                 std::uint64_t, std::uint32_t, bool,
-                                                                loggops::Differentiation<2>&);
+                                                                loggops::FullDifferentiation&);
 
 }  // namespace idlewave::testing

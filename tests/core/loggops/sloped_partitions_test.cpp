@@ -18,7 +18,7 @@ namespace {
 
 using testing::Dice;
 
-bool alike(const std::vector<Slopes<2>>& a, const std::vector<Slopes<2>>& b) {
+bool alike(const std::vector<AllSlopes>& a, const std::vector<AllSlopes>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
         return x.time == y.time && x.level(0) == y.level(0) && x.level(1) == y.level(1) &&
                x.computation() == y.computation();
@@ -26,10 +26,10 @@ bool alike(const std::vector<Slopes<2>>& a, const std::vector<Slopes<2>>& b) {
 }
 
 /// The finish times of the sequential run with their slopes; none if the schedule comes to a standstill.
-std::vector<Slopes<2>> sequential_slopes(const goal::Graph& graph, const machine::Machine& machine,
+std::vector<AllSlopes> sequential_slopes(const goal::Graph& graph, const machine::Machine& machine,
                                          std::uint64_t seed) {
     try {
-        Differentiation<2> observer;
+        FullDifferentiation observer;
         return simulate(graph, machine, {.seed = seed, .threads = 1, .poll = {}}, observer).finish;
     } catch (const Standstill&) {
         return {};
@@ -48,14 +48,14 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
             continue;
         }
         ++ended;
-        Differentiation<2> in_turns;
+        FullDifferentiation in_turns;
         const auto found = testing::interleaved_ranks(graph, machine, seed, 1 + dice.small(4), seed % 2 == 0, in_turns);
         ASSERT_TRUE(alike(one, found.finish)) << "seed " << seed;
         rolled_back += found.statistics.rolled_back;
         pdes::RunConfiguration configuration;
         configuration.scheduler = seed % 3 == 0 ? "check" : seed % 3 == 1 ? "yawns" : "timewarp";
         configuration.threads = seed % 3 == 0 ? 1 : 1 + dice.small(3);
-        Differentiation<2> observer;
+        FullDifferentiation observer;
         ASSERT_TRUE(alike(one, simulate_partitioned(graph, machine, seed, configuration, observer).found.finish))
             << "seed " << seed;
     }
@@ -79,7 +79,7 @@ TEST(SlopedPartitions, GoOnFromCheckpoints) {
         configuration.scheduler = seed % 2 == 0 ? "yawns" : "timewarp";
         configuration.threads = 1 + dice.small(3);
         configuration.checkpoint = {.directory = directory, .description = "random", .interval = 0};
-        Differentiation<2> whole;
+        FullDifferentiation whole;
         const auto kept = simulate_partitioned(graph, machine, seed, configuration, whole);
         ASSERT_TRUE(alike(one, kept.found.finish)) << "seed " << seed;
         if (kept.statistics.segments > 1) {
@@ -87,7 +87,7 @@ TEST(SlopedPartitions, GoOnFromCheckpoints) {
             configuration.scheduler = seed % 3 == 0 ? "check" : "timewarp";
             configuration.threads = seed % 3 == 0 ? 1 : 1 + dice.small(3);
             configuration.checkpoint.restart = true;
-            Differentiation<2> rest;
+            FullDifferentiation rest;
             ASSERT_TRUE(alike(one, simulate_partitioned(graph, machine, seed, configuration, rest).found.finish))
                 << "seed " << seed;
         }

@@ -177,7 +177,7 @@ TEST(Slopes, AreWhatTheSimulationGivesWhenAParameterGrowsByALittle) {
         const machine::Machine machine = fine_machine(dice);
         const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
         try {
-            found += expect_true_slopes<Differentiation<2>>(graph, machine, "schedule " + std::to_string(seed));
+            found += expect_true_slopes<FullDifferentiation>(graph, machine, "schedule " + std::to_string(seed));
         } catch (const Standstill&) {
             continue;
         }
@@ -221,7 +221,7 @@ TEST(Slopes, AreTheSameWhetherMomentsShareThemOrEachHasItsOwn) {
         machine.network.segments = {{.parameters = coarse_parameters(dice)}};
         const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 1 + dice.small(20));
         try {
-            const std::vector<Sloped> own = slopes_by<Differentiation<2>>(graph, machine);
+            const std::vector<Sloped> own = slopes_by<FullDifferentiation>(graph, machine);
             for (const std::uint32_t threads : {1U, 2U}) {
                 ASSERT_EQ(slopes_by<SharedDifferentiation>(graph, machine, threads), own) << seed;
             }
@@ -269,22 +269,22 @@ TEST(Slopes, OfTooManyKindsToShareAreEachMomentsOwn) {
             machine.node_ranks = 3;
         }
         const auto found = differentiate(machine, [&](auto& observer) { return slopes_of(graph, machine, observer); });
-        EXPECT_EQ(found, slopes_by<Differentiation<2>>(graph, machine));
+        EXPECT_EQ(found, slopes_by<FullDifferentiation>(graph, machine));
     }
 }
 
 TEST(Slopes, OfAMachineWithoutALookaheadAreEachMomentsOwn) {
     const goal::Graph graph = uneven_ranks(8);
     const machine::Machine machine = testing::simple_machine(0, 0, 200'003, 2000, 501);
-    EXPECT_GT(expect_true_slopes<Differentiation<2>>(graph, machine, "ring"), 0U);
+    EXPECT_GT(expect_true_slopes<FullDifferentiation>(graph, machine, "ring"), 0U);
     const auto found = differentiate(machine, [&](auto& observer) { return slopes_of(graph, machine, observer); });
-    EXPECT_EQ(found, slopes_by<Differentiation<2>>(graph, machine));
+    EXPECT_EQ(found, slopes_by<FullDifferentiation>(graph, machine));
     EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine), InputError);
 }
 
 /// Some slopes at one of few times, so that two or three come together, alike or not.
-Slopes<2> random_slopes(testing::Dice& dice) {
-    Slopes<2> slopes;
+AllSlopes random_slopes(testing::Dice& dice) {
+    AllSlopes slopes;
     slopes.time = static_cast<Time>(dice.roll(3));
     const auto few = [&dice] { return dice.small(2); };
     for (unsigned level = 0; level < 2; ++level) {
@@ -297,15 +297,15 @@ Slopes<2> random_slopes(testing::Dice& dice) {
 TEST(Slopes, TheLatestOfThreeIsTheLatestOfTwoAndTheThird) {
     testing::Dice dice(4);
     for (int i = 0; i < 20'000; ++i) {
-        const Slopes<2> a = random_slopes(dice);
-        const Slopes<2> b = dice.one_in(4) ? a : random_slopes(dice);
-        const Slopes<2> c = dice.one_in(4) ? b : random_slopes(dice);
-        const Slopes<2> expected = latest(a, latest(b, c));
-        const Slopes<2> found = latest(a, b, c);
+        const AllSlopes a = random_slopes(dice);
+        const AllSlopes b = dice.one_in(4) ? a : random_slopes(dice);
+        const AllSlopes c = dice.one_in(4) ? b : random_slopes(dice);
+        const AllSlopes expected = latest(a, latest(b, c));
+        const AllSlopes found = latest(a, b, c);
         ASSERT_EQ(found.time, std::max({a.time, b.time, c.time}));
         ASSERT_EQ(found.time, expected.time);
         ASSERT_TRUE(found.has_slopes_of(expected));
-        for (const Slopes<2>& one : {a, b, c}) {
+        for (const AllSlopes& one : {a, b, c}) {
             if (one.time == found.time) {
                 ASSERT_GE(found.level(0).L, one.level(0).L);
                 ASSERT_GE(found.level(1).O, one.level(1).O);

@@ -85,9 +85,62 @@ TEST(Transmission, RanksOfOneNodeHaveTheirOwnNetworkAndThreshold) {
     parts.transmission.send_eagerly(rank, send_of(1, 2), {}, 0, context);
     EXPECT_EQ(context.messages[0].time, 27);
     EXPECT_EQ(context.messages[1].time, 1020);
-    EXPECT_FALSE(parts.transmission.is_eager(rank, 1, 11));
-    EXPECT_TRUE(parts.transmission.is_eager(rank, 2, 100));
-    EXPECT_FALSE(parts.transmission.is_eager(rank, 2, 101));
+    EXPECT_FALSE(parts.transmission.is_eager(rank, send_of(11, 1).op));
+    EXPECT_TRUE(parts.transmission.is_eager(rank, send_of(100, 2).op));
+    EXPECT_FALSE(parts.transmission.is_eager(rank, send_of(101, 2).op));
+}
+
+/// A machine whose nodes of two ranks share a buffer.
+machine::Machine machine_with_a_shared_buffer() {
+    machine::Machine machine = small_machine();
+    machine.node = machine.network;
+    machine.node->S = 10;
+    machine.node_ranks = 2;
+    machine.shared_buffer = machine::Level{};
+    machine.shared_buffer->segments[0].parameters = {.L = 5, .o_s = 2, .o_r = 3, .O_r = 4};
+    return machine;
+}
+
+goal::ReadyOp<goal::Graph::Cookie> send_through_the_buffer(std::uint64_t size, std::uint32_t peer) {
+    auto send = send_of(size, peer);
+    send.op.tag |= goal::shared_buffer_tag;
+    return send;
+}
+
+TEST(Transmission, AMessageThroughASharedBufferHasItsCostsWithinTheNodeAloneAndIsEagerThere) {
+    TransmissionParts parts(machine_with_a_shared_buffer());
+    SentMessages context = parts.ranks.context();
+    const auto rank = parts.ranks.current(0);
+    const auto near = send_through_the_buffer(101, 1);
+    EXPECT_EQ(parts.transmission.send_eagerly(rank, near, {}, 0, context), 2);
+    EXPECT_EQ(context.messages[0].time, 2 + 5);
+    EXPECT_TRUE(parts.transmission.is_eager(rank, near.op));
+    parts.transmission.send_eagerly(rank, send_through_the_buffer(1, 2), {}, 0, context);
+    EXPECT_EQ(context.messages[1].time, 1020);
+    EXPECT_FALSE(parts.transmission.is_eager(rank, send_through_the_buffer(101, 2).op));
+    const std::uint32_t tag = near.op.tag;
+    for (const std::uint16_t message_class : {context.messages[0].message.message_class, Message::no_class}) {
+        EXPECT_EQ(parts.transmission.receive(rank, {}, MessageKind::data, 1, 101, tag, message_class, 1000),
+                  1000 + 3 + 100 * 4);
+    }
+}
+
+TEST(Transmission, AllRanksShareTheBufferOfAMachineWithoutANetworkWithinNodes) {
+    machine::Machine machine = machine_with_a_shared_buffer();
+    machine.node.reset();
+    TransmissionParts parts(machine);
+    SentMessages context = parts.ranks.context();
+    parts.transmission.send_eagerly(parts.ranks.current(0), send_through_the_buffer(1, 3), {}, 0, context);
+    EXPECT_EQ(context.messages[0].time, 2 + 5);
+}
+
+TEST(Transmission, ATagThatMatchesAnyIsNotThatOfASharedBuffer) {
+    TransmissionParts parts(machine_with_a_shared_buffer());
+    SentMessages context = parts.ranks.context();
+    auto send = send_of(1, 1);
+    send.op.tag = goal::any;
+    parts.transmission.send_eagerly(parts.ranks.current(0), send, {}, 0, context);
+    EXPECT_EQ(context.messages[0].time, 1020);
 }
 
 }  // namespace

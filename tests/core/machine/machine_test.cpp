@@ -41,13 +41,16 @@ TEST(Level, ASegmentHoldsFromItsFirstSizeOn) {
     EXPECT_EQ(level.of(1'125'899'906'842'624).L, 3);
 }
 
-TEST(Machine, TheNodeLevelHoldsInsideABlockOfRanks) {
+TEST(Machine, AMessageOfAnyLevelMayBeTheOneThatReachesAnotherRankFirst) {
     Machine machine;
+    machine.network.segments[0].parameters = {.L = 100, .o_s = 10};
+    EXPECT_EQ(machine.lookahead(), 110);
     machine.node = Level{};
-    machine.node_ranks = 4;
-    EXPECT_EQ(&machine.level(0, 3), &*machine.node);
-    EXPECT_EQ(&machine.level(5, 5), &*machine.node);
-    EXPECT_EQ(&machine.level(3, 4), &machine.network);
+    machine.node->segments[0].parameters = {.L = 50, .o_s = 10};
+    EXPECT_EQ(machine.lookahead(), 60);
+    machine.shared_buffer = Level{};
+    machine.shared_buffer->segments[0].parameters = {.L = 20};
+    EXPECT_EQ(machine.lookahead(), 20);
 }
 
 TEST(Machine, ItsReceivesTakeTheCpuIfThoseOfSomeSizeDo) {

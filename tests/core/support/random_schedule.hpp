@@ -51,6 +51,9 @@ inline machine::Machine random_machine(Dice& dice) {
         machine.node = random_level(dice);
         machine.node_ranks = 1 + dice.small(3);
     }
+    if (dice.one_in(3)) {
+        machine.shared_buffer = random_level(dice);
+    }
     if (dice.one_in(2)) {
         const Time period = dice.between(50, 400);
         machine.noise = machine::NoiseTrace(random_detours(dice, period), period,
@@ -95,7 +98,7 @@ inline goal::Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_
     for (std::uint32_t i = 0; i < messages; ++i) {
         const std::uint32_t from = dice.small(ranks);
         const std::uint32_t to = dice.small(ranks);
-        const std::uint32_t tag = dice.small(3);
+        const std::uint32_t tag = dice.small(3) | (dice.one_in(3) ? goal::shared_buffer_tag : 0);
         const std::uint64_t size = dice.roll(40);
         if (dice.one_in(2)) {
             add(from, {.size = dice.roll(2), .kind = goal::OpKind::calc});

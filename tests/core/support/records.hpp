@@ -15,7 +15,7 @@ inline auto fields_of(const loggops::CausedTime& moment) {
 }
 inline auto fields_of(const loggops::ActivityRecord& row) {
     const loggops::Activity& activity = row.activity;
-    return std::tuple(activity.kind, activity.message, activity.within_node, activity.peer, activity.amount,
+    return std::tuple(activity.kind, activity.message, activity.level, activity.peer, activity.amount,
                       activity.op_index, activity.in_detour, activity.bytes_in_detour, fields_of(row.start), row.free);
 }
 inline auto fields_of(const loggops::OpRecord& row) {

@@ -132,6 +132,18 @@ def test_messages_within_a_node_take_what_they_took_and_those_between_what_the_o
     assert time(both, 4) == time(far, 4)
 
 
+def test_the_shared_buffer_of_a_node_stays_within_it() -> None:
+    here = Machine.from_toml(WITHIN + '[network.shared_buffer]\nL = "1ns"\n')
+    both = here.between(Machine.from_toml(BETWEEN))
+
+    def barrier(machine: Machine, ranks: int) -> int:
+        schedule = idlewave.Schedule.pattern("barrier", ranks=ranks, algorithm="release_gather")
+        return idlewave.simulate(schedule, machine).max_finish
+
+    assert barrier(both, 4) == barrier(here, 4) == 2000
+    assert barrier(both, 5) > barrier(here, 5) == 2000
+
+
 @pytest.mark.parametrize(
     ("here", "far", "ranks", "expected"),
     [

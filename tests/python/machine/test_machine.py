@@ -28,12 +28,14 @@ from idlewave import (
 from idlewave.detour_file import detours_csv
 from idlewave.machine_file.writer import machine_toml, noise_toml
 from idlewave.noise_models import REACHES
+from idlewave.provenance import parts_that_differ
 from idlewave.units import exact_time, format_time, parse_cost, parse_time
 
 if TYPE_CHECKING:
     from idlewave.noise_models import Times
 
 GOOD = '[network]\nL = "5.3us"\no = "2.3us"\ng = "2us"\nG = "2.5ns"\nO = "1ns"\nS = 65536\n'
+SHARED = '[network.shared_buffer]\nL = "0.17us"\nO_r = "0.09ns"\n'
 
 
 def test_times_and_costs_are_read_in_their_units() -> None:
@@ -83,9 +85,26 @@ def test_a_node_level_inherits_from_the_network() -> None:
     assert machine.node.eager_limit == 65536
 
 
+def test_what_a_shared_buffer_does_not_name_is_0_and_its_messages_are_always_eager() -> None:
+    machine = Machine.from_toml(GOOD + SHARED + '[[network.shared_buffer.segment]]\nfrom = 8064\nL = "3us"\n')
+    assert machine.shared_buffer is not None
+    assert machine.shared_buffer.at(8063) == Parameters(L=170_000, o_s=0, o_r=0, g=0, O_r=90.0)
+    assert machine.shared_buffer.at(8064) == Parameters(L=3_000_000, o_s=0, o_r=0, g=0, O_r=90.0)
+    assert machine.shared_buffer.eager_limit is None
+    assert Machine.from_toml(machine.to_toml()) == machine
+
+
+def test_machines_that_differ_in_the_shared_buffer_are_different_machines() -> None:
+    with_buffer, without = Machine.from_toml(GOOD + SHARED), Machine.from_toml(GOOD)
+    assert with_buffer.identity() != without.identity()
+    assert parts_that_differ(with_buffer.provenance, without.provenance) == ["shared buffer"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (GOOD + "[network.shared_buffer]\n", r"network.shared_buffer.L: expected a time with a unit"),
+        (GOOD + SHARED + "S = 4\n", r"network.shared_buffer.S: expected nothing, since its messages are always eager"),
         ("", r"m.toml: network: expected a table \[network\], found nothing"),
         ("[network", "m.toml: not TOML"),
         (GOOD.replace('"5.3us"', '"5.3"'), r"network.L: expected a time with a unit"),

@@ -161,7 +161,13 @@ def test_a_machine_with_segments_levels_or_noise_is_refused_by_their_names() -> 
     segment = '[[network.segment]]\nfrom = 9\nL = "1us"\n'
     node = "[network.node]\nranks = 2\n"
     noise = '[noise]\nkind = "periodic"\nperiod = "1ms"\nlength = "1us"\n'
-    for more, name in ((segment, "network.segment"), (node, "network.node"), (noise, "noise")):
+    shared = '[network.shared_buffer]\nL = "1us"\n'
+    for more, name in (
+        (segment, "network.segment"),
+        (node, "network.node"),
+        (shared, "network.shared_buffer"),
+        (noise, "noise"),
+    ):
         machine = Machine.from_toml(text + more)
         with pytest.raises(InputError, match=name):
             idlewave.simulate(ping(), machine, dialect="loggopsim")

@@ -58,6 +58,23 @@ def test_a_network_inside_nodes_has_derivatives_of_its_own() -> None:
     assert idlewave.sensitivities(stencil(), COARSE).node is None
 
 
+@pytest.mark.parametrize("node", [None, Level(Parameters(L=11, o_s=3, o_r=3, g=5))])
+@pytest.mark.parametrize("parameter", ["L", "o_s", "o_r", "g", "O_r"])
+def test_a_shared_buffer_has_derivatives_of_its_own(parameter: str, node: Level | None) -> None:
+    buffer = Parameters(L=170_003, o_s=1_009, o_r=2_003, g=507, O_r=91.0)
+    machine = replace(COARSE, node=node, node_ranks=4, shared_buffer=Level(buffer))
+    operations = [Operation(name, bytes=100, algorithm="release_gather") for name in ("reduce", "bcast", "allreduce")]
+    schedule = Schedule.compose([Job(ranks=4, operations=operations, repetitions=3)])
+    found = idlewave.sensitivities(schedule, machine)
+    more = replace(buffer, **{parameter: getattr(buffer, parameter) + 1})
+    slower = idlewave.simulate(schedule, replace(machine, shared_buffer=Level(more)))
+    assert found.shared_buffer is not None
+    assert slower.max_finish - found.time == found.shared_buffer[parameter]
+    assert (slower.finish - found.finish == found.slopes[f"shared_buffer.{parameter}"]).all()
+    assert not any(found.network.values())
+    assert idlewave.sensitivities(stencil(), COARSE).shared_buffer is None
+
+
 def uneven_ring() -> Schedule:
     lines = ["num_ranks 200"]
     for rank in range(200):

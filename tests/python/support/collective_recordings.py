@@ -33,6 +33,7 @@ def recorded(folder: Path, **changes: object) -> None:
         "probe": "collectives",
         "ranks": [{"host": "a", "cpu": 0}, {"host": "a", "cpu": 1}],
         "collectives": NAMES,
+        "before_barrier": ["bcast", "reduce", "gather", "scatter"],
         "control_variables": [{"name": "coll_tuned_allreduce_algorithm", "value": "ignore"}],
         "interrupted": False,
         "tables": {"samples": {"file": "collectives.i64", "columns": COLUMNS}},

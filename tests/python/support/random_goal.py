@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from idlewave import (
@@ -38,6 +38,8 @@ def random_machine(dice: random.Random, limits: Limits) -> Machine:
     """Short times, so that much happens at once; half of the machines have noise, with given phases."""
     node = random_level(dice, limits) if dice.random() < 0.3 else None
     machine = Machine("random", random_level(dice, limits), node, dice.randint(1, 3), random_noise(dice))
+    if dice.random() < 0.3:
+        machine = replace(machine, shared_buffer=random_level(dice, limits))
     return machine if dice.random() < 0.7 else machine.with_noise_reaches(random_reaches(dice))
 
 
@@ -138,7 +140,7 @@ def random_goal(dice: random.Random, limits: Limits) -> str:
 
     for _ in range(dice.randint(1, limits.messages)):
         source, destination = dice.randrange(ranks), dice.randrange(ranks)
-        size, tag = dice.choice((0, 1, dice.randint(0, 40))), dice.randrange(3)
+        size, tag = dice.choice((0, 1, dice.randint(0, 40))), dice.choice((0, 1, 2, 2**31, 2**31 + 1))
         if dice.random() < 0.5:
             add(source, f"calc {dice.randint(0, 12)}", message=False)
         if dice.random() < 0.5:

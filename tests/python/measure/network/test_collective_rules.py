@@ -15,7 +15,8 @@ from idlewave.algorithm_rules import core_rules, rules_of_library
 from idlewave.errors import InputError
 from idlewave.machine import Level, Machine, Parameters
 from idlewave.measure.network.assessment import assess_collectives
-from idlewave.measure.network.fitting.collective_rules import call_times, fit_rules, merged
+from idlewave.measure.network.fitting.collective_rules import fit_rules, merged
+from idlewave.measure.network.fitting.collective_times import call_times
 from idlewave.measure.network.job.collectives import measure_collectives, read_collectives
 from tracer_support import mpich, open_mpi
 
@@ -27,11 +28,11 @@ SIZES = [4**i for i in range(2, 11)]
 REDUCTION_NS_PER_BYTE = 0.2
 
 
-def measured(rules: Sequence[AlgorithmRule], scatter: float = 0.01) -> pd.DataFrame:
+def measured(rules: Sequence[AlgorithmRule], scatter: float = 0.01, machine: Machine = MACHINE) -> pd.DataFrame:
     """What a library with these rules would be measured to do: the simulator's times, with a scatter."""
     names = list(dict.fromkeys(rule.collective for rule in rules))
-    operations = [Operation(name, bytes=size) for name in names for size in SIZES]
-    times = call_times(operations, MACHINE, RANKS, rules)
+    operations = [Operation(name, bytes=size) for name in names for size in ([0] if name == "barrier" else SIZES)]
+    times = call_times(operations, machine, RANKS, rules)
     rows = [(operation.name, operation.bytes, time) for operation, time in zip(operations, times, strict=True)]
     rows += [("reduction", size, 15 * NS + REDUCTION_NS_PER_BYTE * NS * size) for size in SIZES]
     random = np.random.default_rng(5)
@@ -60,6 +61,35 @@ def test_the_algorithms_of_a_known_library_are_found_with_the_sizes_at_which_the
         (r.collective, r.algorithm, r.bytes) for r in LIBRARY
     ]
     assert all(r.ranks == RANKS for r in found)
+
+
+BUFFER = Level(Parameters(L=170 * NS, o_s=0, o_r=0, g=0, O_r=90.0))
+THROUGH_BUFFER = [
+    rule("barrier", "release_gather", call_ns=100.0),
+    rule("bcast", "release_gather"),
+    rule("reduce", "release_gather", call_ns=60.0),
+    rule("allreduce", "release_gather"),
+    rule("alltoall", "pairwise"),
+]
+
+
+def test_a_library_whose_ranks_share_a_buffer_is_found_with_the_parameters_of_the_buffer() -> None:
+    table = measured(THROUGH_BUFFER, 0.005, replace(MACHINE, shared_buffer=BUFFER))
+    fitted = fit_rules(table, MACHINE, RANKS)
+    assert {(r.collective, r.algorithm) for r in fitted.rules} == {(r.collective, r.algorithm) for r in THROUGH_BUFFER}
+    assert fitted.shared_buffer is not None
+    p = fitted.shared_buffer.parameters
+    assert pytest.approx(170 * NS, rel=0.05) == p.L
+    assert pytest.approx(90, rel=0.05) == p.O_r
+    assert fitted.table["error"].abs().max() < 0.05
+    assert any("a buffer that the ranks of a node share" in note for note in fitted.notes)
+
+
+def test_a_library_that_sends_messages_has_no_shared_buffer() -> None:
+    known = [rule("barrier", "dissemination"), *(rule(name, "binomial", call_ns=40.0) for name in ("bcast", "reduce"))]
+    fitted = fit_rules(measured([*known, rule("allreduce", "recursive_doubling")]), MACHINE, RANKS)
+    assert fitted.shared_buffer is None
+    assert "release_gather" not in {r.algorithm for r in fitted.rules}
 
 
 def test_what_calls_cost_beside_their_messages_is_found() -> None:
@@ -170,11 +200,13 @@ def test_settings_that_choose_an_algorithm_and_shared_processors_are_said(tmp_pa
             {"name": "coll_tuned_use_dynamic_rules", "value": "true"},
             {"name": "coll_tuned_allreduce_algorithm", "value": "ring"},
             {"name": "coll_tuned_bcast_algorithm", "value": "ignore"},
-            {"name": "MPIR_CVAR_BCAST_INTRA_ALGORITHM", "value": "auto"},
+            {"name": "MPIR_CVAR_BCAST_INTRA_ALGORITHM", "value": "2", "in_environment": False},
+            {"name": "MPIR_CVAR_REDUCE_INTRA_ALGORITHM", "value": "3", "in_environment": True},
         ],
     )
     notes = " ".join(read_collectives(tmp_path).notes)
-    assert "choose algorithms here: coll_tuned_allreduce_algorithm = ring." in notes
+    chosen = "coll_tuned_allreduce_algorithm = ring, MPIR_CVAR_REDUCE_INTRA_ALGORITHM = 3"
+    assert f"choose algorithms here: {chosen}." in notes
     assert "Ranks shared processors" in notes
 
 

@@ -99,10 +99,11 @@ class PatternsSchema(JobSchema, kw_only=True):
 
 
 class ControlVariable(Open):
-    """A control variable of the MPI library (MPI_T)."""
+    """A control variable of the MPI library (MPI_T), and whether the environment sets it."""
 
     name: str
     value: str
+    in_environment: bool = False
 
 
 class CollectivesSchema(JobSchema, kw_only=True):
@@ -110,6 +111,7 @@ class CollectivesSchema(JobSchema, kw_only=True):
 
     tables: SamplesSchema
     collectives: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
+    before_barrier: tuple[str, ...]
     control_variables: tuple[ControlVariable, ...] = ()
 
 
@@ -327,6 +329,7 @@ class CollectiveFitSchema(Open):
     errors: Annotated[list[CollectiveErrorRow], Meta(min_length=1, description="a list of at least one row")]
     ranks: WholeFrom1
     notes: tuple[str, ...]
+    shared_buffer: MachineParametersSchema | None = None
 
 
 class NetworkSchema(Open):

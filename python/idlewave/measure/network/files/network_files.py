@@ -65,6 +65,7 @@ def machine_of(
 ) -> Machine:
     """The measured machine without its noise. `node`, if given, was measured within a node of `node_ranks` ranks."""
     measured, ranks = _place(network, node)
+    within = (network if node is None else node).collectives
     return Machine(
         name,
         measured_level(network),
@@ -72,6 +73,7 @@ def machine_of(
         node_ranks=ranks if node is None else node_ranks,
         measured=measured,
         algorithm_rules=() if network.collectives is None else network.collectives.rules,
+        shared_buffer=None if within is None else within.shared_buffer,
     )
 
 
@@ -177,13 +179,16 @@ def _collectives_as_json(fit: CollectiveFit) -> dict[str, Any]:
         "errors": records(fit.table),
         "ranks": fit.ranks,
         "notes": fit.notes,
+        "shared_buffer": None if fit.shared_buffer is None else asdict(fit.shared_buffer.parameters),
     }
 
 
 def _collectives_from(said: CollectiveFitSchema, raw: dict[str, Any]) -> CollectiveFit:
     rules = tuple(AlgorithmRule(**structs.asdict(rule)) for rule in said.rules)
     table = pd.DataFrame(raw["errors"], columns=list(CollectiveErrorRow.__struct_fields__))
-    return CollectiveFit(rules, table, said.ranks, said.notes)
+    buffer = said.shared_buffer
+    shared = None if buffer is None else Level(MachineParameters(**structs.asdict(buffer)))
+    return CollectiveFit(rules, table, said.ranks, said.notes, shared)
 
 
 def _patterns_from(said: PatternFitSchema, raw: dict[str, Any]) -> PatternFit:

@@ -4,11 +4,14 @@ The candidates are the algorithms that the simulator has. Each is simulated on t
 collective the sizes are cut into ranges, and in each range one algorithm holds, with what the call costs beside its
 messages: a time, and a time for each byte, for copies within the rank. The best cut is found by dynamic programming. A
 range costs as much as its three parameters do by Schwarz' criterion, so that no range is made for what is scatter.
+
+Where collectives take less time than messages can, the ranks of a node may share a buffer for them. Its two parameters
+are fitted (shared_buffer.py), and hold if the criterion is better with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,27 +22,20 @@ from numpy.typing import NDArray
 from ....algorithm_rules import AlgorithmRule, rules_of_library
 from ....errors import MeasurementError
 from ....formatting import percent_text, size_text
-from ....jobs import Job, Operation
-from ....machine import Machine
-from ....schedule import Schedule, algorithms
-from ....simulation import simulate
+from ....jobs import Operation
+from ....machine import Level, Machine
+from ....schedule import algorithms
+from .collective_times import BARRIER, NS, REDUCTION, call_times, reduction_cost_at
+from .shared_buffer import BUFFER_PARAMETERS, THROUGH_BUFFER, buffer_note, buffer_of
 
-REDUCTION = "reduction"
-"""What beside the collectives is measured: a reduction within a rank."""
 FAIR = 0.1
 """The error up to which a rule holds."""
 FASTER = 0.25
 """The error beyond which a library is faster than messages can be."""
-NS = 1000.0
 SCATTER = 0.03
 """Relative errors below this are scatter."""
 PARAMETERS = 3
 """Of a range: the algorithm, and two costs of the call."""
-ROOTED = ("bcast", "reduce", "gather", "scatter")
-MOST_ROOTS = 8
-"""The root goes round among the first ranks, as in the probe."""
-FEW, MANY = 2, 6
-"""Rounds of two simulations, of a call of each root: the difference leaves out what only the first ones have."""
 _STEPS = 4
 """Corrections of the costs of a call, whose effect on the time is not quite linear."""
 
@@ -51,13 +47,16 @@ class CollectiveFit:
     """The rules of a library, and the error of the simulation with them.
 
     table: a row a collective and size: samples, median_ps with its 95 % interval (low_ps, high_ps), algorithm,
-    simulated_ps, and error, simulated over measured less 1. notes: sentences.
+    simulated_ps, and error, simulated over measured less 1. A barrier follows a call with a root, and its time is part
+    of these times. shared_buffer: the parameters of messages through a buffer that the ranks of a node share; None if
+    the library has none. notes: sentences.
     """
 
     rules: tuple[AlgorithmRule, ...]
     table: pd.DataFrame
     ranks: int
     notes: tuple[str, ...]
+    shared_buffer: Level | None = None
 
 
 @dataclass(frozen=True)
@@ -116,67 +115,79 @@ def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> Collectiv
     `measured`: see `CollectiveMeasurement.table`. Collectives that the simulator does not have are left out. Raises
     MeasurementError if none is left.
     """
-    quiet = machine.with_noise(None)
-    reductions = measured[measured["collective"] == REDUCTION]
-    listed = algorithms()
-    names = [name for name in measured["collective"].unique() if name in set(listed["collective"])]
-    table = measured[measured["collective"].isin(names)].reset_index(drop=True)
+    quiet = replace(machine.with_noise(None), shared_buffer=None)
+    known = measured["collective"].isin(set(algorithms()["collective"]))
+    table = measured[known].reset_index(drop=True)
     if table.empty:
         raise MeasurementError("no collective that the simulator has was measured")
-    operations = [
-        Operation(collective, bytes=size, algorithm=name, reduction_cost=_cost_at(reductions, size))
+    reductions = measured[measured["collective"] == REDUCTION]
+    found = _rules_on(quiet, table, reductions, ranks)
+    if (buffer := buffer_of(table, ranks)) is not None:
+        other = _rules_on(replace(quiet, shared_buffer=buffer), table, reductions, ranks)
+        if other.cost + BUFFER_PARAMETERS * np.log(len(table)) < found.cost:
+            found = other
+    return _assessed(found, table, ranks)
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """Rules, the machine that they were found on, and what they cost by the criterion."""
+
+    rules: list[AlgorithmRule]
+    machine: Machine
+    cost: float
+
+
+def _rules_on(machine: Machine, table: pd.DataFrame, reductions: pd.DataFrame, ranks: int) -> _Rules:
+    """The barrier's rules are found first: one follows each call with a root."""
+    barrier = table["collective"] == BARRIER
+    rules: list[AlgorithmRule] = []
+    cost = 0.0
+    for part in (table[barrier], table[~barrier]):
+        if len(part):
+            own = part.reset_index(drop=True)
+            found, more = _best_rules(own, machine, reductions, ranks, rules)
+            rules = [*rules, *_corrected(found, own, machine, ranks, rules)]
+            cost += more
+    order = {name: i for i, name in enumerate(table["collective"].unique())}
+    return _Rules(sorted(rules, key=lambda rule: order[rule.collective]), machine, cost)
+
+
+def _best_rules(
+    table: pd.DataFrame, machine: Machine, reductions: pd.DataFrame, ranks: int, before: Sequence[AlgorithmRule]
+) -> tuple[list[AlgorithmRule], float]:
+    """The best cut of each collective, with algorithms as they are; `before`: the rules that are known."""
+    candidates = _candidates(table, machine, reductions)
+    simulated = pd.DataFrame(
+        {
+            "collective": [operation.name for operation in candidates],
+            "size": [operation.bytes for operation in candidates],
+            "algorithm": [operation.algorithm for operation in candidates],
+            "simulated_ps": call_times(candidates, machine, ranks, before),
+        }
+    )
+    rules, cost = [], 0.0
+    for name in table["collective"].unique():
+        own = table[table["collective"] == name]
+        grid = simulated[simulated["collective"] == name].pivot_table(
+            index="algorithm", columns="size", values="simulated_ps", sort=False
+        )
+        more, ranges = _cut(own, {str(algorithm): row.to_numpy() for algorithm, row in grid.iterrows()})
+        cost += more
+        rules += [_rule(name, part, own["size"].to_numpy(), ranks, reductions) for part in ranges]
+    return rules, cost
+
+
+def _candidates(table: pd.DataFrame, machine: Machine, reductions: pd.DataFrame) -> list[Operation]:
+    """Each algorithm at each size; those through a shared buffer on a machine that has one."""
+    listed = algorithms()
+    if machine.shared_buffer is None:
+        listed = listed[listed["name"] != THROUGH_BUFFER]
+    return [
+        Operation(collective, bytes=size, algorithm=name, reduction_cost=reduction_cost_at(reductions, size))
         for collective, size in _calls(table)
         for name in listed.loc[listed["collective"] == collective, "name"]
     ]
-    candidates = pd.DataFrame(
-        {
-            "collective": [operation.name for operation in operations],
-            "size": [operation.bytes for operation in operations],
-            "algorithm": [operation.algorithm for operation in operations],
-            "simulated_ps": call_times(operations, quiet, ranks),
-        }
-    )
-    rules: list[AlgorithmRule] = []
-    for name in names:
-        own = table[table["collective"] == name]
-        grid = candidates[candidates["collective"] == name].pivot_table(
-            index="algorithm", columns="size", values="simulated_ps", sort=False
-        )
-        ranges = _cut(own, {str(algorithm): row.to_numpy() for algorithm, row in grid.iterrows()})
-        rules += [_rule(name, part, own["size"].to_numpy(), ranks, reductions) for part in ranges]
-    rules = _corrected(rules, table, quiet, ranks)
-    return _assessed(rules, table, quiet, ranks)
-
-
-def call_times(
-    operations: Sequence[Operation], machine: Machine, ranks: int, rules: Iterable[AlgorithmRule] = ()
-) -> Array:
-    """The time of one call of each operation in a loop in which the root goes round, on a machine without noise, ps.
-
-    The ranks are on as few nodes as they can be.
-    """
-    calls = [min(ranks, MOST_ROOTS) if operation.name in ROOTED else 1 for operation in operations]
-    apart = -(-ranks // machine.node_ranks) * machine.node_ranks if machine.node else ranks
-    ends = []
-    for rounds in (FEW, MANY):
-        jobs = [
-            Job(
-                ranks,
-                [replace(operation, times=rounds * each, rotating_root=operation.name in ROOTED)],
-                first=i * apart,
-            )
-            for i, (operation, each) in enumerate(zip(operations, calls, strict=True))
-        ]
-        ends.append(simulate(Schedule.compose(jobs, rules=tuple(rules)), machine).finish[::apart])
-    return np.asarray((ends[1] - ends[0]) / ((MANY - FEW) * np.array(calls)), dtype=np.float64)
-
-
-def _cost_at(reductions: pd.DataFrame, size: int) -> float:
-    """The measured cost of a reduction of `size` bytes, ns per byte; 0 if none was measured."""
-    if reductions.empty or size == 0:
-        return 0.0
-    time = np.interp(size, reductions["size"], reductions["median_ps"])
-    return float(time) / NS / size
 
 
 def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
@@ -192,8 +203,9 @@ def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
     return float(slope) / NS
 
 
-def _cut(own: pd.DataFrame, simulated: dict[str, Array]) -> list[_Range]:
-    """The ranges of sizes of one collective, by the times of each algorithm in ps."""
+def _cut(own: pd.DataFrame, simulated: dict[str, Array]) -> tuple[float, list[_Range]]:
+    """The ranges of sizes of one collective, by the times of each algorithm in ps; and what they cost by the
+    criterion."""
     sizes, times = own["size"].to_numpy(dtype=np.float64), own["median_ps"].to_numpy(dtype=np.float64)
     width = (own["high_ps"] - own["low_ps"]).to_numpy() / 2 / times
     scatter = np.maximum(SCATTER, width)
@@ -209,7 +221,7 @@ def _cut(own: pd.DataFrame, simulated: dict[str, Array]) -> list[_Range]:
                 before, ranges = best[first]
                 ways.append((before + cost + price, [*ranges, _Range(first, last, algorithm, call, per_byte)]))
         best.append(min(ways, key=lambda way: way[0]))  # of equal ones the first, so that the default is preferred
-    return best[-1][1]
+    return best[-1]
 
 
 def _costs_of_call(sizes: Array, times: Array, simulated: Array, scatter: Array) -> tuple[float, float, float]:
@@ -238,18 +250,22 @@ def _rule(
 
 
 def _corrected(
-    rules: Sequence[AlgorithmRule], table: pd.DataFrame, machine: Machine, ranks: int
+    rules: Sequence[AlgorithmRule],
+    table: pd.DataFrame,
+    machine: Machine,
+    ranks: int,
+    before: Sequence[AlgorithmRule],
 ) -> list[AlgorithmRule]:
     """The rules with costs of calls that are fitted to what they do in the simulation: a call's time may pass while a
-    rank waits."""
+    rank waits. `before`: the rules that are known."""
     found = list(rules)
     operations = _operations(table)
     numbers = np.array([_number_of(found, *call) for call in _calls(table)])
     sizes, times = table["size"].to_numpy(dtype=np.float64), table["median_ps"].to_numpy(dtype=np.float64)
     for _ in range(_STEPS):
-        simulated = call_times(operations, machine, ranks, found)
+        simulated = call_times(operations, machine, ranks, [*before, *found])
         more = [replace(rule, call_ns=rule.call_ns + _probe_ns(rule, table)) for rule in found]
-        effect = (call_times(operations, machine, ranks, more) - simulated) / NS
+        effect = (call_times(operations, machine, ranks, [*before, *more]) - simulated) / NS
         for number, rule in enumerate(found):
             own = numbers == number
             slope = max(float(np.median(effect[own] / _probe_ns(rule, table))), 0.25)
@@ -280,14 +296,16 @@ def _calls(table: pd.DataFrame) -> list[tuple[str, int]]:
     return list(zip(table["collective"].tolist(), table["size"].tolist(), strict=True))
 
 
-def _assessed(rules: Sequence[AlgorithmRule], table: pd.DataFrame, machine: Machine, ranks: int) -> CollectiveFit:
+def _assessed(fit: _Rules, table: pd.DataFrame, ranks: int) -> CollectiveFit:
+    rules, machine = fit.rules, fit.machine
     numbers = [_number_of(rules, *call) for call in _calls(table)]
     simulated = call_times(_operations(table), machine, ranks, rules)
     error = simulated / table["median_ps"].to_numpy() - 1
     found = table.assign(algorithm=[rules[i].algorithm for i in numbers], simulated_ps=simulated, error=error)
     worst = pd.Series(np.abs(error)).groupby(np.array(numbers)).max()
     held = tuple(replace(rule, residual=round(float(worst[i]), 4)) for i, rule in enumerate(rules))
-    return CollectiveFit(held, found, ranks, tuple(_notes(found)))
+    notes = (*_notes(found), *([] if machine.shared_buffer is None else [buffer_note(machine.shared_buffer)]))
+    return CollectiveFit(held, found, ranks, notes, machine.shared_buffer)
 
 
 def _notes(table: pd.DataFrame) -> list[str]:

@@ -18,6 +18,7 @@ from ....mpi import Mpi
 from ....parameters import takes
 from ...environment_file import read_environment
 from ..files.file_schemas import CollectivesSchema
+from ..fitting.collective_times import ROOTED
 from ..fitting.loggp import median_interval
 from ..fitting.machine_speeds import find_speeds
 from ..fitting.pattern_assessment import FEWEST
@@ -46,7 +47,8 @@ NEAR = 1.25
 """A sample has the speed of a machine if its pilots are within this factor of the machine's."""
 MOST_SIZE = 2**30
 AUTOMATIC = ("", "0", "auto", "ignore", "false", "none")
-"""Values of control variables that leave the choice to the library; those of MPICH that are numbers mean the same."""
+"""Values of control variables that leave the choice to the library."""
+DYNAMIC_RULES = "coll_tuned_use_dynamic_rules"
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class CollectiveMeasurement:
 
     samples: a row a sample: collective, size in bytes (of the vector, or of one rank's block), repetitions, elapsed_ns
     of all repetitions, at_ns since the beginning, disturbed (involuntary context switches of rank 0), pilot_before_ns
-    and pilot_after_ns (a ping-pong of one byte just before and after). In rooted collectives the root goes round.
+    and pilot_after_ns (a ping-pong of one byte just before and after). Rank 0 is the root of collectives that have one,
+    and a barrier follows each of their calls.
     """
 
     samples: pd.DataFrame
@@ -115,14 +118,15 @@ class CollectiveMeasurement:
     @property
     def forced(self) -> dict[str, str]:
         """The control variables that do not leave the choice of algorithms to the library, with their values."""
-        listed = {row["name"]: str(row["value"]) for row in self.probe.get("control_variables", [])}
-        dynamic = listed.get("coll_tuned_use_dynamic_rules") == "true"  # without it Open MPI reads no choice
+        listed = self.probe.get("control_variables", [])
+        # Without this one Open MPI reads no choice. MPICH shows numbers, and only the environment sets its variables.
+        dynamic = any(row["name"] == DYNAMIC_RULES and row["value"] == "true" for row in listed)
         return {
-            name: value
-            for name, value in listed.items()
-            if name.lower().endswith("_algorithm")
-            and value.lower() not in AUTOMATIC
-            and (dynamic or not name.startswith("coll_tuned"))
+            row["name"]: str(row["value"])
+            for row in listed
+            if row["name"].lower().endswith("_algorithm")
+            and str(row["value"]).lower() not in AUTOMATIC
+            and (dynamic if row["name"].startswith("coll_tuned") else row.get("in_environment"))
         }
 
     @property
@@ -208,6 +212,9 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "pilot_before_ns": (0, 2**50),
         "pilot_after_ns": (0, 2**50),
     }
+    if set(said["before_barrier"]) != set(ROOTED):
+        names = ", ".join(said["before_barrier"])
+        raise InputError(f"{name_of(place)}: expected a barrier behind {', '.join(ROOTED)}, found one behind {names}")
     samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
     return samples, said
