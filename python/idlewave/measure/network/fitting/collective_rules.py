@@ -25,13 +25,15 @@ from ....formatting import percent_text, size_text
 from ....jobs import Operation
 from ....machine import Level, Machine
 from ....schedule import algorithms
-from .collective_times import BARRIER, NS, REDUCTION, call_times, reduction_cost_at
-from .shared_buffer import BUFFER_PARAMETERS, THROUGH_BUFFER, buffer_note, buffer_of
+from .collective_times import BARRIER, NS, REDUCTION, ROOTED, call_times, reduction_cost_at
+from .shared_buffer import BUFFER_PARAMETERS, THROUGH_BUFFER, buffer_note, buffer_of, flags_of
 
 FAIR = 0.1
 """The error up to which a rule holds."""
 FASTER = 0.25
 """The error beyond which a library is faster than messages can be."""
+LEAST_OWN = 0.1
+"""The share of a call that a barrier follows, at least, in the time of both."""
 SCATTER = 0.03
 """Relative errors below this are scatter."""
 PARAMETERS = 3
@@ -122,8 +124,8 @@ def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> Collectiv
         raise MeasurementError("no collective that the simulator has was measured")
     reductions = measured[measured["collective"] == REDUCTION]
     found = _rules_on(quiet, table, reductions, ranks)
-    if (buffer := buffer_of(table, ranks)) is not None:
-        other = _rules_on(replace(quiet, shared_buffer=buffer), table, reductions, ranks)
+    if _has_faster_flags(found, table, ranks):
+        other = _rules_on(replace(quiet, shared_buffer=buffer_of(table, ranks)), table, reductions, ranks)
         if other.cost + BUFFER_PARAMETERS * np.log(len(table)) < found.cost:
             found = other
     return _assessed(found, table, ranks)
@@ -136,6 +138,15 @@ class _Rules:
     rules: list[AlgorithmRule]
     machine: Machine
     cost: float
+
+
+def _has_faster_flags(found: _Rules, table: pd.DataFrame, ranks: int) -> bool:
+    """Whether a call that waits for flags alone takes less time than the messages of any algorithm."""
+    flags = flags_of(table)
+    if flags.empty:
+        return False
+    simulated = call_times(_operations(flags), found.machine, ranks, found.rules)
+    return bool((simulated > (1 + FAIR) * flags["median_ps"].to_numpy()).any())
 
 
 def _rules_on(machine: Machine, table: pd.DataFrame, reductions: pd.DataFrame, ranks: int) -> _Rules:
@@ -167,12 +178,14 @@ def _best_rules(
         }
     )
     rules, cost = [], 0.0
+    barrier = float(call_times([Operation(BARRIER)], machine, ranks, before)[0])
     for name in table["collective"].unique():
         own = table[table["collective"] == name]
         grid = simulated[simulated["collective"] == name].pivot_table(
             index="algorithm", columns="size", values="simulated_ps", sort=False
         )
-        more, ranges = _cut(own, {str(algorithm): row.to_numpy() for algorithm, row in grid.iterrows()})
+        times = {str(algorithm): row.to_numpy() for algorithm, row in grid.iterrows()}
+        more, ranges = _cut(own, barrier if name in ROOTED else 0.0, times)
         cost += more
         rules += [_rule(name, part, own["size"].to_numpy(), ranks, reductions) for part in ranges]
     return rules, cost
@@ -203,11 +216,14 @@ def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
     return float(slope) / NS
 
 
-def _cut(own: pd.DataFrame, simulated: dict[str, Array]) -> tuple[float, list[_Range]]:
-    """The ranges of sizes of one collective, by the times of each algorithm in ps; and what they cost by the
-    criterion."""
+def _cut(own: pd.DataFrame, barrier: float, simulated: dict[str, Array]) -> tuple[float, list[_Range]]:
+    """The ranges of sizes of one collective, by the times of each algorithm in ps; and what they cost by the criterion.
+
+    Errors are relative to the time without that of the `barrier` behind the call, ps.
+    """
     sizes, times = own["size"].to_numpy(dtype=np.float64), own["median_ps"].to_numpy(dtype=np.float64)
-    width = (own["high_ps"] - own["low_ps"]).to_numpy() / 2 / times
+    base = np.maximum(times - barrier, LEAST_OWN * times)
+    width = (own["high_ps"] - own["low_ps"]).to_numpy() / 2 / base
     scatter = np.maximum(SCATTER, width)
     count = len(sizes)
     price = PARAMETERS * np.log(max(count, 2))
@@ -217,20 +233,22 @@ def _cut(own: pd.DataFrame, simulated: dict[str, Array]) -> tuple[float, list[_R
         for first in range(last + 1):
             part = slice(first, last + 1)
             for algorithm, theirs in simulated.items():
-                call, per_byte, cost = _costs_of_call(sizes[part], times[part], theirs[part], scatter[part])
+                more = times[part] - theirs[part]
+                call, per_byte, cost = _costs_of_call(sizes[part], more, base[part], scatter[part])
                 before, ranges = best[first]
                 ways.append((before + cost + price, [*ranges, _Range(first, last, algorithm, call, per_byte)]))
         best.append(min(ways, key=lambda way: way[0]))  # of equal ones the first, so that the default is preferred
     return best[-1]
 
 
-def _costs_of_call(sizes: Array, times: Array, simulated: Array, scatter: Array) -> tuple[float, float, float]:
-    """The costs of a call that bring the simulated times nearest to the measured ones, ps and ps per byte; and how far
-    they are still off. What the call itself takes counts a little, so that messages explain what they can."""
-    rows = np.column_stack([1 / times, sizes / times]) / scatter[:, None]
-    (call, per_byte), _ = scipy.optimize.nnls(rows, (1 - simulated / times) / scatter)
-    own = (call + per_byte * sizes) / times
-    off = ((times - simulated) / times - own) / scatter
+def _costs_of_call(sizes: Array, more: Array, base: Array, scatter: Array) -> tuple[float, float, float]:
+    """The costs of a call that come nearest to what is measured beyond the messages, `more`, ps and ps per byte; and
+    how far they are still off. What the call itself takes counts a little, so that messages explain what they can. All
+    is relative to `base`."""
+    rows = np.column_stack([1 / base, sizes / base]) / scatter[:, None]
+    (call, per_byte), _ = scipy.optimize.nnls(rows, more / base / scatter)
+    own = (call + per_byte * sizes) / base
+    off = (more / base - own) / scatter
     return float(call), float(per_byte), float((off**2).sum() + (own**2).sum())
 
 
@@ -270,7 +288,8 @@ def _corrected(
             own = numbers == number
             slope = max(float(np.median(effect[own] / _probe_ns(rule, table))), 0.25)
             without = simulated[own] - slope * NS * (rule.call_ns + rule.call_ns_per_byte * sizes[own])
-            call, per_byte, _ = _costs_of_call(sizes[own], times[own], without, np.full(own.sum(), SCATTER))
+            more_time, scatter = times[own] - without, np.full(own.sum(), SCATTER)
+            call, per_byte, _ = _costs_of_call(sizes[own], more_time, times[own], scatter)
             found[number] = replace(rule, call_ns=call / NS / slope, call_ns_per_byte=per_byte / NS / slope)
     return found
 

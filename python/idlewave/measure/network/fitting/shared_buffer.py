@@ -32,13 +32,18 @@ _LARGE = 4096
 _NOTHING = Parameters(L=0, o_s=0, o_r=0, g=0)
 
 
-def buffer_of(table: pd.DataFrame, ranks: int) -> Level | None:
-    """The parameters with which no collective is faster than its messages through the buffer; None if the rows of
-    `table` (see `CollectiveMeasurement.table`) do not show them. Costs of calls come on top of these."""
-    small = table[table["collective"].isin(_FLAGS) & (table["size"] <= _SMALL)]
-    if small.empty:
-        return None
-    L = int(_least(small, replace(_NOTHING, L=1000), ranks) * 1000)
+def flags_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of calls in which a rank waits for flags alone."""
+    return table[table["collective"].isin(_FLAGS) & (table["size"] <= _SMALL)]
+
+
+def buffer_of(table: pd.DataFrame, ranks: int) -> Level:
+    """The parameters with which no collective is faster than its messages through the buffer: costs of calls come on
+    top of these.
+
+    `table`: see `CollectiveMeasurement.table`; it has rows of `flags_of`.
+    """
+    L = int(_least(flags_of(table), replace(_NOTHING, L=1000), ranks) * 1000)
     waiting = replace(_NOTHING, L=L)
     large = table[(table["collective"] == "bcast") & (table["size"] >= _LARGE)]
     if large.empty:
