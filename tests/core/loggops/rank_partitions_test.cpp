@@ -84,7 +84,7 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
         rolled_back += found.statistics.rolled_back;
     }
     EXPECT_GT(ended, testing::trials(700));
-    EXPECT_GT(rolled_back, testing::trials(50))
+    EXPECT_GE(rolled_back, testing::trials(50))
         << "messages that were sent too early; many ranks have long queues, and are conservative";
 }
 
@@ -230,7 +230,7 @@ TEST(RankPartitions, RandomSchedulesGoOnFromCheckpoints) {
             ASSERT_TRUE(alike(partitioned(graph, machine, seed, configuration), one)) << "seed " << seed;
         }
     }
-    EXPECT_GT(restarts, testing::trials(10));
+    EXPECT_GE(restarts, testing::trials(10));
 }
 
 TEST(RankPartitions, NeedALookahead) {

@@ -78,7 +78,7 @@ TEST(RecordedPartitions, HaveTheRecordOfOneLoopAfterRollbacks) {
             << "seed " << seed;
     }
     EXPECT_GT(ended, testing::trials(700));
-    EXPECT_GT(rolled_back, testing::trials(50));
+    EXPECT_GE(rolled_back, testing::trials(50));
 }
 
 TEST(RecordedPartitions, UndoARankAndRecordTheSameTwice) {
@@ -196,7 +196,7 @@ TEST(RecordedPartitions, GoOnFromCheckpoints) {
             ASSERT_TRUE(partitioned(graph, machine, seed, configuration, scope) == *one) << "seed " << seed;
         }
     }
-    EXPECT_GT(restarts, testing::trials(10));
+    EXPECT_GE(restarts, testing::trials(10));
 }
 
 }  // namespace
