@@ -11,11 +11,11 @@ import pytest
 from collective_recordings import recorded as record_collectives
 from emulated_samples import emulate
 from idlewave.measure import assess_pair
-from idlewave.measure.network import assessment
+from idlewave.measure.network import assessment_run
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.fitting.machine_speeds import at_speed
-from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
+from idlewave.measure.network.probing.job_run import JobProbe
 from idlewave.measure.network.probing.network_run import NetworkProbe
 from idlewave.measure.network.transports import Transport
 from known_networks import RENDEZVOUS
@@ -82,47 +82,44 @@ def test_samples_of_one_speed_or_without_pilots_or_too_few_are_all_left(tmp_path
     assert "too few samples at the speed" in notes[0]
 
 
-def test_a_part_of_prtt_precedes_each_epoch_of_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    order: list[str] = []
-    asked: dict[str, object] = {}
+def test_each_epoch_is_one_start_for_a_part_of_prtt_collectives_and_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[dict[str, dict[str, str]]] = []
 
-    def runs(
-        _probe: object, raw: Path, seconds: float, seed: int, _progress: object, sizes: tuple[int, ...] = ()
-    ) -> None:
-        order.append(f"{raw.name}, {seconds} s, {list(sizes)}")
+    def first(probe: NetworkProbe, raw: Path, seconds: float, seed: int, _progress: object) -> None:
+        assert (raw.name, seconds, probe.max_size) == ("network-1", 2.0, 256 * 1024)
         record(raw, seed)
 
-    def patterns(*_: object, **options: object) -> PatternMeasurement:
-        asked.update(options)
-        for epoch in (1, 2, 3):
-            asked["before"](epoch)  # type: ignore[operator]
-            order.append(f"epoch {epoch}")
-        recorded(tmp_path / "recorded")
-        return read_patterns(tmp_path / "recorded")
+    def epoch(job: JobProbe, parts: dict[str, list[str]], _progress: object, _title: str) -> None:
+        starts.append({name: dict(zip(own[::2], own[1::2], strict=True)) for name, own in parts.items()})
+        folders = {name: Path(options["--output"]) for name, options in starts[-1].items()}
+        if "loggp" in folders:
+            (folders["loggp"] / "environment.json").unlink()
+            folders["loggp"].rmdir()
+            record(folders["loggp"], seed=len(starts))
+        record_collectives(folders["collectives"])
+        recorded(folders["patterns"])
+        assert job.seconds == pytest.approx(1.0 + 3.0 + 1.2)
 
-    monkeypatch.setattr(NetworkProbe, "of", classmethod(lambda cls, *_, **__: cls(None, (), {})))
-    monkeypatch.setattr(NetworkProbe, "record", runs)
-
-    def collectives(_job: object, _size: int, _seed: int, raw: Path, _progress: object) -> None:
-        order.append(f"collectives, {raw.name}")
-        record_collectives(raw)
-
-    monkeypatch.setattr(assessment, "measure_patterns", patterns)
-    monkeypatch.setattr(assessment, "record_collectives", collectives)
-    assess_pair(seconds=4, folder=tmp_path / "raw")
-    assert order == [
-        "network-1, 2.0 s, []",
-        "collectives, epoch-1",
-        "epoch 1",
-        "part-2, 1.0 s, [1, 64]",
-        "collectives, epoch-2",
-        "epoch 2",
-        "part-3, 1.0 s, [1, 64]",
-        "collectives, epoch-3",
-        "epoch 3",
+    monkeypatch.setattr(NetworkProbe, "record", first)
+    monkeypatch.setattr(assessment_run, "run_epoch", epoch)
+    assess_pair(open_mpi(), seconds=4, folder=tmp_path / "raw")
+    assert [list(start) for start in starts] == [
+        ["collectives", "patterns"],
+        *2 * [["loggp", "collectives", "patterns"]],
     ]
-    assert asked["changes"] == [257, 12_289]
-    assert asked["lateness"].ns > 0  # type: ignore[attr-defined]
+    assert [start["patterns"]["--output"] for start in starts] == [
+        str(tmp_path / "raw" / "patterns" / f"epoch-{number}") for number in (1, 2, 3)
+    ]
+    assert [start["loggp"]["--output"] for start in starts[1:]] == [
+        str(tmp_path / "raw" / "network-1" / f"part-{number}") for number in (2, 3)
+    ]
+    assert {start["loggp"]["--sizes"] for start in starts[1:]} == {"1,64"}
+    assert {start["loggp"]["--seconds"] for start in starts[1:]} == {"1.0"}
+    assert len({start["patterns"]["--seed"] for start in starts}) == 3
+    assert {start["patterns"]["--changes"] for start in starts} == {"257,12289"}
+    assert all(float(start["patterns"]["--late"]) > 0 for start in starts)
 
 
 @pytest.mark.alone

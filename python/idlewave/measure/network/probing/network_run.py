@@ -40,10 +40,12 @@ class _Launch:
 
 @dataclass(frozen=True)
 class NetworkProbe:
-    """The probe between two processes: how it is started, the options of each of its runs, and its environment."""
+    """The probe between two processes: how it is started, what carries the messages, the largest of them, and the
+    environment of each of its runs."""
 
     launch: _Launch
-    options: tuple[str, ...]
+    transport: str
+    max_size: int
     environment: dict[str, Any]
 
     @classmethod
@@ -65,20 +67,21 @@ class NetworkProbe:
         launch = _launch(mpi, transport, tuple(hosts), connect)
         asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
         environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
-        return cls(launch, ("--transport", transport, "--max-size", str(max_size)), environment)
+        return cls(launch, transport, max_size, environment)
 
-    def record(
-        self, raw: Path, seconds: float, seed: int, progress: Progress | None, sizes: Sequence[int] = ()
-    ) -> None:
-        """A run of the probe, recorded in `raw`, whose earlier recording is removed. `sizes`: those that an earlier
-        part has chosen. Raises MeasurementError if the probe fails."""
-        seconds = max(seconds, LEAST_SECONDS)
+    def begin(self, raw: Path, seconds: float, seed: int, sizes: Sequence[int] = ()) -> list[str]:
+        """Prepare `raw` for a recording; an earlier one is removed. `sizes`: those that an earlier part has chosen.
+        Returns the options of the run, each with its value."""
         begin_folder(raw, self.environment, RECORDED)
         remove_parts(raw)
-        options = ["--output", str(raw), "--seconds", str(seconds), "--seed", str(seed)]
-        if sizes:
-            options += ["--sizes", ",".join(str(size) for size in sizes)]
-        command = [*self.launch.command, *self.options, *options]
+        options = ["--output", str(raw), "--seconds", str(max(seconds, LEAST_SECONDS)), "--seed", str(seed)]
+        options += ["--max-size", str(self.max_size)]
+        return [*options, "--sizes", ",".join(str(size) for size in sizes)] if sizes else options
+
+    def record(self, raw: Path, seconds: float, seed: int, progress: Progress | None) -> None:
+        """A run of the probe alone, recorded in `raw`. Raises MeasurementError if the probe fails."""
+        options = self.begin(raw, seconds, seed)
+        command = [*self.launch.command, "--transport", self.transport, *options]
         with shown(progress, "network") as advance:
             run_probe(command, self.launch.environment, "network", seconds + PATIENCE, advance)
 
