@@ -3,13 +3,17 @@
 //
 // mpiexec -n N idlewave-epoch [--loggp-output DIR ...] [--collectives-output DIR ...] [--patterns-output DIR ...]
 // The options are those of the programs of these names, and so are the recordings; a probe without an output is left
-// out. PRTT and collectives are between ranks 0 and 1, while further ranks sleep.
+// out. PRTT and collectives are between ranks 0 and 1, while further ranks sleep. PRTT that chooses its sizes also
+// finds at which sizes the library changes its protocol, and how long late receivers compute: the patterns then have
+// these.
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -97,18 +101,46 @@ void measure_all(const std::vector<Part>& parts) {
     }
 }
 
-void measure(const Options& options) {
-    const FirstTwo pair;
-    const auto& loggp = options.loggp;
-    measure_all({{loggp.settings.output, loggp.settings.seconds,
-                  [&] {
-                      if (rank_of(MPI_COMM_WORLD) == 0) make_folder(loggp.settings.output);
-                      pair.alone([&](MPI_Comm ranks) {
-                          network::measure_between<network::TransportList<network::MpiData>>(ranks, loggp);
-                      });
-                  }},
+using Transports = network::TransportList<network::MpiData>;
+
+// Late receivers compute for about two round trips: then each message has come, and its time still shows.
+void take_findings(patterns::Options& options, const network::AssessmentOutcome& found) {
+    std::set<std::int64_t> changes(found.breaks.begin(), found.breaks.end());
+    changes.insert(found.blocking.begin(), found.blocking.end());
+    options.changes.assign(changes.begin(), changes.end());
+    if (found.trips.empty()) return;
+    const auto& [least, shortest] = found.trips.front();
+    const auto& [most, longest] = found.trips.back();
+    const double per_byte = (longest - shortest) / std::max(most - least, 1);
+    options.lateness = {2 * shortest, std::max(2 * per_byte, 0.0)};
+}
+
+// Rank 0's findings become those of both ranks.
+void share_findings(patterns::Options& options, MPI_Comm pair) {
+    auto count = static_cast<int>(options.changes.size());
+    MPI_Bcast(&count, 1, MPI_INT, 0, pair);
+    options.changes.resize(static_cast<std::size_t>(count));
+    MPI_Bcast(options.changes.data(), count, MPI_INT64_T, 0, pair);
+    std::array late{options.lateness.ns, options.lateness.ns_per_byte};
+    MPI_Bcast(late.data(), 2, MPI_DOUBLE, 0, pair);
+    options.lateness = {late[0], late[1]};
+}
+
+void measure_loggp(Options& options, MPI_Comm pair) {
+    const network::Settings& settings = options.loggp.settings;
+    if (rank_of(pair) == 0) make_folder(settings.output);
+    const network::AssessmentOutcome found = network::measure_between<Transports>(pair, options.loggp);
+    if (!settings.sizes.empty()) return;
+    if (rank_of(pair) == 0) take_findings(options.patterns, found);
+    share_findings(options.patterns, pair);
+}
+
+void measure(Options& options) {
+    const FirstTwo first;
+    measure_all({{options.loggp.settings.output, options.loggp.settings.seconds,
+                  [&] { first.alone([&](MPI_Comm pair) { measure_loggp(options, pair); }); }},
                  {options.collectives.output, options.collectives.seconds,
-                  [&] { pair.alone([&](MPI_Comm ranks) { collectives::measure(options.collectives, ranks); }); }},
+                  [&] { first.alone([&](MPI_Comm pair) { collectives::measure(options.collectives, pair); }); }},
                  {options.patterns.output, options.patterns.seconds, [&] { patterns::measure(options.patterns); }}});
 }
 

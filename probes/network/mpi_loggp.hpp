@@ -26,9 +26,10 @@ inline bool on_one_node(MPI_Comm ranks) {
     return size == 2;
 }
 
-// Both ranks of `pair` call it. `Transports` has the one that the arguments name, by default MPI's messages.
+// Both ranks of `pair` call it; the first one gets the outcome. `Transports` has the one that the arguments name, by
+// default MPI's messages.
 template <class Transports>
-void measure_between(MPI_Comm pair, const Arguments& arguments) {
+AssessmentOutcome measure_between(MPI_Comm pair, const Arguments& arguments) {
     const int rank = rank_of(pair);
     const bool server = rank == 1;
     const bool one_node = on_one_node(pair);
@@ -36,11 +37,13 @@ void measure_between(MPI_Comm pair, const Arguments& arguments) {
     const json::Object library = server ? json::Object() : describe_library(one_node);
     MpiControl control(MpiPair{pair, 1 - rank});
     const std::string name = arguments.transport.empty() ? MpiData::traits.name : arguments.transport;
+    AssessmentOutcome outcome;
     Transports::with(name, control, connection_of(arguments, server), [&](auto& data) {
         ProcessorClock clock;
         const Side<std::decay_t<decltype(data)>, MpiControl, ProcessorClock> side{data, control, clock};
-        run_side(side, server, arguments.settings, place, library);
+        outcome = run_side(side, server, arguments.settings, place, library);
     });
+    return outcome;
 }
 
 }  // namespace idlewave::probe::network

@@ -145,7 +145,8 @@ inline std::string summary(const Options& options, const std::vector<ProcessPlac
                                                                        "pilot_before_ns", "pilot_after_ns"}));
     json::Object object;
     object.add("probe", "patterns").add("library", library_version()).add("ranks", describe(places));
-    object.add("patterns", pattern_names).add("max_size", options.max_size);
+    object.add("patterns", pattern_names).add("max_size", options.max_size).add("changes", options.changes);
+    object.add("late_ns", options.lateness.ns).add("late_ns_per_byte", options.lateness.ns_per_byte);
     object.add("shared_cpus", ranks_share_cpus(places));
     object.add("tables", tables).add("interrupted", interrupted);
     return object.text().text;

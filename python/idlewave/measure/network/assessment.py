@@ -33,7 +33,7 @@ from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
 from .job.patterns import INTERRUPTED, SHARED, PatternMeasurement, forget_patterns, read_patterns
 from .probing.job_run import keep_samples
-from .probing.network_run import NetworkProbe
+from .probing.network_run import NetworkRecordings, check_hosts
 from .transports import DEFAULT
 
 BEYOND = (
@@ -66,12 +66,13 @@ def assess_pair(
     parameters to the patterns, and find the algorithms of the collectives.
 
     PRTT finds the sizes at which the library changes its protocol, of messages up to 256 KiB; the patterns go on to 4
-    MiB; `max_size` (bytes) holds for both. The patterns are measured in `epochs`: the ranks are started anew for each,
-    and what differs between them widens the intervals. A part of PRTT and of the collectives precedes each epoch, so
+    MiB; `max_size` (bytes) holds for both. All are measured in `epochs`: the ranks are started anew for each, and what
+    differs between them widens the intervals. In each a part of PRTT and of the collectives precedes the patterns, so
     that all see the same changes of the machine's speed. `speed`: whose parameters are fitted, of a machine that had
     several (see `assess_patterns`). `hosts`: two hosts with a rank on each. A PRTT fit that fails is
     said in its notes. `folder` gets the recordings. Raises MeasurementError if a probe fails, or nothing came back.
     """
+    check_hosts(hosts)
     pattern_seconds = checked("pattern_seconds", float, PATTERN_SECONDS, pattern_seconds)
     given = completed(
         PatternsParameters,
@@ -86,9 +87,9 @@ def assess_pair(
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         forget_beside(place)
         mpi = mpi or mpis.find()
-        probe = NetworkProbe.of(mpi, seconds, MAX_SIZE.default if max_size is None else max_size, seed, hosts=hosts)
+        prtt = NetworkRecordings.of(mpi, seconds, MAX_SIZE.default if max_size is None else max_size, seed, hosts=hosts)
         share = checked("seconds", float, NETWORK_SECONDS, seconds) / (given["epochs"] + 1)
-        AssessmentRun(mpi, probe, share, given, tuple(hosts), place, progress).measure()
+        AssessmentRun(mpi, prtt, share, given, tuple(hosts), place, progress).measure()
         measured = read_patterns(place / "patterns")
         if folder is not None:
             keep_samples(place / "patterns", "patterns", measured.samples, measured.environment)

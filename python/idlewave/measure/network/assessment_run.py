@@ -10,11 +10,11 @@ from typing import Any
 from rich.progress import Progress
 
 from ...mpi import Mpi
-from .files.network_recording import PART, read_probe, read_samples
+from .files.network_recording import PART, read_probe
 from .job.collectives import collective_options
-from .job.patterns import LEAST_SECONDS, Lateness, pattern_options, ranks_of, seed_of
+from .job.patterns import LEAST_SECONDS, findings, pattern_options, ranks_of, seed_of
 from .probing.job_run import EPOCH, JobProbe, begin_recording, run_epoch
-from .probing.network_run import NetworkProbe
+from .probing.network_run import NetworkRecordings
 
 MOST_COLLECTIVE = 2**28
 """Bytes of the largest vector that the probe of collectives takes."""
@@ -24,11 +24,12 @@ COLLECTIVE_SHARE = 0.4
 
 @dataclass(frozen=True)
 class AssessmentRun:
-    """The starts of the ranks: one for PRTT, which chooses the sizes, for the time of two of its parts; and one for
-    each epoch, in which the next part of PRTT, collectives and patterns are measured one after the other."""
+    """The starts of the ranks, one for each epoch, in which a part of PRTT, collectives and patterns are measured one
+    after the other. The first part of PRTT takes twice as long: it chooses the sizes of all, and finds what the
+    patterns need to know."""
 
     mpi: Mpi
-    prtt: NetworkProbe
+    prtt: NetworkRecordings
     part_seconds: float  # of a part of PRTT
     given: Mapping[str, Any]  # the parameters of patterns
     hosts: tuple[str, ...]
@@ -37,35 +38,36 @@ class AssessmentRun:
 
     def measure(self) -> None:
         """All of it, recorded in `place`."""
-        self.prtt.record(self._raw, 2 * self.part_seconds, self.given["seed"], self.progress)
         for epoch in range(1, self.given["epochs"] + 1):
-            parts = {"collectives": self._collectives(epoch), "patterns": self._patterns(epoch)}
-            if epoch > 1:
-                parts = {"loggp": self._next_prtt(epoch), **parts}
-            seconds = self.part_seconds + self._collective_seconds + self._pattern_seconds
+            parts = {
+                "loggp": self._prtt(epoch),
+                "collectives": self._collectives(epoch),
+                "patterns": self._patterns(epoch),
+            }
+            seconds = self._prtt_seconds(epoch) + self._collective_seconds + self._pattern_seconds
             job = JobProbe("epoch", self._ranks, self.mpi, seconds, self.hosts)
             run_epoch(job, parts, self.progress, f"epoch {epoch}")
-
-    @property
-    def _raw(self) -> Path:
-        return self.place / "network-1"
 
     @property
     def _ranks(self) -> int:
         return ranks_of(2 if self.hosts else None, self.hosts)
 
-    @property
-    def _pattern_seconds(self) -> float:
-        return max(float(self.given["seconds"] / self.given["epochs"]), LEAST_SECONDS)
+    def _prtt_seconds(self, epoch: int) -> float:
+        return 2 * self.part_seconds if epoch == 1 else self.part_seconds
 
     @property
     def _collective_seconds(self) -> float:
         return max(COLLECTIVE_SHARE * float(self.given["seconds"] / self.given["epochs"]), LEAST_SECONDS)
 
-    def _next_prtt(self, epoch: int) -> list[str]:
-        sizes = read_probe(self._raw).get("core_sizes") or ()
-        seed = self.given["seed"] + epoch - 1
-        return self.prtt.begin(self._raw / f"{PART}{epoch}", self.part_seconds, seed, sizes)
+    @property
+    def _pattern_seconds(self) -> float:
+        return max(float(self.given["seconds"] / self.given["epochs"]), LEAST_SECONDS)
+
+    def _prtt(self, epoch: int) -> list[str]:
+        whole = self.place / "network-1"
+        sizes = () if epoch == 1 else read_probe(whole).get("core_sizes") or ()
+        raw = whole if epoch == 1 else whole / f"{PART}{epoch}"
+        return self.prtt.begin(raw, self._prtt_seconds(epoch), self.given["seed"] + epoch - 1, sizes)
 
     def _collectives(self, epoch: int) -> list[str]:
         job = JobProbe("collectives", 2, self.mpi, self._collective_seconds, self.hosts)
@@ -74,23 +76,7 @@ class AssessmentRun:
 
     def _patterns(self, epoch: int) -> list[str]:
         job = JobProbe("patterns", self._ranks, self.mpi, self._pattern_seconds, self.hosts)
-        seed = seed_of(self.given["seed"], epoch)
-        options = pattern_options(self.given["max_size"], seed, self._changes, self._lateness)
-        return begin_recording(job, self.mpi, options, self.place / "patterns" / f"{EPOCH}{epoch}")
-
-    @property
-    def _changes(self) -> list[int]:
-        """The first size of each protocol that the first part of PRTT has enclosed to the byte."""
-        said = read_probe(self._raw)
-        return sorted({*(said.get("breaks") or ()), *(said.get("blocking_from") or ())})
-
-    @property
-    def _lateness(self) -> Lateness | None:
-        """Late receivers compute for about two round trips: then each message has come, and its time still shows."""
-        samples = read_samples(self._raw / "samples.csv")
-        trips = samples[(samples["series"] == "rtt") & (samples["size"] > 0)].groupby("size")["value_ns"].median()
-        if trips.empty:
-            return None
-        least, most = trips.index[0], trips.index[-1]
-        per_byte = (trips[most] - trips[least]) / max(most - least, 1)
-        return Lateness(2 * float(trips[least]), max(2 * float(per_byte), 0.0))
+        folder = self.place / "patterns"
+        changes, lateness = findings(folder / f"{EPOCH}1") if epoch > 1 else ((), None)
+        options = pattern_options(self.given["max_size"], seed_of(self.given["seed"], epoch), changes, lateness)
+        return begin_recording(job, self.mpi, options, folder / f"{EPOCH}{epoch}")

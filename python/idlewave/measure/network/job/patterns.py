@@ -176,6 +176,13 @@ def pattern_options(max_size: int, seed: int, changes: Sequence[int], lateness: 
     return options
 
 
+def findings(folder: Path) -> tuple[tuple[int, ...], Lateness]:
+    """The sizes at which the protocol was known to change, and the time of late receivers, with which `folder` was
+    recorded: those that PRTT found in the same start of the ranks. Raises InputError naming the file."""
+    said = read_summary(folder, "patterns", PatternsSchema)
+    return tuple(said.get("changes", ())), Lateness(said.get("late_ns", 0.0), said.get("late_ns_per_byte", 0.0))
+
+
 def read_patterns(folder: str | Path) -> PatternMeasurement:
     """The patterns from recordings of idlewave-patterns: one in `folder`, or one in each of its folders epoch-N.
 
