@@ -75,10 +75,10 @@ class FirstTwo {
     MPI_Comm pair_ = MPI_COMM_WORLD;
 };
 
-// Whether rank 0 was asked to stop: the others learn it from it.
-bool all_asked_to_stop() {
+// Whether any rank was asked to stop.
+bool any_asked_to_stop() {
     int asked = stop_asked() ? 1 : 0;
-    MPI_Bcast(&asked, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &asked, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return asked != 0;
 }
 
@@ -97,7 +97,7 @@ void measure_all(const std::vector<Part>& parts) {
         before += part.seconds;
         try_pin(allowed);
         wait_for_all_ranks();
-        if (all_asked_to_stop()) return;
+        if (any_asked_to_stop()) return;
     }
 }
 

@@ -67,12 +67,14 @@ class Step:
     level: float
 
 
-def find_switches(medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians) -> list[Switch]:
+def find_switches(
+    medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians, jumps: list[int]
+) -> list[Switch]:
     """The begins of new pieces, ascending; at most `most`. `fitted` returns the fit by the rules of a piece of
     `medians`, by its first index and the one after its last, and may be called repeatedly for the same piece; `plain`
-    are the same medians without the steps that are known to be no change of protocol (page_steps.py)."""
+    are the same medians without the steps that are known to be no change of protocol (page_steps.py), and `jumps` is
+    where these jump (`find_jumps`)."""
     n = len(medians.sizes)
-    jumps = find_jumps(plain)
     bends = [b for b in _straight_pieces(plain, most + 1) if all(abs(b - j) > 2 for j in jumps)]
     bounds = [0, *sorted({*jumps, *bends}), n]
     while len(bounds) > 2:
