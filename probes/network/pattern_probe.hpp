@@ -83,9 +83,11 @@ class Exchanges {
         const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
         repeat(item, sample.repetitions);
         sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-        if (item.pattern == Pattern::late) sample.elapsed_ns -= pair_.excess_of_receiver_ns();
+        const std::int64_t excess = item.pattern == Pattern::late ? pair_.excess_of_receiver_ns() : 0;
+        const bool lost_cpu = excess >= sample.elapsed_ns;  // the receiver did, for longer than all of this took
+        if (!lost_cpu) sample.elapsed_ns -= excess;
         sample.pilot_after_ns = pair_.pilot();
-        sample.disturbed = involuntary_switches() - disturbed;
+        sample.disturbed = involuntary_switches() - disturbed + (lost_cpu ? 1 : 0);
         return sample;
     }
 
