@@ -32,7 +32,9 @@ COMMANDS = ROOT / "build/tidy"
 """The commands of that build, a file each, for clang-tidy."""
 INCLUDED = ("core", "probes", "tracer", "python/bindings", "python/programs")
 """The include paths of the project's headers, besides the folder of the including file."""
-STANDALONE = [ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "patterns", "collectives", "clocks")]
+STANDALONE = [
+    ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "patterns", "collectives", "epoch", "clocks")
+]
 """Files that are compiled for the MPI of a user's machine, and by no build of the project."""
 STANDALONE_FLAGS = ["-std=c++20", "-Iprobes", "-Itracer", "-I.venv/include"]
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

@@ -292,6 +292,11 @@ class Assessment {
         const auto& kinds = measured_.kinds();
         const auto count =
             std::count_if(kinds.begin(), kinds.end(), [this](const ExchangeSamples& k) { return settled(k); });
+        for (const ExchangeSamples& kind : kinds) {
+            if (kind.job.series != Series::rtt || kind.job.size == 0 || kind.values.size() == 0) continue;
+            outcome_.trips.emplace_back(kind.job.size, kind.values.median());
+        }
+        std::sort(outcome_.trips.begin(), outcome_.trips.end());
         outcome_.settled = kinds.empty() ? 0 : static_cast<double>(count) / static_cast<double>(kinds.size());
         for (std::size_t i = 1; i < outcome_.sizes.size(); ++i) {
             if (outcome_.sizes[i] - outcome_.sizes[i - 1] > 1) continue;  // not enclosed: it may be a disturbance

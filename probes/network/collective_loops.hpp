@@ -1,4 +1,4 @@
-// The loops of the probe of collectives: a collective operation of all ranks, called again and again.
+// The loops of the probe of collectives: a collective operation of all ranks of a communicator, called again and again.
 #pragma once
 
 #include <mpi.h>
@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "network/mpi_program.hpp"
 
 namespace idlewave::probe {
 
@@ -96,10 +98,11 @@ inline int repetitions_of(const CollectiveItem& item, int ranks) {
 
 class CollectiveLoops {
   public:
-    CollectiveLoops(int rank, int ranks, const std::vector<CollectiveItem>& items) : rank_(rank), ranks_(ranks) {
+    CollectiveLoops(MPI_Comm world, const std::vector<CollectiveItem>& items)
+        : world_(world), rank_(rank_of(world)), ranks_(size_of(world)) {
         std::int64_t most = 1;
         for (const CollectiveItem& item : items) {
-            most = std::max(most, item.size * (has_blocks(item.collective) ? ranks : 1));
+            most = std::max(most, item.size * (has_blocks(item.collective) ? ranks_ : 1));
         }
         const std::size_t floats = static_cast<std::size_t>(most) / sizeof(float) + 1;
         sent_.assign(floats, 1.0F);
@@ -111,7 +114,7 @@ class CollectiveLoops {
     void repeat(const CollectiveItem& item, int times) {
         for (int i = 0; i < times; ++i) {
             once(item);
-            if (is_rooted(item.collective)) MPI_Barrier(MPI_COMM_WORLD);
+            if (is_rooted(item.collective)) MPI_Barrier(world_);
         }
     }
 
@@ -120,7 +123,7 @@ class CollectiveLoops {
         constexpr int root = 0;
         const auto bytes = static_cast<int>(item.size);
         const auto floats = static_cast<int>(item.size / static_cast<std::int64_t>(sizeof(float)));
-        const MPI_Comm world = MPI_COMM_WORLD;
+        const MPI_Comm world = world_;
         float* const sent = sent_.data();
         float* const received = received_.data();
         switch (item.collective) {
@@ -157,6 +160,7 @@ class CollectiveLoops {
         }
     }
 
+    MPI_Comm world_;
     int rank_;
     int ranks_;
     std::vector<float> sent_;

@@ -1,174 +1,31 @@
 // Measures collective operations of all ranks of a job, by size: from this follows which algorithm the library uses.
 //
 // mpiexec -n P idlewave-collectives --output DIR [--seconds S] [--max-size B] [--seed K]
-// A sample is the mean over some calls, after a few that are not timed. Operations and sizes are in an order drawn
-// anew for each round, and before and after each sample a ping-pong of one byte is timed, which shows the machine's
-// speed. Table of int64 in DIR, described in DIR/collectives.json: collectives.i64, a row a sample.
+// The recording is described in collective_probe.hpp.
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "common/arguments.hpp"
-#include "common/files.hpp"
-#include "common/json.hpp"
-#include "common/output.hpp"
-#include "common/place.hpp"
 #include "common/stop.hpp"
-#include "common/switches.hpp"
-#include "common/ticks.hpp"
-#include "network/collective_loops.hpp"
-#include "network/control_variables.hpp"
+#include "network/collective_probe.hpp"
 #include "network/job.hpp"
 #include "network/mpi_program.hpp"
-#include "network/mpi_tool.hpp"
-#include "network/pilot.hpp"
 
 namespace {
 
 using namespace idlewave::probe;
 
 constexpr const char* program = "idlewave-collectives";
-constexpr std::int64_t report_every_ns = 200'000'000;
-
-struct CollectivesOptions {
-    std::string output;
-    double seconds = 5;
-    std::int64_t max_size = 4 << 20;
-    std::uint64_t seed = 1;
-};
-
-// One sample of an item.
-struct CollectiveSample {
-    CollectiveItem item;
-    int repetitions = 0;
-    std::int64_t elapsed_ns = 0;  // of all repetitions, at rank 0
-    std::int64_t at_ns = 0;       // since the beginning
-    std::int64_t disturbed = 0;   // involuntary context switches of rank 0
-    std::int64_t pilot_before_ns = 0;
-    std::int64_t pilot_after_ns = 0;
-};
-
-CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const CollectiveItem& item, int ranks) {
-    CollectiveSample sample{item, repetitions_of(item, ranks)};
-    const std::int64_t disturbed = involuntary_switches();
-    sample.pilot_before_ns = pilot.time();
-    MPI_Barrier(MPI_COMM_WORLD);
-    loops.repeat(item, 2);
-    const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
-    loops.repeat(item, sample.repetitions);
-    sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-    MPI_Barrier(MPI_COMM_WORLD);
-    sample.pilot_after_ns = pilot.time();
-    sample.disturbed = involuntary_switches() - disturbed;
-    return sample;
-}
-
-// All ranks go through the items in the same order. Rank 0 says before each whether to go on.
-template <class Record>
-void conduct(const CollectivesOptions& options, int rank, int ranks, Record record) {
-    std::vector<CollectiveItem> items = collective_items(options.max_size, ranks);
-    CollectiveLoops loops(rank, ranks, items);
-    const Pilot pilot(rank);
-    std::mt19937_64 random(options.seed);
-    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-    const double seconds = options.seconds * 1e9;
-    for (bool first_round = true;; first_round = false) {
-        std::shuffle(items.begin(), items.end(), random);
-        for (const CollectiveItem& item : items) {
-            const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
-            const auto over = static_cast<double>(at);
-            int go_on = !stop_asked() && (first_round || over < seconds) ? 1 : 0;
-            MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-            if (go_on == 0) return;
-            CollectiveSample sample = sample_of(loops, pilot, item, ranks);
-            sample.at_ns = at;
-            record(sample, over / seconds);
-        }
-    }
-}
-
-// ---- the recording
-
-std::string summary(const CollectivesOptions& options, const std::vector<ProcessPlace>& places, bool interrupted) {
-    json::Object tables;
-    tables.add("samples",
-               json::Object()
-                   .add("file", "collectives.i64")
-                   .add("columns", std::vector<std::string>{"collective", "size", "repetitions", "elapsed_ns", "at_ns",
-                                                            "disturbed", "pilot_before_ns", "pilot_after_ns"}));
-    std::vector<json::Object> variables;
-    for (const ControlVariable& variable : control_variables()) {
-        variables.push_back(json::Object()
-                                .add("name", variable.name)
-                                .add("value", variable.value)
-                                .add("in_environment", variable.in_environment));
-    }
-    json::Object object;
-    object.add("probe", "collectives").add("library", library_version()).add("ranks", describe(places));
-    object.add("collectives", collective_names).add("before_barrier", rooted_names());
-    object.add("max_size", options.max_size);
-    object.add("control_variables", variables);
-    object.add("tables", tables).add("interrupted", interrupted);
-    return object.text().text;
-}
-
-void measure(const CollectivesOptions& options, const std::vector<ProcessPlace>& places) {
-    make_folder(options.output);
-    const std::string file = options.output + "/collectives.json";
-    // A launcher may kill its ranks before the end, so everything that is known now is written now.
-    replace_file(file, summary(options, places, true) + "\n");
-    RecordingFile samples(options.output + "/collectives.i64");
-    std::int64_t reported_at = 0;
-    conduct(options, 0, static_cast<int>(places.size()), [&](const CollectiveSample& sample, double share) {
-        const std::vector<std::int64_t> row{static_cast<std::int64_t>(sample.item.collective),
-                                            sample.item.size,
-                                            sample.repetitions,
-                                            sample.elapsed_ns,
-                                            sample.at_ns,
-                                            sample.disturbed,
-                                            sample.pilot_before_ns,
-                                            sample.pilot_after_ns};
-        samples.write(row);
-        // A line wakes the launcher, which takes the CPU for a moment.
-        if (sample.at_ns - reported_at < report_every_ns) return;
-        reported_at = sample.at_ns;
-        samples.flush();
-        print_progress(share);
-    });
-    samples.close();
-    const std::string text = summary(options, places, stop_asked());
-    replace_file(file, text + "\n");
-    print_line(text);
-}
-
-// ---- the command line
-
-CommandLine program_of(CollectivesOptions& options) {
-    return {program,
-            "Measures collective operations of all ranks of a job, by size:\n"
-            "mpiexec -n P idlewave-collectives --output DIR",
-            {{"output", "DIR", "folder for the recording", text_to(options.output)},
-             {"seconds", "S", "time limit in seconds (5)", number_to(options.seconds, 0.01, 864000)},
-             {"max-size", "B", "largest size in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 28)},
-             {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
-}
 
 void run(int argc, char* const* argv) {
-    CollectivesOptions options;
-    if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
+    collectives::Options options;
+    const CommandLine described{program,
+                                "Measures collective operations of all ranks of a job, by size:\n"
+                                "mpiexec -n P idlewave-collectives --output DIR",
+                                arguments_of(options)};
+    if (!parse_on_all_ranks(described, argc, argv, options.output)) return;
     stop_on_signals(patience_after_stop);
-    const std::vector<ProcessPlace> places = take_places();
-    const int rank = rank_of(MPI_COMM_WORLD);
-    if (rank == 0) {
-        measure(options, places);
-    } else {
-        conduct(options, rank, size_of(MPI_COMM_WORLD), [](const auto&...) {});
-    }
+    measure(options, MPI_COMM_WORLD);
     wait_for_all_ranks();
 }
 

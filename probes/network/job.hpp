@@ -31,20 +31,20 @@ inline bool parse_on_all_ranks(const CommandLine& program, int argc, char* const
 
 // A value of every rank, in the order of ranks.
 template <class T>
-std::vector<T> gather(const T& mine) {
-    std::vector<T> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
-    MPI_Allgather(&mine, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, MPI_COMM_WORLD);
+std::vector<T> gather(const T& mine, MPI_Comm ranks = MPI_COMM_WORLD) {
+    std::vector<T> all(static_cast<std::size_t>(size_of(ranks)));
+    MPI_Allgather(&mine, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, ranks);
     return all;
 }
 
 // A rank that is bound to one CPU stays there. Ranks of a host that may use the same CPUs take one each, if there are
 // enough. If not, they stay unbound, and measuring ranks are bound meanwhile (Bound).
-inline std::vector<ProcessPlace> take_places() {
+inline std::vector<ProcessPlace> take_places(MPI_Comm ranks = MPI_COMM_WORLD) {
     ProcessPlace mine = place_among_cpus();
     const CpuSet allowed = allowed_set();
-    const std::vector<ProcessPlace> all = gather(mine);
-    const std::vector<CpuSet> sets = gather(allowed);
-    const auto rank = static_cast<std::size_t>(rank_of(MPI_COMM_WORLD));
+    const std::vector<ProcessPlace> all = gather(mine, ranks);
+    const std::vector<CpuSet> sets = gather(allowed, ranks);
+    const auto rank = static_cast<std::size_t>(rank_of(ranks));
     std::size_t before = 0;
     int alike = 0;
     for (std::size_t other = 0; other < all.size(); ++other) {
@@ -53,7 +53,7 @@ inline std::vector<ProcessPlace> take_places() {
         before += other < rank ? 1 : 0;
     }
     if (mine.cpus > 1 && alike <= mine.cpus) bind_to(mine, allowed.list()[before]);
-    return gather(mine);
+    return gather(mine, ranks);
 }
 
 inline std::vector<json::Object> describe(const std::vector<ProcessPlace>& places) {

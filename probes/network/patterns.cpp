@@ -1,225 +1,33 @@
-// Measures patterns of messages, as programs have them: what a machine's parameters are held against. They are between
-// ranks 0 and 1; of more than two ranks, each also exchanges messages with several others at once.
+// Measures patterns of messages, as programs have them, between two ranks; of more, each also has several peers at
+// once.
 //
 // mpiexec -n N idlewave-patterns --output DIR [--seconds S] [--max-size B] [--changes B,B,...] [--seed K]
-// A sample is the mean over some repetitions, after one that is not timed. Patterns, windows and sizes are in an order
-// drawn anew for each round, and before and after each sample a ping-pong of one byte is timed: so a change of the
-// machine's speed is seen as one, and is not taken for a difference between patterns. Table of int64 in DIR, described
-// in DIR/patterns.json: patterns.i64, a row a sample.
+// The recording is described in pattern_probe.hpp.
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "common/arguments.hpp"
-#include "common/files.hpp"
-#include "common/json.hpp"
-#include "common/output.hpp"
-#include "common/place.hpp"
 #include "common/stop.hpp"
-#include "common/switches.hpp"
-#include "common/ticks.hpp"
 #include "network/job.hpp"
 #include "network/mpi_program.hpp"
-#include "network/mpi_tool.hpp"
-#include "network/pattern_exchange.hpp"
-#include "network/pattern_items.hpp"
-#include "network/peer_exchange.hpp"
+#include "network/pattern_probe.hpp"
 
 namespace {
 
 using namespace idlewave::probe;
 
 constexpr const char* program = "idlewave-patterns";
-constexpr std::int64_t report_every_ns = 200'000'000;
 
-struct PatternsOptions {
-    std::string output;
-    double seconds = 10;
-    std::int64_t max_size = 4 << 20;
-    std::vector<std::int64_t> changes;  // the first size of each known protocol but the first
-    Lateness lateness;
-    std::uint64_t seed = 1;
-};
-
-// One sample of an item.
-struct PatternSample {
-    PatternItem item;
-    int repetitions = 0;
-    std::int64_t elapsed_ns = 0;  // of all repetitions
-    std::int64_t at_ns = 0;       // since the beginning
-    std::int64_t disturbed = 0;   // involuntary context switches
-    std::int64_t pilot_before_ns = 0;
-    std::int64_t pilot_after_ns = 0;
-};
-
-// The ranks of the job.
-struct Ranks {
-    int own = 0;
-    int all = 2;
-    bool share_cpus = false;
-};
-
-// What ranks 0 and 1 measure: the two of them alone, and all ranks.
-class Exchanges {
-  public:
-    Exchanges(const Ranks& ranks, std::int64_t max_size)
-        : ranks_(ranks),
-          pair_(ranks.own, 1 - ranks.own, max_size),
-          peers_(ranks.own, ranks.all, ranks.all > 2 ? max_size : 0) {}
-
-    PatternSample sample_of(const PatternItem& item) {
-        PatternSample sample{item, repetitions_of(item)};
-        if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
-        const std::int64_t disturbed = involuntary_switches();
-        sample.pilot_before_ns = pair_.pilot();
-        if (item.pattern == Pattern::peers && ranks_.own == 0) {
-            order_others(ranks_.all, {item.window, item.size, 1 + sample.repetitions});
-        }
-        if (item.pattern == Pattern::peers) MPI_Barrier(MPI_COMM_WORLD);  // all are awake
-        repeat(item, 1);
-        pair_.take_excess_ns();
-        const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
-        repeat(item, sample.repetitions);
-        sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-        if (item.pattern == Pattern::late) sample.elapsed_ns -= pair_.excess_of_receiver_ns();
-        sample.pilot_after_ns = pair_.pilot();
-        sample.disturbed = involuntary_switches() - disturbed;
-        return sample;
-    }
-
-  private:
-    void repeat(const PatternItem& item, int times) {
-        if (item.pattern == Pattern::peers) return peers_.repeat(item.window, item.size, times);
-        pair_.repeat(item, times);
-    }
-
-    Ranks ranks_;
-    PatternExchange pair_;
-    PeerExchange peers_;
-};
-
-// Whether ranks 0 and 1 go on, which rank 0 says.
-bool go_on(int rank, bool wanted) {
-    constexpr int tag = 22;
-    int answer = wanted ? 1 : 0;
-    if (rank == 0) MPI_Send(&answer, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
-    if (rank == 1) MPI_Recv(&answer, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return answer != 0;
-}
-
-// Ranks 0 and 1 go through the items in the same order.
-template <class Record>
-void conduct(const PatternsOptions& options, const Ranks& ranks, Record record) {
-    Exchanges exchanges(ranks, options.max_size);
-    std::vector<PatternItem> items =
-        pattern_items(pattern_sizes(options.max_size, options.changes), options.lateness, ranks.all);
-    std::mt19937_64 random(options.seed);
-    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-    const double seconds = options.seconds * 1e9;
-    for (bool first_round = true;; first_round = false) {
-        std::shuffle(items.begin(), items.end(), random);
-        for (const PatternItem& item : items) {
-            const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
-            const auto over = static_cast<double>(at);
-            if (!go_on(ranks.own, !stop_asked() && (first_round || over < seconds))) {
-                if (ranks.own == 0) order_others(ranks.all, {});
-                return;
-            }
-            PatternSample sample = exchanges.sample_of(item);
-            sample.at_ns = at;
-            record(sample, over / seconds);
-        }
-    }
-}
-
-// ---- the recording
-
-std::string summary(const PatternsOptions& options, const std::vector<ProcessPlace>& places, bool interrupted) {
-    json::Object tables;
-    tables.add("samples", json::Object()
-                              .add("file", "patterns.i64")
-                              .add("columns", std::vector<std::string>{"pattern", "window", "size", "repetitions",
-                                                                       "delay_ns", "elapsed_ns", "at_ns", "disturbed",
-                                                                       "pilot_before_ns", "pilot_after_ns"}));
-    json::Object object;
-    object.add("probe", "patterns").add("library", library_version()).add("ranks", describe(places));
-    object.add("patterns", pattern_names).add("max_size", options.max_size);
-    object.add("shared_cpus", ranks_share_cpus(places));
-    object.add("tables", tables).add("interrupted", interrupted);
-    return object.text().text;
-}
-
-void measure(const PatternsOptions& options, const std::vector<ProcessPlace>& places) {
-    make_folder(options.output);
-    const std::string file = options.output + "/patterns.json";
-    // A launcher may kill its ranks before the end, so everything that is known now is written now.
-    replace_file(file, summary(options, places, true) + "\n");
-    RecordingFile samples(options.output + "/patterns.i64");
-    const Bound bound(places[0], Bound::Where::first);
-    std::int64_t reported_at = 0;
-    const Ranks ranks{0, static_cast<int>(places.size()), ranks_share_cpus(places)};
-    conduct(options, ranks, [&](const PatternSample& sample, double share) {
-        const PatternItem& item = sample.item;
-        const std::vector<std::int64_t> row{static_cast<std::int64_t>(item.pattern),
-                                            item.window,
-                                            item.size,
-                                            sample.repetitions,
-                                            item.delay_ns,
-                                            sample.elapsed_ns,
-                                            sample.at_ns,
-                                            sample.disturbed,
-                                            sample.pilot_before_ns,
-                                            sample.pilot_after_ns};
-        samples.write(row);
-        // A line wakes the launcher, which takes the CPU for a moment.
-        if (sample.at_ns - reported_at < report_every_ns) return;
-        reported_at = sample.at_ns;
-        samples.flush();
-        print_progress(share);
-    });
-    samples.close();
-    const std::string text = summary(options, places, stop_asked());
-    replace_file(file, text + "\n");
-    print_line(text);
-}
-
-// ---- the command line
-
-CommandLine program_of(PatternsOptions& options) {
-    return {
+void run(int argc, char* const* argv) {
+    patterns::Options options;
+    const CommandLine described{
         program,
         "Measures patterns of messages, as programs have them, between two ranks; of more, each also has several "
         "peers at once:\nmpiexec -n N idlewave-patterns --output DIR",
-        {{"output", "DIR", "folder for the recording", text_to(options.output)},
-         {"seconds", "S", "time limit in seconds (10)", number_to(options.seconds, 0.01, 864000)},
-         {"max-size", "B", "largest message in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 30)},
-         {"changes", "B,B,...", "sizes from which on the library is known to have another protocol",
-          integers_to(options.changes, 1, 1 << 30)},
-         {"late", "NS", "nanoseconds for which late receivers compute (2000)", number_to(options.lateness.ns, 0, 1e9)},
-         {"late-per-byte", "NS", "nanoseconds more for each byte on the way (0.5)",
-          number_to(options.lateness.ns_per_byte, 0, 1e6)},
-         {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}}};
-}
-
-void run(int argc, char* const* argv) {
-    PatternsOptions options;
-    if (!parse_on_all_ranks(program_of(options), argc, argv, options.output)) return;
+        arguments_of(options)};
+    if (!parse_on_all_ranks(described, argc, argv, options.output)) return;
     stop_on_signals(patience_after_stop);
-    const std::vector<ProcessPlace> places = take_places();
-    const Ranks ranks{rank_of(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD), ranks_share_cpus(places)};
-    if (ranks.own == 0) {
-        measure(options, places);
-    } else if (ranks.own == 1) {
-        const Bound bound(places[1], Bound::Where::last);
-        conduct(options, ranks, [](const auto&...) {});
-    } else {
-        follow_orders(ranks.own, ranks.all, options.max_size, ranks.share_cpus);
-    }
+    measure(options);
     wait_for_all_ranks();
 }
 

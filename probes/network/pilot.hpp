@@ -6,12 +6,13 @@
 #include <cstdint>
 
 #include "common/ticks.hpp"
+#include "network/mpi_program.hpp"
 
 namespace idlewave::probe {
 
 class Pilot {
   public:
-    explicit Pilot(int rank) : rank_(rank) {}
+    explicit Pilot(MPI_Comm ranks) : ranks_(ranks), rank_(rank_of(ranks)) {}
 
     // The mean time of a round trip, ns. All ranks call it; those beyond the first two do nothing.
     std::int64_t time() const {
@@ -28,11 +29,12 @@ class Pilot {
     void ping_pong() const {
         constexpr int tag = 17;
         char byte = 1;
-        if (rank_ == 0) MPI_Send(&byte, 1, MPI_CHAR, 1, tag, MPI_COMM_WORLD);
-        MPI_Recv(&byte, 1, MPI_CHAR, 1 - rank_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (rank_ == 1) MPI_Send(&byte, 1, MPI_CHAR, 0, tag, MPI_COMM_WORLD);
+        if (rank_ == 0) MPI_Send(&byte, 1, MPI_CHAR, 1, tag, ranks_);
+        MPI_Recv(&byte, 1, MPI_CHAR, 1 - rank_, tag, ranks_, MPI_STATUS_IGNORE);
+        if (rank_ == 1) MPI_Send(&byte, 1, MPI_CHAR, 0, tag, ranks_);
     }
 
+    MPI_Comm ranks_;
     int rank_;
 };
 

@@ -42,15 +42,17 @@ inline void refuse_one_cpu_for_both(const ProcessPlace& mine, const ProcessPlace
     throw failed("both sides are bound to CPU " + std::to_string(mine.cpu) + "; they need one each");
 }
 
-// Runs one side. The two sides first exchange their places. `own` are the summary's first entries.
+// Runs one side. The two sides first exchange their places. `own` are the summary's first entries. Returns the outcome,
+// which the client has.
 template <class S>
-void run_side(S side, bool server, const Settings& settings, const ProcessPlace& mine, const json::Object& own) {
+AssessmentOutcome run_side(S side, bool server, const Settings& settings, const ProcessPlace& mine,
+                           const json::Object& own) {
     send_value(side.control, mine);
     const ProcessPlace other = receive_place(side.control);
     refuse_one_cpu_for_both(mine, other);
     if (server) {
         Server<S>(side, mine.cpu).serve();
-        return;
+        return {};
     }
     Given given{own, abilities_of(side.data), settings, {mine, other}};
     given.beginning.append(describe_clock(side.clock));
@@ -59,9 +61,11 @@ void run_side(S side, bool server, const Settings& settings, const ProcessPlace&
     Assessment assessment(sampler_of(client, side), settings, mine.cpu);
     // A launcher may kill its ranks before the end, so everything that is known now is written now.
     replace_file(file, summary_of(given, {}).text().text + "\n");
-    const std::string summary = summary_of(given, assessment.run()).text().text;
+    AssessmentOutcome outcome = assessment.run();
+    const std::string summary = summary_of(given, outcome).text().text;
     replace_file(file, summary + "\n");
     print_line(summary);
+    return outcome;
 }
 
 }  // namespace idlewave::probe::network

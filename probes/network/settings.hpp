@@ -33,6 +33,7 @@ struct AssessmentOutcome {
     std::vector<int> dropped;                     // too long for the time, or every message was lost
     std::vector<int> breaks;                      // first sizes after a change that is enclosed
     std::vector<int> blocking;                    // first sizes at which a send begins (or ceases) to wait
+    std::vector<std::pair<int, double>> trips;    // sizes above 0 with their median round trip, ns, ascending
     std::vector<std::pair<double, double>> load;  // foreign load of client's and server's CPU, by repetition
 };
 

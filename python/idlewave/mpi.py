@@ -95,16 +95,15 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
-    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives" or "clocks"
-    (programs). Raises
-    MpiError with the message of the compiler.
+    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch" or
+    "clocks" (programs). Raises MpiError with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
         return _build(mpi, sources / "tracer", "libidlewave-trace.so", [sys.executable, "build.py", str(mpi.mpicc)])
     if name == "loggp":
         return _build_loggp(mpi, sources / "probes")
-    if name in ("pairs", "patterns", "collectives", "clocks"):
+    if name in ("pairs", "patterns", "collectives", "epoch", "clocks"):
         command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
     if name == "transport":
@@ -112,7 +111,7 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
-        "'collectives' or 'clocks'"
+        "'collectives', 'epoch' or 'clocks'"
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.progress import Progress
 
+from ... import mpi as mpis
 from ...formatting import plain_time
 from ...machine import Machine
 from ...measurement_parameters import (
@@ -18,28 +19,21 @@ from ...measurement_parameters import (
     NETWORK_SECONDS,
     PATTERN_SECONDS,
     PATTERN_SIZE,
+    PatternsParameters,
 )
 from ...mpi import Mpi
-from ...parameters import checked
-from .files.network_recording import PART, NetworkMeasurement, read_measurement, read_probe, read_samples
+from ...parameters import checked, completed
+from .assessment_run import AssessmentRun
+from .files.network_recording import NetworkMeasurement, read_measurement
 from .fitting.collective_rules import CollectiveFit, fit_rules, merged
 from .fitting.loggp import LogGP
 from .fitting.machine_speeds import find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
 from .fitting.pattern_times import PatternItem, pattern_time
-from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives, record_collectives
-from .job.patterns import (
-    INTERRUPTED,
-    LEAST_SECONDS,
-    MOST_SEED,
-    SHARED,
-    Lateness,
-    PatternMeasurement,
-    forget_patterns,
-    measure_patterns,
-)
-from .probing.job_run import EPOCH, JobProbe
-from .probing.network_run import NetworkProbe
+from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
+from .job.patterns import INTERRUPTED, SHARED, PatternMeasurement, forget_patterns, read_patterns
+from .probing.job_run import keep_samples
+from .probing.network_run import NetworkRecordings, check_hosts
 from .transports import DEFAULT
 
 BEYOND = (
@@ -47,12 +41,8 @@ BEYOND = (
     "has them, with the costs of calls and reductions that were measured. Across nodes its component coll/han may "
     "choose others."
 )
-MOST_COLLECTIVE = 2**28
-"""Bytes of the largest vector that the probe of collectives takes."""
 LEAST_NEAR = 0.2
 """The share of samples at the machine's speed below which collectives were measured at another one."""
-COLLECTIVE_SHARE = 0.4
-"""The time of collectives, in that of patterns."""
 QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
     "program's messages is not known."
@@ -76,57 +66,33 @@ def assess_pair(
     parameters to the patterns, and find the algorithms of the collectives.
 
     PRTT finds the sizes at which the library changes its protocol, of messages up to 256 KiB; the patterns go on to 4
-    MiB; `max_size` (bytes) holds for both. The patterns are measured in `epochs`: the ranks are started anew for each,
-    and what differs between them widens the intervals. A part of PRTT and of the collectives precedes each epoch, so
+    MiB; `max_size` (bytes) holds for both. All are measured in `epochs`: the ranks are started anew for each, and what
+    differs between them widens the intervals. In each a part of PRTT and of the collectives precedes the patterns, so
     that all see the same changes of the machine's speed. `speed`: whose parameters are fitted, of a machine that had
     several (see `assess_patterns`). `hosts`: two hosts with a rank on each. A PRTT fit that fails is
     said in its notes. `folder` gets the recordings. Raises MeasurementError if a probe fails, or nothing came back.
     """
+    check_hosts(hosts)
     pattern_seconds = checked("pattern_seconds", float, PATTERN_SECONDS, pattern_seconds)
-    epochs = checked("epochs", int, EPOCHS, epochs)
+    given = completed(
+        PatternsParameters,
+        {
+            "seconds": pattern_seconds,
+            "epochs": epochs,
+            "max_size": PATTERN_SIZE.default if max_size is None else max_size,
+            "seed": seed,
+        },
+    )
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         forget_beside(place)
-        prtt = _PrttParts(
-            NetworkProbe.of(mpi, seconds, MAX_SIZE.default if max_size is None else max_size, seed, hosts=hosts),
-            place / "network-1",
-            checked("seconds", float, NETWORK_SECONDS, seconds) / (epochs + 1),
-            seed,
-            progress,
-        )
-        collectives = _CollectiveParts(
-            JobProbe(
-                "collectives",
-                2,
-                mpi,
-                max(COLLECTIVE_SHARE * pattern_seconds / epochs, LEAST_SECONDS),
-                tuple(hosts),
-            ),
-            place / "collectives",
-            min(PATTERN_SIZE.default if max_size is None else max_size, MOST_COLLECTIVE),
-            seed,
-            progress,
-        )
-
-        def before(epoch: int) -> None:
-            prtt.go_on(epoch)
-            collectives.go_on(epoch)
-
-        prtt.begin()
-        measured = measure_patterns(
-            mpi,
-            seconds=pattern_seconds,
-            epochs=epochs,
-            max_size=PATTERN_SIZE.default if max_size is None else max_size,
-            seed=seed,
-            ranks=2 if hosts else None,
-            changes=prtt.changes,
-            lateness=prtt.lateness,
-            hosts=hosts,
-            progress=progress,
-            folder=None if folder is None else place / "patterns",
-            before=before,
-        )
+        mpi = mpi or mpis.find()
+        prtt = NetworkRecordings.of(mpi, seconds, MAX_SIZE.default if max_size is None else max_size, seed, hosts=hosts)
+        share = checked("seconds", float, NETWORK_SECONDS, seconds) / (given["epochs"] + 1)
+        AssessmentRun(mpi, prtt, share, given, tuple(hosts), place, progress).measure()
+        measured = read_patterns(place / "patterns")
+        if folder is not None:
+            keep_samples(place / "patterns", "patterns", measured.samples, measured.environment)
         return read_assessment(
             place / "network-1", measured, speed, collectives=read_collectives(place / "collectives")
         )
@@ -185,61 +151,6 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     if len(rules) > len(fitted.rules):
         notes = (*notes, BEYOND)
     return replace(fitted, rules=rules, notes=(*fitted.notes, *notes, *found.notes))
-
-
-@dataclass(frozen=True)
-class _CollectiveParts:
-    """The collectives in parts, one before each epoch of patterns."""
-
-    job: JobProbe
-    raw: Path
-    max_size: int
-    seed: int
-    progress: Progress | None
-
-    def go_on(self, epoch: int) -> None:
-        """The part before an epoch of patterns."""
-        record_collectives(
-            self.job, self.max_size, (self.seed + epoch - 1) % MOST_SEED, self.raw / f"{EPOCH}{epoch}", self.progress
-        )
-
-
-@dataclass(frozen=True)
-class _PrttParts:
-    """PRTT in parts, so that it is measured at the same times as the patterns: two before the first epoch of patterns,
-    in one, which chooses the sizes; and one before each other epoch."""
-
-    probe: NetworkProbe
-    raw: Path
-    seconds: float
-    seed: int
-    progress: Progress | None
-
-    def begin(self) -> None:
-        self.probe.record(self.raw, 2 * self.seconds, self.seed, self.progress)
-
-    def go_on(self, epoch: int) -> None:
-        """The part before an epoch of patterns."""
-        if epoch > 1:
-            sizes = read_probe(self.raw).get("core_sizes") or ()
-            self.probe.record(self.raw / f"{PART}{epoch}", self.seconds, self.seed + epoch - 1, self.progress, sizes)
-
-    @property
-    def changes(self) -> list[int]:
-        """The first size of each protocol that the first part has enclosed to the byte."""
-        said = read_probe(self.raw)
-        return sorted({*(said.get("breaks") or ()), *(said.get("blocking_from") or ())})
-
-    @property
-    def lateness(self) -> Lateness | None:
-        """Late receivers compute for about two round trips: then each message has come, and its time still shows."""
-        samples = read_samples(self.raw / "samples.csv")
-        trips = samples[(samples["series"] == "rtt") & (samples["size"] > 0)].groupby("size")["value_ns"].median()
-        if trips.empty:
-            return None
-        least, most = trips.index[0], trips.index[-1]
-        per_byte = (trips[most] - trips[least]) / max(most - least, 1)
-        return Lateness(2 * float(trips[least]), max(2 * float(per_byte), 0.0))
 
 
 def has_patterns(transport: str) -> bool:

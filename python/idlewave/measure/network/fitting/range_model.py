@@ -43,6 +43,8 @@ BENDS = 0.06
 increases the residuals by less than this (root mean square)."""
 
 MOST_STEPS = 100
+DIFFERENCE = float(np.sqrt(np.finfo(np.float64).eps))
+"""A derivative is a difference over this share of a value, or over this itself for values below 1 ps."""
 SAME = 1e-4
 """Two descents whose costs have a smaller relative difference have ended at the same place."""
 NOTHING = 1e-6
@@ -173,32 +175,33 @@ class RangeModel:
         return self.finish(self.values, self.medians.curves)
 
     def predict(self, v: Array) -> Curves:
-        """The curves for the six values `v`."""
-        k, c = self.k, self._control()
-        wire, nic, cpu = k * np.maximum(v[PER_BYTE], v[CPU_PER_BYTE]), v[NIC] + k * v[PER_BYTE], k * v[CPU_PER_BYTE]
-        if not self.rendezvous:
-            gap = nic
-            if "send" in self.bounds:
-                gap = np.maximum(gap, v[SEND] + cpu)
-            if "receive" in self.bounds:
-                gap = np.maximum(gap, v[RECEIVE] + cpu)
-            return {"half": v[H] + wire, "gap": gap, "send": v[SEND] + cpu, "receive": v[RECEIVE] + cpu}
-        return self._rendezvous(v, c, wire, nic, cpu)
+        """The curves for the six values `v`; of several sets of values (rows), a row each."""
+        k = self.k
+        h, send, receive, g, G, O = (v[..., i, None] for i in range(6))  # noqa: E741 - the model's own name
+        wire, nic, cpu = k * np.maximum(G, O), g + k * G, k * O
+        if self.rendezvous:
+            return self._rendezvous(h, send, receive, wire, nic, cpu)
+        gap = nic
+        if "send" in self.bounds:
+            gap = np.maximum(gap, send + cpu)
+        if "receive" in self.bounds:
+            gap = np.maximum(gap, receive + cpu)
+        return {"half": h + wire, "gap": gap, "send": send + cpu, "receive": receive + cpu}
 
-    def _rendezvous(self, v: Array, c: float, wire: Array, nic: Array, cpu: Array) -> Curves:
-        base = self.base
+    def _rendezvous(self, h: Array, send: Array, receive: Array, wire: Array, nic: Array, cpu: Array) -> Curves:
+        base, c = self.base, self._control()
         assert base is not None
-        path, first_byte = v[H] + wire, v[H] - v[RECEIVE]
+        path, first_byte = h + wire, h - receive
         handshake = max(2 * c, base.g)
-        request = np.maximum(v[SEND] + cpu, nic) if "send" in self.bounds else nic
+        request = np.maximum(send + cpu, nic) if "send" in self.bounds else nic
         arrives = request + base.o_s + base.L
         overtakes = arrives < first_byte
         held_up = np.maximum(arrives + max(base.g, base.o_r) - first_byte, 0.0)
         gap = np.maximum(c + path + np.where(overtakes, held_up, 0.0), handshake + request)
-        gap = np.where(overtakes, gap, np.maximum(gap, c + v[H] + np.maximum(nic, base.o_r + cpu)))
-        answer = np.maximum(nic - wire - c - np.minimum(c, v[H]), handshake - 2 * c)
+        gap = np.where(overtakes, gap, np.maximum(gap, c + h + np.maximum(nic, base.o_r + cpu)))
+        answer = np.maximum(nic - wire - c - np.minimum(c, h), handshake - 2 * c)
         half = 2 * c + path + (handshake - 2 * c + answer) / 2
-        return {"half": half, "gap": gap, "send": handshake + v[SEND] + cpu}
+        return {"half": half, "gap": gap, "send": handshake + send + cpu}
 
     def residuals(self, v: Array, curves: Curves) -> dict[str, Array]:
         """The relative residuals by curve."""
@@ -272,7 +275,7 @@ class RangeModel:
         return [i for i in range(6) if i != fixed]
 
     def _flat(self, v: Array, curves: Curves) -> Array:
-        return np.concatenate(list(self.residuals(v, curves).values()))
+        return np.concatenate(list(self.residuals(v, curves).values()), axis=-1)
 
     def _descend(self, curves: Curves, bounds: tuple[str, ...]) -> tuple[Array, float]:
         self.bounds = bounds
@@ -296,10 +299,19 @@ class RangeModel:
                 v[free] = x
                 return self._flat(v, curves)
 
+            def slopes(x: Array, start: Array = start) -> Array:
+                moved = x + np.copysign(DIFFERENCE, x) * np.maximum(1.0, np.abs(x))
+                rows = np.tile(start, (1 + len(free), 1))
+                rows[:, free] = x
+                rows[1 + np.arange(len(free)), free] = moved
+                here, *others = self._flat(rows, curves)
+                return np.stack([(other - here) / width for other, width in zip(others, moved - x, strict=True)]).T
+
             scale = np.maximum(np.abs(start[free]), 1e-2)
             done = scipy.optimize.least_squares(
                 residual,
                 start[free],
+                jac=slopes,
                 loss="huber",
                 f_scale=HUBER,
                 x_scale=scale,

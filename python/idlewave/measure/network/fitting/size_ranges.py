@@ -49,20 +49,22 @@ def divide(medians: Medians, S: int | None, pages: Pages | None = None) -> Divis
         raise MeasurementError(f"expected at least {FEWEST_SIZES} message sizes{upto}, found {end}")
     eager = medians.cut(slice(0, end))
     solved = _solver(eager, None, False)
-    plain, steps = without_page_steps(eager, pages)
-    pieces = _between(find_switches(eager, solved, MOST_SWITCHES, plain), end, False, "start")
+    plain = without_page_steps(eager, pages)
+    switches = find_switches(eager, solved, MOST_SWITCHES, plain.medians, plain.jumps)
+    pieces = _between(switches, end, False, "start")
     models = [solved(p.sizes.start, p.sizes.stop).model for p in pieces]
     base = models[0].fit().parameters
     models[1:] = [model.with_base(base) for model in models[1:]]
     if len(sizes) - end < FEWEST_RENDEZVOUS:
-        return Division(pieces, models, steps)
+        return Division(pieces, models, plain.steps)
     rest = medians.cut(slice(end, None), without="receive")
     solved = _solver(rest, base, True)
-    plain, more = without_page_steps(rest, pages)
-    beyond = _between(find_switches(rest, solved, MOST_SWITCHES, plain), len(rest.sizes), True, "rendezvous")
+    flat = without_page_steps(rest, pages)
+    switches = find_switches(rest, solved, MOST_SWITCHES, flat.medians, flat.jumps)
+    beyond = _between(switches, len(rest.sizes), True, "rendezvous")
     models += [solved(p.sizes.start, p.sizes.stop).model for p in beyond]
     shifted = [SizePiece(slice(end + p.sizes.start, end + p.sizes.stop), True, p.cause) for p in beyond]
-    return Division(pieces + shifted, models, steps + more)
+    return Division(pieces + shifted, models, plain.steps + flat.steps)
 
 
 @dataclass(frozen=True)

@@ -163,17 +163,15 @@ def measure_collectives(
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         forget_collectives(place)
         job = JobProbe("collectives", ranks, mpi, given["seconds"])
-        record_collectives(job, given["max_size"], given["seed"], place, progress)
-        found = read_collectives(place)
+        with recorded(job, collective_options(given["max_size"], given["seed"]), place, progress):
+            found = read_collectives(place)
         keep_samples(folder, "collectives", found.samples, found.environment)
         return found
 
 
-def record_collectives(job: JobProbe, max_size: int, seed: int, folder: Path, progress: Progress | None) -> None:
-    """Run the probe, whose recording `folder` gets. Raises MeasurementError if it fails."""
-    options = ["--max-size", str(max_size), "--seed", str(seed)]
-    with recorded(job, options, folder, progress):
-        pass
+def collective_options(max_size: int, seed: int) -> list[str]:
+    """The options of the probe beside its output and its time."""
+    return ["--max-size", str(max_size), "--seed", str(seed)]
 
 
 def forget_collectives(folder: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -127,7 +127,6 @@ def measure_patterns(
     hosts: Sequence[str] = (),
     progress: Progress | None = None,
     folder: Path | None = None,
-    before: Callable[[int], None] | None = None,
     **given: Unpack[PatternsParameters],
 ) -> PatternMeasurement:
     """Measure patterns of messages. Each pattern, window and size is measured at least once an epoch.
@@ -137,32 +136,51 @@ def measure_patterns(
 
     `changes`: the first size of each protocol that is known: both sides of it are measured. `lateness`: how long late
     receivers compute; None: as the probe has it. `hosts`: two hosts with a rank on each. `folder` gets the recording.
-    `before` is called before each epoch with its number, for what is measured in turn with the patterns. Raises
-    MeasurementError if the probe fails.
+    Raises MeasurementError if the probe fails.
     """
     epochs = given["epochs"]
-    ranks = given["ranks"] or min(max(len(os.sched_getaffinity(0)), 2), MOST_PEERS + 1)
-    if hosts and ranks != 2:
-        raise UsageError(f"two hosts have a rank each: expected 2 ranks, found {ranks}")
+    ranks = ranks_of(given["ranks"], hosts)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         forget_patterns(place)
         for epoch in range(1, epochs + 1):
-            if before is not None:
-                before(epoch)
-            seed = (given["seed"] + epoch - 1) % MOST_SEED
-            options = ["--max-size", str(given["max_size"]), "--seed", str(seed)]
-            if changes:
-                options += ["--changes", ",".join(str(size) for size in changes)]
-            if lateness is not None:
-                options += ["--late", repr(lateness.ns), "--late-per-byte", repr(lateness.ns_per_byte)]
-            seconds = max(given["seconds"] / epochs, LEAST_SECONDS)
-            job = JobProbe("patterns", ranks, mpi, seconds, tuple(hosts))
+            options = pattern_options(given["max_size"], seed_of(given["seed"], epoch), changes, lateness)
+            job = JobProbe("patterns", ranks, mpi, max(given["seconds"] / epochs, LEAST_SECONDS), tuple(hosts))
             with recorded(job, options, place / f"{EPOCH}{epoch}", progress):
                 pass
         found = read_patterns(place)
         keep_samples(folder, "patterns", found.samples, found.environment)
         return found
+
+
+def ranks_of(ranks: int | None, hosts: Sequence[str]) -> int:
+    """The ranks that measure patterns; None: as many as are useful here. Raises UsageError if two hosts have more."""
+    found = ranks or min(max(len(os.sched_getaffinity(0)), 2), MOST_PEERS + 1)
+    if hosts and found != 2:
+        raise UsageError(f"two hosts have a rank each: expected 2 ranks, found {found}")
+    return found
+
+
+def seed_of(seed: int, epoch: int) -> int:
+    """Each epoch has an order of its own."""
+    return (seed + epoch - 1) % MOST_SEED
+
+
+def pattern_options(max_size: int, seed: int, changes: Sequence[int], lateness: Lateness | None) -> list[str]:
+    """The options of the probe beside its output and its time."""
+    options = ["--max-size", str(max_size), "--seed", str(seed)]
+    if changes:
+        options += ["--changes", ",".join(str(size) for size in changes)]
+    if lateness is not None:
+        options += ["--late", repr(lateness.ns), "--late-per-byte", repr(lateness.ns_per_byte)]
+    return options
+
+
+def findings(folder: Path) -> tuple[tuple[int, ...], Lateness]:
+    """The sizes at which the protocol was known to change, and the time of late receivers, with which `folder` was
+    recorded: those that PRTT found in the same start of the ranks. Raises InputError naming the file."""
+    said = read_summary(folder, "patterns", PatternsSchema)
+    return tuple(said.get("changes", ())), Lateness(said.get("late_ns", 0.0), said.get("late_ns_per_byte", 0.0))
 
 
 def read_patterns(folder: str | Path) -> PatternMeasurement:

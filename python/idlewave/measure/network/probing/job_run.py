@@ -64,16 +64,40 @@ def recorded(job: JobProbe, options: list[str], folder: Path | None, progress: P
     mpi = job.mpi or mpis.find()
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        options = ["--seconds", str(job.seconds), *options]
-        made = {"ranks": job.ranks, "arguments": options}
-        environment = describe_recording(job.name, mpi, by=f"idlewave.measure.measure_{job.name}", options=made)
         program = mpis.build(mpi, job.name)
-        begin_folder(place, environment, RECORDED[job.name])
-        launcher = [str(mpi.mpiexec), "-n", str(job.ranks), *mpi.host_options(job.hosts)]
-        command = [*launcher, str(program), "--output", str(place), *options]
+        command = [*_launcher(mpi, job.ranks, job.hosts), str(program), *begin_recording(job, mpi, options, place)]
         with shown(progress, job.name) as advance:
             run_probe(command, mpi.environment(), job.name, job.seconds + PATIENCE, advance)
         yield place
+
+
+def begin_recording(job: JobProbe, mpi: Mpi, options: list[str], folder: Path) -> list[str]:
+    """Prepare `folder` for a recording of the probe; files of an earlier run are removed. Returns the options of the
+    run, those given and the others."""
+    options = ["--seconds", str(job.seconds), *options]
+    made = {"ranks": job.ranks, "arguments": options}
+    environment = describe_recording(job.name, mpi, by=f"idlewave.measure.measure_{job.name}", options=made)
+    begin_folder(folder, environment, RECORDED[job.name])
+    return ["--output", str(folder), *options]
+
+
+def run_epoch(epoch: JobProbe, parts: Mapping[str, Sequence[str]], progress: Progress | None, description: str) -> None:
+    """Start the ranks of `epoch` once for several probes, which measure one after the other in its seconds.
+
+    `parts`: the options of each probe by its name (loggp, collectives, patterns), in pairs of option and value. Raises
+    MeasurementError with the probe's message if one fails; what was recorded before is left.
+    """
+    mpi = epoch.mpi or mpis.find()
+    command = [*_launcher(mpi, epoch.ranks, epoch.hosts), str(mpis.build(mpi, epoch.name))]
+    for name, options in parts.items():
+        for option, value in zip(options[::2], options[1::2], strict=True):
+            command += [f"--{name}-{option.removeprefix('--')}", value]
+    with shown(progress, description) as advance:
+        run_probe(command, mpi.environment(), description, epoch.seconds + PATIENCE, advance)
+
+
+def _launcher(mpi: Mpi, ranks: int, hosts: Sequence[str]) -> list[str]:
+    return [str(mpi.mpiexec), "-n", str(ranks), *mpi.host_options(hosts)]
 
 
 def epochs_of(folder: Path, name: str) -> list[Path]:

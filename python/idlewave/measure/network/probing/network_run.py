@@ -39,12 +39,11 @@ class _Launch:
 
 
 @dataclass(frozen=True)
-class NetworkProbe:
-    """The probe between two processes: how it is started, the options of each of its runs, and its environment."""
+class NetworkRecordings:
+    """The recordings of a measurement: the environment of each, and the largest message."""
 
-    launch: _Launch
-    options: tuple[str, ...]
     environment: dict[str, Any]
+    max_size: int
 
     @classmethod
     def of(
@@ -55,32 +54,26 @@ class NetworkProbe:
         seed: int,
         transport: str = DEFAULT,
         hosts: Sequence[str] = (),
-        connect: str | None = None,
-    ) -> NetworkProbe:
-        """The probe of `measure_network`, which says what the arguments are, and which are refused."""
-        if hosts and len(hosts) != 2:
-            raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
-        if connect is not None and (hosts or mpi is not None):
-            raise UsageError("connect starts one probe alone: hosts and an MPI have no meaning beside it")
-        launch = _launch(mpi, transport, tuple(hosts), connect)
+    ) -> NetworkRecordings:
+        """Those of `measure_network`, which says what the arguments are."""
         asked = {"transport": transport, "seconds": seconds, "max_size": max_size, "seed": seed, "hosts": list(hosts)}
-        environment = describe_recording("network", launch.mpi, by="idlewave.measure.measure_network", options=asked)
-        return cls(launch, ("--transport", transport, "--max-size", str(max_size)), environment)
+        environment = describe_recording("network", mpi, by="idlewave.measure.measure_network", options=asked)
+        return cls(environment, max_size)
 
-    def record(
-        self, raw: Path, seconds: float, seed: int, progress: Progress | None, sizes: Sequence[int] = ()
-    ) -> None:
-        """A run of the probe, recorded in `raw`, whose earlier recording is removed. `sizes`: those that an earlier
-        part has chosen. Raises MeasurementError if the probe fails."""
-        seconds = max(seconds, LEAST_SECONDS)
+    def begin(self, raw: Path, seconds: float, seed: int, sizes: Sequence[int] = ()) -> list[str]:
+        """Prepare `raw` for a recording; an earlier one is removed. `sizes`: those that an earlier part has chosen.
+        Returns the options of the run, each with its value."""
         begin_folder(raw, self.environment, RECORDED)
         remove_parts(raw)
-        options = ["--output", str(raw), "--seconds", str(seconds), "--seed", str(seed)]
-        if sizes:
-            options += ["--sizes", ",".join(str(size) for size in sizes)]
-        command = [*self.launch.command, *self.options, *options]
-        with shown(progress, "network") as advance:
-            run_probe(command, self.launch.environment, "network", seconds + PATIENCE, advance)
+        options = ["--output", str(raw), "--seconds", str(max(seconds, LEAST_SECONDS)), "--seed", str(seed)]
+        options += ["--max-size", str(self.max_size)]
+        return [*options, "--sizes", ",".join(str(size) for size in sizes)] if sizes else options
+
+
+def check_hosts(hosts: Sequence[str]) -> None:
+    """Raise UsageError for hosts that are not two."""
+    if hosts and len(hosts) != 2:
+        raise UsageError(f"expected two hosts, found {len(hosts)}: {', '.join(hosts)}")
 
 
 def measure_network(
@@ -110,15 +103,22 @@ def measure_network(
     """
     seconds = checked("seconds", float, NETWORK_SECONDS, seconds)
     max_size = checked("max_size", int, MAX_SIZE, max_size)
-    probe = NetworkProbe.of(mpi, seconds, max_size, seed, transport, hosts, connect)
+    check_hosts(hosts)
+    if connect is not None and (hosts or mpi is not None):
+        raise UsageError("connect starts one probe alone: hosts and an MPI have no meaning beside it")
+    launch = _launch(mpi, transport, tuple(hosts), connect)
+    recordings = NetworkRecordings.of(launch.mpi, seconds, max_size, seed, transport, hosts)
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
         failure = MeasurementError(f"attempts must be at least 1, found {attempts}")
         runs = attempts if connect is None else min(attempts, 1)
         for attempt in range(1, runs + 1):
             raw = place / f"network-{attempt}"
+            options = recordings.begin(raw, seconds * attempt, seed + attempt - 1)
             try:
-                probe.record(raw, seconds * attempt, seed + attempt - 1, progress)
+                with shown(progress, "network") as advance:
+                    command = [*launch.command, "--transport", transport, *options]
+                    run_probe(command, launch.environment, "network", seconds * attempt + PATIENCE, advance)
             except MeasurementError as error:
                 if attempt == 1:
                     raise

@@ -1,0 +1,167 @@
+// Collective operations of the ranks of a communicator, measured by size.
+//
+// A sample is the mean over some calls, after a few that are not timed. Operations and sizes are in an order drawn
+// anew for each round, and before and after each sample a ping-pong of one byte is timed, which shows the machine's
+// speed. Table of int64 in the output folder, described in collectives.json: collectives.i64, a row a sample.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/files.hpp"
+#include "common/json.hpp"
+#include "common/output.hpp"
+#include "common/place.hpp"
+#include "common/stop.hpp"
+#include "common/switches.hpp"
+#include "common/ticks.hpp"
+#include "network/collective_loops.hpp"
+#include "network/control_variables.hpp"
+#include "network/job.hpp"
+#include "network/mpi_program.hpp"
+#include "network/mpi_tool.hpp"
+#include "network/pilot.hpp"
+
+namespace idlewave::probe::collectives {
+
+constexpr std::int64_t report_every_ns = 200'000'000;
+
+struct Options {
+    std::string output;
+    double seconds = 5;
+    std::int64_t max_size = 4 << 20;
+    std::uint64_t seed = 1;
+};
+
+// One sample of an item.
+struct CollectiveSample {
+    CollectiveItem item;
+    int repetitions = 0;
+    std::int64_t elapsed_ns = 0;  // of all repetitions, at rank 0
+    std::int64_t at_ns = 0;       // since the beginning
+    std::int64_t disturbed = 0;   // involuntary context switches of rank 0
+    std::int64_t pilot_before_ns = 0;
+    std::int64_t pilot_after_ns = 0;
+};
+
+inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const CollectiveItem& item,
+                                  MPI_Comm world) {
+    CollectiveSample sample{item, repetitions_of(item, size_of(world))};
+    const std::int64_t disturbed = involuntary_switches();
+    sample.pilot_before_ns = pilot.time();
+    MPI_Barrier(world);
+    loops.repeat(item, 2);
+    const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
+    loops.repeat(item, sample.repetitions);
+    sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
+    MPI_Barrier(world);
+    sample.pilot_after_ns = pilot.time();
+    sample.disturbed = involuntary_switches() - disturbed;
+    return sample;
+}
+
+// All ranks go through the items in the same order. Rank 0 says before each whether to go on.
+template <class Record>
+void conduct(const Options& options, MPI_Comm world, Record record) {
+    std::vector<CollectiveItem> items = collective_items(options.max_size, size_of(world));
+    CollectiveLoops loops(world, items);
+    const Pilot pilot(world);
+    std::mt19937_64 random(options.seed);
+    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+    const double seconds = options.seconds * 1e9;
+    for (bool first_round = true;; first_round = false) {
+        std::shuffle(items.begin(), items.end(), random);
+        for (const CollectiveItem& item : items) {
+            const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
+            const auto over = static_cast<double>(at);
+            int go_on = !stop_asked() && (first_round || over < seconds) ? 1 : 0;
+            MPI_Bcast(&go_on, 1, MPI_INT, 0, world);
+            if (go_on == 0) return;
+            CollectiveSample sample = sample_of(loops, pilot, item, world);
+            sample.at_ns = at;
+            record(sample, over / seconds);
+        }
+    }
+}
+
+// ---- the recording
+
+inline std::string summary(const Options& options, const std::vector<ProcessPlace>& places, bool interrupted) {
+    json::Object tables;
+    tables.add("samples",
+               json::Object()
+                   .add("file", "collectives.i64")
+                   .add("columns", std::vector<std::string>{"collective", "size", "repetitions", "elapsed_ns", "at_ns",
+                                                            "disturbed", "pilot_before_ns", "pilot_after_ns"}));
+    std::vector<json::Object> variables;
+    for (const ControlVariable& variable : control_variables()) {
+        variables.push_back(json::Object()
+                                .add("name", variable.name)
+                                .add("value", variable.value)
+                                .add("in_environment", variable.in_environment));
+    }
+    json::Object object;
+    object.add("probe", "collectives").add("library", library_version()).add("ranks", describe(places));
+    object.add("collectives", collective_names).add("before_barrier", rooted_names());
+    object.add("max_size", options.max_size);
+    object.add("control_variables", variables);
+    object.add("tables", tables).add("interrupted", interrupted);
+    return object.text().text;
+}
+
+inline void record(const Options& options, MPI_Comm world, const std::vector<ProcessPlace>& places) {
+    make_folder(options.output);
+    const std::string file = options.output + "/collectives.json";
+    // A launcher may kill its ranks before the end, so everything that is known now is written now.
+    replace_file(file, summary(options, places, true) + "\n");
+    RecordingFile samples(options.output + "/collectives.i64");
+    std::int64_t reported_at = 0;
+    conduct(options, world, [&](const CollectiveSample& sample, double share) {
+        const std::vector<std::int64_t> row{static_cast<std::int64_t>(sample.item.collective),
+                                            sample.item.size,
+                                            sample.repetitions,
+                                            sample.elapsed_ns,
+                                            sample.at_ns,
+                                            sample.disturbed,
+                                            sample.pilot_before_ns,
+                                            sample.pilot_after_ns};
+        samples.write(row);
+        // A line wakes the launcher, which takes the CPU for a moment.
+        if (sample.at_ns - reported_at < report_every_ns) return;
+        reported_at = sample.at_ns;
+        samples.flush();
+        print_progress(share);
+    });
+    samples.close();
+    const std::string text = summary(options, places, stop_asked());
+    replace_file(file, text + "\n");
+    print_line(text);
+}
+
+// ---- the probe
+
+// The command-line options.
+inline std::vector<CommandOption> arguments_of(Options& options) {
+    return {{"output", "DIR", "folder for the recording", text_to(options.output)},
+            {"seconds", "S", "time limit in seconds (5)", number_to(options.seconds, 0.01, 864000)},
+            {"max-size", "B", "largest size in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 28)},
+            {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}};
+}
+
+// Measures the collectives of the ranks of `world`, all of which call it.
+inline void measure(const Options& options, MPI_Comm world) {
+    const std::vector<ProcessPlace> places = take_places(world);
+    if (rank_of(world) == 0) {
+        record(options, world, places);
+    } else {
+        conduct(options, world, [](const auto&...) {});
+    }
+}
+
+}  // namespace idlewave::probe::collectives
