@@ -220,10 +220,9 @@ def _straight_pieces(medians: Medians, most: int) -> list[int]:
     n = len(medians.sizes)
     costs = np.full((n, n + 1), np.inf)
     pieces = _Pieces(medians)
-    for i in range(n):
-        for j in range(i + FEWEST_SIZES, n + 1):
-            if _wide(medians, i, j):
-                costs[i, j] = pieces.cost(i, j)
+    for i in range(n - FEWEST_SIZES + 1):
+        ends = [j for j in range(i + FEWEST_SIZES, n + 1) if _wide(medians, i, j)]
+        costs[i, ends] = pieces.costs(i)[ends]
     best = [costs[0]]
     origin: list[NDArray[np.int64]] = []
     for _ in range(most):
@@ -242,9 +241,28 @@ class _Pieces:
     """The cost of one straight line a curve over sizes[i:j]: the sum of squared weighted deviations."""
 
     def __init__(self, medians: Medians) -> None:
-        k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
-        self.lines = [(np.stack([w, w * k], axis=1), w * medians.curves[name]) for name, w in medians.weights().items()]
+        self.k = np.maximum(medians.sizes - 1, 0).astype(np.float64)
+        weights = medians.weights()
+        self.weights = np.array([weight**2 for weight in weights.values()])
+        self.values = np.array([medians.curves[name] for name in weights])
 
     def cost(self, i: int, j: int) -> float:
-        # Two sizes have a line without deviations, for which lstsq returns an empty array.
-        return sum(float(np.linalg.lstsq(a[i:j], b[i:j], rcond=None)[1].sum()) for a, b in self.lines)
+        return float(self.costs(i)[j])
+
+    def costs(self, i: int) -> Array:
+        """That of sizes[i:j] for each j, at once, as there are thousands. Each row of a table is a piece, which has a
+        weight of 0 beyond its end."""
+        n = len(self.k)
+        inside = np.tri(n - i)
+        k = self.k[i:]
+        found = np.zeros(n + 1)
+        for weights, values in zip(self.weights[:, i:], self.values[:, i:], strict=True):
+            weight = inside * weights
+            total = weight.sum(axis=1)
+            x = k - (weight @ k / total)[:, None]
+            y = values - (weight @ values / total)[:, None]
+            weighted = weight * x
+            spread = (weighted * x).sum(axis=1)
+            slope = (weighted * y).sum(axis=1) / np.where(spread > 0, spread, 1.0)
+            found[i + 1 :] += (weight * (y - slope[:, None] * x) ** 2).sum(axis=1)
+        return found
