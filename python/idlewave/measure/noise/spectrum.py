@@ -169,7 +169,10 @@ def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
         return []
     whole = _whole_transform(spectrum)
     lines = [_refined(spectrum, place, whole) for place in _candidates(spectrum)]
-    groups = [group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio))]
+    halves = _halves(spectrum)
+    groups = [
+        group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio), halves)
+    ]
     # The lines begin there, but a source may show by its multiples only.
     lowest = _FEWEST_EVENTS / (len(spectrum.series[0]) * spectrum.step_s)
     peaks = [peak for peak in (_peak(spectrum, group) for group in groups) if peak.frequency >= lowest]
@@ -234,15 +237,21 @@ def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
     return _Line((best + side * offset) / span, 1.5 * bound, amplitude, ratio)
 
 
-def _steady(spectrum: Spectrum, line: _Line) -> bool:
+def _halves(spectrum: Spectrum) -> list[list[Values]]:
+    """Both halves of the recording, each core's without its mean, in a Hann window whose sum is 2."""
+    middle = len(spectrum.series[0]) // 2
+    window = scipy.signal.windows.hann(middle, sym=False)
+    window *= 2 / window.sum()
+    parts = (slice(0, middle), slice(middle, 2 * middle))
+    return [[(s[part] - s[part].mean()) * window for s in spectrum.series] for part in parts]
+
+
+def _steady(spectrum: Spectrum, line: _Line, halves: list[list[Values]]) -> bool:
     """Whether both halves of the recording have the line. A burst of noise has power everywhere, and so lines by chance
     above the threshold, which is made for noise that does not change over time."""
-    middle = len(spectrum.series[0]) // 2
-    halves = (slice(0, middle), slice(middle, 2 * middle))
-    window = scipy.signal.windows.hann(middle, sym=False)
-    sine = window * np.exp(-2j * np.pi * line.frequency * spectrum.step_s * np.arange(middle)) * 2 / window.sum()
-    parts = [np.mean([abs(np.dot(s[half] - s[half].mean(), sine)) ** 2 for s in spectrum.series]) for half in halves]
-    return bool(np.sqrt(min(parts)) >= _STEADY * line.amplitude)
+    sine = np.exp(-2j * np.pi * line.frequency * spectrum.step_s * np.arange(len(halves[0][0])))
+    powers = [np.mean([abs(np.dot(core, sine)) ** 2 for core in half]) for half in halves]
+    return bool(np.sqrt(min(powers)) >= _STEADY * line.amplitude)
 
 
 def _whole_transform(spectrum: Spectrum) -> Values:
