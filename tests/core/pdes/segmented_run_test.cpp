@@ -29,12 +29,18 @@ using testing::CommittingModel;
 using testing::fresh_directory;
 using testing::phold_of;
 using testing::run;
+using testing::stride;
 using testing::trials;
 using testing::ways;
 using testing::Wordy;
 
+/// A run of some checkpoints.
+models::Phold checkpointed() {
+    return models::Phold(phold_of(100, 400'000'000 / static_cast<Time>(stride(4))));
+}
+
 TEST(SegmentedRun, ARunWithCheckpointsAllTheTimeGivesTheSameResult) {
-    const models::Phold phold(phold_of(100, 400'000'000));
+    const models::Phold phold = checkpointed();
     const pdes::RunResult whole = run(phold, {});
     for (pdes::RunConfiguration way : ways()) {
         way.checkpoint = {.directory = fresh_directory(), .description = "phold", .interval = 0};
@@ -56,7 +62,7 @@ std::function<void(Time)> cut_off(const std::string& directory) {
 }
 
 TEST(SegmentedRun, AnInterruptedRunContinuesFromItsLastCheckpointWithAnyConfiguration) {
-    const models::Phold phold(phold_of(100, 400'000'000));
+    const models::Phold phold = checkpointed();
     const pdes::RunResult whole = run(phold, {});
     const std::string directory = fresh_directory();
     const std::vector<pdes::RunConfiguration> all = ways();
