@@ -49,12 +49,17 @@ jobs() {
 
 # compile_floors NAME...: compile bench/NAME.cpp, with the sources of the core that the floors need, to build/NAME.
 compile_floors() {
-    local name
+    local name one compiling=() status=0
     mkdir -p build
     for name in "$@"; do
         "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/{huge_memory,quote}.cpp \
-            core/machine/noise_trace.cpp -o "build/$name" || return 1
+            core/machine/noise_trace.cpp -o "build/$name" &
+        compiling+=($!)
     done
+    for one in "${compiling[@]}"; do
+        wait "$one" || status=1
+    done
+    return "$status"
 }
 
 # The first clang that has libFuzzer; nothing if there is none.

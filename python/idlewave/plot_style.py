@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -24,6 +25,7 @@ SKY, PURPLE, YELLOW = "#56B4E9", "#CC79A7", "#F0E442"
 INK, MUTED, SOFT, FAINT = "#1a1a1a", "#666666", "#b8b8b8", "#e4e4e4"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#000000")
 
+SVG_DOTS_PER_INCH = 72  # SVG's points, whatever the figure has
 SMALL = 8.0
 HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a label readable on lines
 STYLE: Any = {
@@ -70,7 +72,24 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def plain_text(figure: Figure) -> Figure:
+def finished(figure: Figure) -> Figure:
+    """Make the texts of a figure literal and lay it out, once: then saving it in one more format only draws it.
+
+    Matplotlib would draw a figure that has a layout engine twice for each format, and lay it out for each.
+    """
+    engine = figure.get_layout_engine()
+    if engine is None:
+        return figure
+    plain_text(figure)
+    FigureCanvasSVG(figure)  # texts have their exact sizes there, and none that were rounded to pixels
+    dots_per_inch, figure.dpi = figure.dpi, SVG_DOTS_PER_INCH
+    engine.execute(figure)
+    figure.dpi = dots_per_inch
+    figure.set_layout_engine(None)
+    return figure
+
+
+def plain_text(figure: Figure) -> None:
     """Make all texts of a figure printable and literal, because they may come from data: no formulas, no control
     characters."""
     for text in figure.findobj(Text):
@@ -82,7 +101,6 @@ def plain_text(figure: Figure) -> Figure:
             if isinstance(axis.get_major_formatter(), FixedFormatter | StrCategoryFormatter):
                 for tick in axis.get_ticklabels():
                     tick.set_parse_math(False)
-    return figure
 
 
 def tidy(axes: Axes, grid: str = "y") -> None:

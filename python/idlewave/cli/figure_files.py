@@ -25,11 +25,11 @@ def save_figure(figure: Figure, file: Path) -> None:
     from matplotlib import rc_context
 
     from ..output import output_file
-    from ..plot_style import STYLE, plain_text
+    from ..plot_style import STYLE, finished
     from ..provenance import Provenance
     from ..provenance_in_files import picture_metadata
 
     form = file.suffix[1:]
     said = picture_metadata(form, Provenance.made("picture", by="idlewave"))
     with rc_context(STYLE), output_file(file) as stream:
-        plain_text(figure).savefig(stream, format=form, dpi=200, metadata=said)
+        finished(figure).savefig(stream, format=form, dpi=200, metadata=said)

@@ -21,7 +21,7 @@ from ..errors import UsageError
 from ..formatting import time_text
 from ..output import output_file
 from ..plot_limits import bulk_limits, mark_cut
-from ..plot_style import BLUE, INK, ORANGE, STYLE, VERMILLION, new_figure, plain_text, styled, tidy
+from ..plot_style import BLUE, INK, ORANGE, STYLE, VERMILLION, finished, new_figure, styled, tidy
 from ..provenance import Provenance
 from ..provenance_in_files import picture_metadata
 from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
@@ -116,7 +116,7 @@ def write_picture(ops: Table, path: str | Path, *, title: str = "") -> None:
     with rc_context(STYLE), output_file(path) as file:
         form = path.suffix[1:]
         metadata = picture_metadata(form, Provenance.of_table(ops), title)
-        plain_text(figure).savefig(file, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
+        finished(figure).savefig(file, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
 
 
 def _lines(ops: Ops, ranks: Iterable[int] | None) -> dict[int, int]:

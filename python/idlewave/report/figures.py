@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from idlewave.measure.network.plots.collective_plot import plot_collectives
 from idlewave.measure.network.plots.pattern_plot import plot_patterns
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
-from idlewave.plot_style import STYLE, plain_text
+from idlewave.plot_style import STYLE, finished
 from idlewave.provenance import Provenance
 from idlewave.provenance_in_files import picture_metadata
 from idlewave.report import captions
@@ -115,7 +115,7 @@ def svg_of(figure: Figure, provenance: Provenance | None = None) -> str:
     buffer = io.StringIO()
     with rc_context(STYLE):
         said = picture_metadata("svg", provenance)
-        plain_text(figure).savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=said)
+        finished(figure).savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=said)
     return buffer.getvalue()
 
 
@@ -124,7 +124,7 @@ def png_of(figure: Figure, provenance: Provenance | None = None) -> bytes:
     buffer = io.BytesIO()
     with rc_context(STYLE):
         said = picture_metadata("png", provenance)
-        plain_text(figure).savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata=said)
+        finished(figure).savefig(buffer, format="png", dpi=DOTS_PER_INCH, metadata=said)
     return buffer.getvalue()
 
 

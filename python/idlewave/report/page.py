@@ -64,7 +64,6 @@ def build(report: Report, output: Path, on_figure: Callable[[str], None] | None 
         for number, item in enumerate(report_figures(report), start=1):
             figure = item.draw()
             svg = svg_of(figure, report.provenance)
-            figure.set_layout_engine("none")  # it stays as it was laid out
             files.text(folder / f"{item.name}.svg", svg)
             files.open(folder / f"{item.name}.png").write(png_of(figure, report.provenance))
             caption = item.caption + report.warning(TOPICS[item.name])

@@ -19,6 +19,7 @@
 #include "random_rank_schedule.hpp"
 #include "schedule_damage.hpp"
 #include "temporary_file.hpp"
+#include "trials.hpp"
 
 namespace idlewave::goal {
 namespace {
@@ -109,7 +110,7 @@ TEST(ScheduleFile, TheBinaryOfLoggopsimIsReadAsTheTextThatItWasMadeOf) {
 TEST(ScheduleFile, EveryFormatLeadsToEveryOtherAndBack) {
     Dice dice(1);
     const TemporaryFolder folder;
-    for (int i = 0; i < 60; ++i) {
+    for (std::uint64_t i = 0; i < 60; i += testing::stride(5)) {
         const std::vector<RankSchedule> ranks = random_ranks(dice, 40);
         write(folder / "first", ScheduleFormat::loggopsim, ranks);
         const std::string expected = read_file(folder / "first");
@@ -317,9 +318,10 @@ TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOt
     write(folder / "x.bin", ScheduleFormat::loggopsim, {rank, rank, rank});
     const std::string sound = read_file(folder / "x.bin");
     for (std::size_t at = 14; at < sound.size(); ++at) {
-        for (const char change : {'\x01', '\x80', '\xff'}) {
+        const std::string_view changes = "\x01\x80\xff";
+        for (std::size_t n = at % testing::stride(3); n < changes.size(); n += testing::stride(3)) {
             std::string bytes = sound;
-            bytes[at] = static_cast<char>(bytes[at] ^ change);
+            bytes[at] = static_cast<char>(bytes[at] ^ changes[n]);
             write_file(folder / "x.bin", bytes);
             const InputFile file(folder / "x.bin");
             std::string expected;
@@ -393,14 +395,14 @@ TEST(IdgReader, NamesByteAndRankAndWhatWasExpected) {
 // ---- damage of all kinds
 
 /// Whatever a file is, it is read or refused with its name.
-int refused_of(ScheduleFormat format, int files, std::uint64_t seed) {
+std::uint64_t refused_of(ScheduleFormat format, std::uint64_t files, std::uint64_t seed) {
     Dice dice(seed);
     const TemporaryFolder folder;
     const testing::MemoryFile file;
     const std::string path = file.path();
-    int refused = 0;
+    std::uint64_t refused = 0;
     std::string sound;
-    for (int i = 0; i < files; ++i) {
+    for (std::uint64_t i = 0; i < files; ++i) {
         if (i % 50 == 0) {
             write(folder / "sound", format, random_ranks(dice, 20));
             sound = read_file(folder / "sound");
@@ -425,11 +427,12 @@ int refused_of(ScheduleFormat format, int files, std::uint64_t seed) {
 }
 
 TEST(DamagedSchedule, OfEveryFormatIsReadOrRefused) {
-    EXPECT_GT(refused_of(ScheduleFormat::goal, 5000, 1), 2000);
-    EXPECT_GT(refused_of(ScheduleFormat::loggopsim, 10'000, 2), 5000);
-    const int refused = refused_of(ScheduleFormat::idg, 10'000, 3);
-    EXPECT_GT(refused, 5000);
-    EXPECT_LT(refused, 10'000);
+    using testing::trials;
+    EXPECT_GT(refused_of(ScheduleFormat::goal, trials(5000), 1), trials(2000));
+    EXPECT_GT(refused_of(ScheduleFormat::loggopsim, trials(10'000), 2), trials(5000));
+    const std::uint64_t refused = refused_of(ScheduleFormat::idg, trials(10'000), 3);
+    EXPECT_GT(refused, trials(5000));
+    EXPECT_LT(refused, trials(10'000));
 }
 
 TEST(DamagedSchedule, ThatPromisesALotCostsLittle) {

@@ -13,6 +13,7 @@
 #include "behaviour.hpp"
 #include "event_runs.hpp"
 #include "models/phold.hpp"
+#include "trials.hpp"
 
 namespace idlewave {
 namespace {
@@ -199,7 +200,7 @@ TEST(TimeWarp, HeldEventsAreCancelledWheneverGvtIsFound) {
 
 TEST(TimeWarp, NeedsNoLookahead) {
     std::uint64_t rolled_back = 0;
-    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    for (std::uint64_t seed = 0; seed < 120; seed += testing::stride(5)) {
         const Ties ties(static_cast<std::uint32_t>(2 + seed % 23), 0, seed, static_cast<std::uint32_t>(seed % 3));
         const Outcome one = outcome_one_by_one<true>(CopiedModel(ties));
         const auto partitions = static_cast<std::uint32_t>(1 + seed % 4);
@@ -210,11 +211,11 @@ TEST(TimeWarp, NeedsNoLookahead) {
             rolled_back += found.statistics.rolled_back;
         }
     }
-    EXPECT_GT(rolled_back, 1000U);
+    EXPECT_GT(rolled_back, 1000 / testing::stride(5));
 }
 
 TEST(TimeWarp, NeedsNoLookaheadOnThreads) {
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (std::uint64_t seed = 0; seed < 20; seed += testing::stride(4)) {
         const Ties ties(400, 0, seed, 2);
         const Outcome one = outcome_one_by_one<true>(CopiedModel(ties));
         for (const std::uint32_t threads : {1U, 2U, 3U}) {
@@ -347,13 +348,13 @@ TEST(TimeWarp, UndoesByCopyBySavedFieldsAndByReverseHandlersAlike) {
     std::uint64_t rolled_back = 0;
     const Walked certain = walked_in_windows();
     ASSERT_GT(certain.second.size(), 500U);
-    for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    for (std::uint64_t seed = 0; seed < 25; seed += testing::stride(3)) {
         const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
         ASSERT_EQ(certain, walked(CopiedModel(Walk{}), partitions, seed, rolled_back)) << "seed " << seed;
         ASSERT_EQ(certain, walked(SavingModel(SavingWalk{}), partitions, seed, rolled_back)) << "seed " << seed;
         ASSERT_EQ(certain, walked(ReversibleModel(ReversibleWalk{}), partitions, seed, rolled_back)) << "seed " << seed;
     }
-    EXPECT_GT(rolled_back, 3000U);
+    EXPECT_GT(rolled_back, 3000 / testing::stride(3));
 }
 
 TEST(TimeWarp, ACheckedRunFindsNoErrorInModelsThatUndoAllAndAreReproducible) {

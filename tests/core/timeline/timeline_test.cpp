@@ -11,6 +11,7 @@
 #include "random_schedule.hpp"
 #include "timeline/critical_path.hpp"
 #include "timeline/op_rows.hpp"
+#include "trials.hpp"
 
 namespace idlewave::timeline {
 namespace {
@@ -42,7 +43,7 @@ Time latencies_of(const std::vector<PathStep>& path) {
 
 TEST(CriticalPath, OfAnyScheduleRunsWithoutAGapFromTheBeginningToTheFinishAndItsSpansSumUpToIt) {
     std::uint64_t messages = 0;
-    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(2000); ++seed) {
         testing::Dice dice(seed);
         const machine::Machine machine = testing::random_machine(dice);
         const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(4), 1 + dice.small(20));
@@ -68,11 +69,11 @@ TEST(CriticalPath, OfAnyScheduleRunsWithoutAGapFromTheBeginningToTheFinishAndIts
             continue;
         }
     }
-    EXPECT_GT(messages, 2000U);
+    EXPECT_GT(messages, testing::trials(2000));
 }
 
 TEST(CriticalPath, HasNoMoreLatenciesThanTheFinishHasSlopesWithoutNoise) {
-    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (std::uint64_t seed = 0; seed < 500; seed += testing::stride(5)) {
         testing::Dice dice(seed);
         machine::Machine machine = testing::random_machine(dice);
         machine.noise = {};

@@ -11,6 +11,7 @@
 #include "trace/convert.hpp"
 #include "trace/profile.hpp"
 #include "trace_bytes.hpp"
+#include "trials.hpp"
 
 namespace idlewave::trace {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using testing::Dice;
 using testing::pair;
 using testing::TraceBytes;
+using testing::trials;
 using testing::world;
 
 /// One rank of two: it sends, and polls, and waits for what it receives.
@@ -260,8 +262,8 @@ TEST(TraceDirectory, IsAnsweredWithAProgramOrAnInputErrorHoweverItIsDamaged) {
                                     std::uint64_t{1} << 60,
                                     (std::uint64_t{1} << 61) - 1};
     const Directory directory;
-    int converted = 0;
-    for (int i = 0; i < 6000; ++i) {
+    std::uint64_t converted = 0;
+    for (std::uint64_t i = 0; i < trials(6000); ++i) {
         for (const std::uint32_t rank : {0U, 1U}) {
             TraceBytes file = sound(rank);
             for (std::uint64_t n = rank == dice.roll(2) ? 1 + dice.roll(3) : 0; n > 0; --n) {
@@ -295,8 +297,8 @@ TEST(TraceDirectory, IsAnsweredWithAProgramOrAnInputErrorHoweverItIsDamaged) {
             ++converted;
         }
     }
-    EXPECT_GT(converted, 500);
-    EXPECT_LT(converted, 5500);
+    EXPECT_GT(converted, trials(500));
+    EXPECT_LT(converted, trials(5500));
 }
 
 }  // namespace

@@ -23,6 +23,6 @@ def test_its_output_is_one_object_and_nothing_else(name: str, material: dict[str
     outputs = {
         output: tmp_path / example.names[output] for output in outputs_of(ALL[name]) if output not in example.alone
     }
-    ended = run_command([*words_of(name, material, outputs), "--json"], tmp_path)
+    ended = run_command([*words_of(name, material, outputs, brief=True), "--json"], tmp_path)
     assert ended.status == 0, ended.complained
     assert isinstance(json.loads(ended.printed), dict)

@@ -13,8 +13,12 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from idlewave import mpi
+from idlewave.cli import cli, report_command
 from idlewave.measure import Measurement
+from idlewave.report import Report
+from idlewave.report.figures import report_figures
 
 pytestmark = [pytest.mark.alone, pytest.mark.mpi, pytest.mark.slow]
 
@@ -116,21 +120,26 @@ def test_other_algorithms_for_collectives_change_the_prediction(demo: tuple[Path
     assert times[0] != times[1]
 
 
-def test_the_report_can_be_made_again_from_the_files_alone(demo: tuple[Path, str], tmp_path: Path) -> None:
+def test_the_report_can_be_made_again_from_the_files_alone(
+    demo: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, said = demo
+    made: list[Report] = []
+
+    def keeps(report: Report, target: Path) -> Path:
+        """Without its figures, which are drawn from the same parts once more."""
+        made.append(report)
+        return target
+
+    monkeypatch.setattr(report_command, "build", keeps)
     parts = ["-m", str(folder / "machine"), "-t", str(folder / "trace"), "-s", str(folder / "study.parquet")]
-    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "report", *parts]
-    done = subprocess.run(
-        [*command, "-o", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        env=os.environ | {"COLUMNS": "160"},
-    )
+    done = CliRunner().invoke(cli, ["report", *parts, "-o", str(tmp_path)], env={"COLUMNS": "160"})
+    assert done.exit_code == 0, done.output
     first = [line for line in said.splitlines() if line.startswith("• ")]
-    assert [line for line in done.stdout.splitlines() if line.startswith("• ")] == first
+    assert [line for line in done.output.splitlines() if line.startswith("• ")] == first
     assert len(first) == 3
+    figures = {f"{figure.name}.svg" for figure in report_figures(made[0])}
+    assert figures == {file.name for file in (folder / "figures").glob("*.svg")}
 
 
 def test_the_report_opens_offline_in_a_browser_and_shows_something(

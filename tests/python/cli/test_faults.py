@@ -110,7 +110,8 @@ def test_a_device_that_is_full_is_told(name: str, output: str, material: dict[st
 
 @pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if not example.measures])
 def test_output_that_nobody_can_take_is_told(name: str, material: dict[str, str], tmp_path: Path) -> None:
-    ended = run_command(words_of(name, material, required(name, tmp_path)), tmp_path, stdout="/dev/full")
+    words = words_of(name, material, required(name, tmp_path), brief=True)
+    ended = run_command(words, tmp_path, stdout="/dev/full")
     assert_told(ended, "No space left on device")
 
 

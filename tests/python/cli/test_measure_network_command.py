@@ -51,6 +51,12 @@ def recorded(tmp_path_factory):
     return record(tmp_path_factory.mktemp("probe") / "raw")
 
 
+@pytest.fixture(scope="module")
+def found(recorded):
+    """What those samples say."""
+    return read_measurement(recorded)
+
+
 def invoke(*arguments):
     return CliRunner().invoke(cli, ["measure", "network", *map(str, arguments)])
 
@@ -105,8 +111,7 @@ def test_two_measurements_make_one_machine_with_a_network_inside_its_nodes(recor
     assert isinstance(invoke("--from", recorded, "--node", tmp_path / "within").exception, UsageError)
 
 
-def test_a_measurement_of_a_network_is_read_back_whole(recorded, tmp_path):
-    found = read_measurement(recorded)
+def test_a_measurement_of_a_network_is_read_back_whole(found, tmp_path):
     save_network(tmp_path, found, "x")
     loaded = load_network(tmp_path)
     assert loaded.fit.ranges == found.fit.ranges
@@ -125,8 +130,8 @@ def test_a_measurement_of_a_network_is_read_back_whole(recorded, tmp_path):
         ("network-samples.parquet", "no table", "samples"),
     ],
 )
-def test_a_broken_file_of_a_network_is_named(recorded, tmp_path, file, content, words):
-    save_network(tmp_path, read_measurement(recorded), "x")
+def test_a_broken_file_of_a_network_is_named(found, tmp_path, file, content, words):
+    save_network(tmp_path, found, "x")
     (tmp_path / file).unlink()
     if content is not None:
         (tmp_path / file).write_text(content)
@@ -221,8 +226,8 @@ def test_samples_that_are_no_numbers_are_refused_with_file_and_column(recorded, 
         (("network", "environment"), None, "network.environment: expected a JSON object"),
     ],
 )
-def test_a_network_of_another_form_is_refused_with_file_and_key(recorded, tmp_path, place, value, words):
-    save_network(tmp_path, read_measurement(recorded), "x")
+def test_a_network_of_another_form_is_refused_with_file_and_key(found, tmp_path, place, value, words):
+    save_network(tmp_path, found, "x")
     said = json.loads((tmp_path / "network.json").read_text())
     if place:
         part = said
@@ -333,8 +338,7 @@ def test_the_json_has_the_distribution_of_latency_by_size(recorded):
     assert first["q50_ns"] == pytest.approx(trips[trips["size"] == first["size"]]["value_ns"].median() / 2)
 
 
-def test_a_transport_without_mpi_says_so_in_the_machine(recorded, tmp_path):
-    found = read_measurement(recorded)
+def test_a_transport_without_mpi_says_so_in_the_machine(found, tmp_path):
     tcp = Transport("tcp", needs_mpi=False, rendezvous=False, shared_memory=False)
     alone = NetworkMeasurement(found.samples, found.fit, described(tcp) | {"same_node": True}, describe())
     text = save_network(tmp_path, alone, "x").read_text()

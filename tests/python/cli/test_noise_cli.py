@@ -32,6 +32,12 @@ def folder(tmp_path):
 
 
 @pytest.fixture
+def brief(tmp_path):
+    """Where it does not matter what a recording has."""
+    return write_detours(tmp_path / "brief", [detours(0.4, [(250, 5e-6)], [(100, 2e-5)])])
+
+
+@pytest.fixture
 def ftq_folder(tmp_path):
     core = detours(2, [(100, 1e-5)], [(100, 2e-5)])
     return write_ftq(tmp_path / "ftq", [quanta(core, 1e-4, 1)], 1e-4)
@@ -153,9 +159,9 @@ def test_plots_of_a_recording_without_detours_say_so(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["scatter", "lengths", "cdf", "spectrum", "heat", "maximum", "cores"])
-def test_every_plot_of_detours_is_drawn(folder, tmp_path, kind):
+def test_every_plot_of_detours_is_drawn(brief, tmp_path, kind):
     file = tmp_path / "plot.svg"
-    assert run("noise", "show", folder, "--plot", file, "--kind", kind).exit_code == 0
+    assert run("noise", "show", brief, "--plot", file, "--kind", kind).exit_code == 0
     assert "<svg" in file.read_text()
 
 
@@ -233,8 +239,8 @@ def test_a_change_says_on_how_many_of_the_cores_it_acts(tmp_path):
         (["--drop", "tock"], "no source is called 'tock'"),
     ],
 )
-def test_wrong_use_of_signature_is_said(folder, tmp_path, arguments, words):
-    refused = run("noise", "signature", folder, "-o", tmp_path / "s.toml", *arguments)
+def test_wrong_use_of_signature_is_said(brief, tmp_path, arguments, words):
+    refused = run("noise", "signature", brief, "-o", tmp_path / "s.toml", *arguments)
     assert words in str(refused.exception)
 
 
@@ -252,11 +258,11 @@ def test_two_recordings_are_compared_and_a_recording_with_its_signature(folder, 
 
 
 @pytest.mark.parametrize("option", ["--seconds", "--seed"])
-def test_what_is_drawn_of_a_signature_is_refused_beside_two_recordings(folder, tmp_path, option):
+def test_what_is_drawn_of_a_signature_is_refused_beside_two_recordings(brief, tmp_path, option):
     signature = tmp_path / "signature.toml"
-    run("noise", "signature", folder, "-o", signature)
-    assert run("noise", "compare", folder, signature, option, "3").exit_code == 0
-    done = run("noise", "compare", folder, folder, option, "3")
+    run("noise", "signature", brief, "-o", signature)
+    assert run("noise", "compare", brief, signature, option, "3").exit_code == 0
+    done = run("noise", "compare", brief, brief, option, "3")
     assert isinstance(done.exception, UsageError)
     assert str(done.exception) == f"nothing is drawn of recordings: {option} has no meaning beside it"
 

@@ -115,11 +115,13 @@ def path() -> str:
 def test_a_model_in_another_repository_builds_on_an_installed_core_and_gives_its_digest(
     installed: Path, tmp_path: Path
 ) -> None:
+    base = os.path.commonpath([installed, tmp_path])
     shutil.copytree(ROOT / "examples" / "kernel", tmp_path / "model")
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "installed").symlink_to(installed)
     commands = commands_of_the_page("find_package").replace("examples/kernel", "model")
-    environment = os.environ | {"PATH": path()}
+    # A compile cache takes paths below its base for the same in each run of the tests.
+    environment = os.environ | {"PATH": path(), "CCACHE_BASEDIR": base}
     done = subprocess.run(
         ["sh", "-e", "-c", commands], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from idlewave.report import Report, build, findings
+from idlewave.report import page as page_module
 from idlewave.report.consistency import Consistency
 from matplotlib.image import imread
 from report_samples import measurement, no_noise, noise, prediction, quiet_trace, sample, study, trace
@@ -115,6 +116,14 @@ def test_the_same_data_give_the_same_files(page: Path, tmp_path: Path):
             assert (tmp_path / file).read_bytes() == (page.parent / file).read_bytes()
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked at is the page, and not the pictures on it: they are left blank, as drawing them takes seconds."""
+    monkeypatch.setattr(page_module, "svg_of", lambda *_: "<svg></svg>")
+    monkeypatch.setattr(page_module, "png_of", lambda *_: b"")
+
+
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("data", "sections", "figures"),
     [
@@ -153,7 +162,7 @@ def test_names_from_outside_cannot_add_markup(tmp_path: Path):
     totals = trace().totals().replace("MPI_Barrier", evil)
     traced = trace(command=f"mpiexec ./a {evil}", time=time, totals=totals)
     noted = Consistency(notes=[evil])
-    data = Report(evil, measurement(), traced, prediction(), study(), noted)
+    data = Report(evil, None, traced, prediction(), study(), noted)
     parsed = Page(build(data, tmp_path).read_text(encoding="utf-8"))
     assert "script" not in parsed.tags
 
@@ -164,6 +173,7 @@ def test_percentages_and_microseconds_are_spelled_one_way(page: Path):
     assert not re.findall(r".{20}\d ?%.{5}|.{20}\d ?us\b|.{20}\dµs", said)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_progress_is_told_figure_by_figure(tmp_path: Path):
     told: list[str] = []
     build(Report(study=study()), tmp_path, on_figure=told.append)

@@ -12,9 +12,10 @@ import pytest
 from idlewave import InputError, Level, Machine, Parameters, Schedule, Standstill, UsageError
 from loggopsim_rules import is_below_0
 from loggopsim_rules import simulate as oracle_of
+from long_cases import most_long
 from random_goal import Limits, random_goal
 
-BLOCKS = range(20)
+BLOCKS = most_long(range(20), 8)
 SCHEDULES_A_BLOCK = 120
 CROWDS_A_BLOCK = 15
 

@@ -7,9 +7,10 @@ import random
 import idlewave
 import pytest
 from loggops_rules import Simulation, simulate
+from long_cases import most_long
 from random_goal import Limits, random_goal, random_machine, random_poisson
 
-SEEDS = range(20)
+SEEDS = most_long(range(20), 8)
 SCHEDULES_A_SEED = 40
 
 OpTimes = dict[tuple[int, int], tuple[int, int]]
@@ -65,7 +66,7 @@ def test_the_simulator_gives_the_oracles_times_without_a_lookahead(block: int) -
     assert sum(compare(seed, limits) for seed in seeds) > SCHEDULES_A_SEED // 3
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", most_long(range(10), 4))
 def test_the_simulator_gives_the_oracles_times_under_random_detours(block: int) -> None:
     horizon, compared = 5_000_000, 0
     for seed in range(300_000 + block * 30, 300_000 + (block + 1) * 30):
@@ -89,7 +90,7 @@ def test_the_simulator_gives_the_oracles_times_under_random_detours(block: int) 
     assert compared > 10
 
 
-@pytest.mark.parametrize("seed", range(200_000, 200_012))
+@pytest.mark.parametrize("seed", most_long(range(200_000, 200_012), 5))
 def test_the_simulator_gives_the_oracles_times_of_longer_schedules(seed: int) -> None:
     compare(seed, Limits(ranks=20, messages=250))
 

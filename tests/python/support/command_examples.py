@@ -31,13 +31,14 @@ class Example:
 
     `names`: of each option or argument that says where something is written, a name to write there. `measures`: it
     needs the machine's time (or an MPI), so that few faults are tried with it. `alone`: what is written without the
-    others, and the words that it needs.
+    others, and the words that it needs. `brief`: words that make it do less, where its work has long been looked at.
     """
 
     words: str
     names: dict[str, str] = field(default_factory=dict)
     measures: bool = False
     alone: dict[str, str] = field(default_factory=dict)
+    brief: str = ""
 
 
 EXAMPLES = {
@@ -71,7 +72,7 @@ EXAMPLES = {
     "pdes flood": Example("--end 0.01 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes phold": Example("--lps 16 --end 1", {"plot": "x.png", "statistics": "x.json"}),
     "patterns": Example(""),
-    "report": Example("--machine {machine} --study {study}", {"target": "report"}),
+    "report": Example("--machine {machine} --study {study}", {"target": "report"}, brief="--study {study}"),
     "schedule": Example("bcast --ranks 4", {"file": "x.goal"}),
     "simulate": Example(
         "{goal} -m odin", {"ops": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
@@ -116,8 +117,8 @@ def outputs_of(command: click.Command) -> dict[str, click.Parameter]:
     }
 
 
-def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> list[str]:
-    """The words of a command's example, with these outputs."""
+def words_of(name: str, material: dict[str, str], outputs: dict[str, Path], *, brief: bool = False) -> list[str]:
+    """The words of a command's example, with these outputs; `brief`: those that make it do less."""
     options = dict(commands())[name].params
     written = []
     for parameter in options:
@@ -126,7 +127,8 @@ def words_of(name: str, material: dict[str, str], outputs: dict[str, Path]) -> l
             written += [path] if parameter.param_type_name == "argument" else [max(parameter.opts, key=len), path]
     example = EXAMPLES[name]
     more = [words for output, words in example.alone.items() if output in outputs]
-    given = " ".join([example.words.format(**material), *more]).split()
+    words = example.brief if brief and example.brief else example.words
+    given = " ".join([words.format(**material), *more]).split()
     before = given.index("--") if "--" in given else len(given)
     return [*name.split(), *given[:before], *written, *given[before:]]
 

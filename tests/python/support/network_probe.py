@@ -6,9 +6,11 @@ transport and a clock that follow the rules. It is compiled when a test first ne
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -38,14 +40,24 @@ def emulated_program() -> Path:
     )
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
     program = ROOT / "build" / "emulated" / f"loggp_emulated-{digest}"
-    if not program.is_file():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = program.with_suffix(f".{os.getpid()}")
-        includes = [f"-I{ROOT / folder}" for folder in ("probes", "tests/emulated_network")]
-        source = ROOT / "tests" / "emulated_network" / "loggp_emulated.cpp"
-        subprocess.run([COMPILER, "-std=c++20", "-O2", *includes, str(source), "-o", str(unfinished)], check=True)
-        unfinished.replace(program)  # another process may compile the same
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with (program.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another worker may be compiling the same
+        if not program.is_file():
+            compile_emulated(program)
     return program
+
+
+def compile_emulated(program: Path) -> None:
+    """Compiled and linked one after the other, because a compile cache keeps objects only."""
+    cached = shlex.split(os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER", ""))
+    includes = [f"-I{ROOT / folder}" for folder in ("probes", "tests/emulated_network")]
+    source = ROOT / "tests" / "emulated_network" / "loggp_emulated.cpp"
+    compiled, unfinished = (program.with_suffix(ending) for ending in (".o", ".unfinished"))
+    command = [*cached, COMPILER, "-std=c++20", "-O2", *includes, "-c", str(source), "-o", str(compiled)]
+    subprocess.run(command, check=True)
+    subprocess.run([COMPILER, str(compiled), "-o", str(unfinished)], check=True)
+    unfinished.replace(program)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from typing import Any
 
+import command_runs
 from idlewave import pdes
 
 SMALL: dict[str, Any] = {"lps": 300, "end": 8.0, "remote": 0.3}
@@ -16,8 +16,7 @@ LONG = ["phold", "--lps", "3e3", "--remote", "0.3", "--json"]
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `idlewave pdes`."""
-    command = [sys.executable, "-c", "import idlewave.cli; idlewave.cli.main()", "pdes", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return command_runs.run("pdes", *arguments)
 
 
 def outcome(found: pdes.EventRun) -> tuple[int, int]:

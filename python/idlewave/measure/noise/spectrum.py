@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,7 @@ _STEADY = 0.5  # of a line's amplitude, which each half of the recording has at 
 _MOST_LINES = 600  # the highest lines: a short event once a second has thousands of multiples
 
 Values = npt.NDArray[np.float64]
+Number = TypeVar("Number", np.float64, np.int64)
 
 
 @dataclass(frozen=True)
@@ -126,18 +128,25 @@ def power_spectrum(series: Sequence[Values], step_s: float, *, highest_hz: float
     if count < _LEAST_SAMPLES:
         raise ValueError(f"a spectrum needs at least {_LEAST_SAMPLES} samples, found {count}")
     cut = [np.asarray(values[:count], dtype=np.float64) for values in series]
-    powers = []
-    for values in cut:
-        frequency, power = scipy.signal.periodogram(values, 1 / step_s, "hann", detrend="constant")
-        powers.append(power)
+    frequency = np.asarray(np.fft.rfftfreq(count, step_s), dtype=np.float64)
     top = highest_hz or 0.5 / step_s
     shown = frequency <= top * (1 + 1e-9)
-    power = np.mean(powers, axis=0)[shown]
+    power = _periodogram(cut, step_s)[shown]
     degrees = 2.0 * len(cut)
     looked_at = max(int(shown.sum()) - _LOBE, 1)
     threshold = float(scipy.stats.chi2.isf(FALSE_ALARM / looked_at, degrees) / degrees)
     floor = noise_floor(power, degrees)
     return Spectrum(frequency[shown], power, floor, threshold, FALSE_ALARM, degrees, top, tuple(cut), step_s)
+
+
+def _periodogram(series: Sequence[Values], step_s: float) -> Values:
+    """The density of power at the frequencies from 0 up, the mean of `series`, each without its mean; Hann window."""
+    count = len(series[0])
+    window = scipy.signal.windows.hann(count, sym=False)
+    powers = [np.abs(scipy.fft.rfft((values - values.mean()) * window)) ** 2 for values in series]
+    power: Values = np.mean(powers, axis=0) * step_s / np.dot(window, window)
+    power[1 : (count + 1) // 2] *= 2  # those of the negative frequencies
+    return power
 
 
 def noise_floor(power: Values, degrees: float) -> Values:
@@ -151,13 +160,21 @@ def noise_floor(power: Values, degrees: float) -> Values:
 
 
 def _floor(power: Values, degrees: float, bins: int) -> Values:
-    stretches = np.array_split(np.arange(1, len(power)), max(1, len(power) // bins))
-    middles = [float(part.mean()) for part in stretches]
+    count = max(1, len(power) // bins)
+    middles = np.concatenate([rows.mean(axis=1) for rows in _stretches(np.arange(1, len(power)), count)])
+    quantiles = np.concatenate([np.quantile(rows, _QUANTILE, axis=1) for rows in _stretches(power[1:], count)])
     to_mean = degrees / scipy.stats.chi2.ppf(_QUANTILE, degrees)
-    levels = [max(float(np.quantile(power[part], _QUANTILE)) * to_mean, np.finfo(float).tiny) for part in stretches]
+    levels = np.maximum(quantiles * to_mean, np.finfo(float).tiny)
     smooth = scipy.ndimage.uniform_filter1d(np.log(levels), 3, mode="nearest")
     floor: Values = np.exp(np.interp(np.arange(len(power)), middles, smooth))
     return floor
+
+
+def _stretches(values: npt.NDArray[Number], count: int) -> list[npt.NDArray[Number]]:
+    """`values` in `count` stretches, which are rows of two tables: the first one has those that are longer by one."""
+    size, longer = divmod(len(values), count)
+    middle = longer * (size + 1)
+    return [values[:middle].reshape(longer, size + 1), values[middle:].reshape(count - longer, size)]
 
 
 def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
@@ -169,7 +186,10 @@ def named_peaks(spectrum: Spectrum, most: int = 20) -> list[Peak]:
         return []
     whole = _whole_transform(spectrum)
     lines = [_refined(spectrum, place, whole) for place in _candidates(spectrum)]
-    groups = [group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio))]
+    halves = _halves(spectrum)
+    groups = [
+        group for group in _grouped(lines, spectrum) if _steady(spectrum, max(group, key=lambda x: x.ratio), halves)
+    ]
     # The lines begin there, but a source may show by its multiples only.
     lowest = _FEWEST_EVENTS / (len(spectrum.series[0]) * spectrum.step_s)
     peaks = [peak for peak in (_peak(spectrum, group) for group in groups) if peak.frequency >= lowest]
@@ -198,21 +218,23 @@ def _candidates(spectrum: Spectrum) -> list[int]:
     seconds = len(spectrum.series[0]) * spectrum.step_s
     ratio[: max(_LOBE, int(np.ceil(_FEWEST_EVENTS / seconds / spectrum.frequency[1])))] = 0
     places, _ = scipy.signal.find_peaks(ratio, height=spectrum.threshold)
-    kept: list[int] = []
-    for place in sorted(places.tolist(), key=lambda p: -ratio[p])[:_MOST_LINES]:
-        if all(abs(place - other) > _LOBE / 2 and not _leaked(ratio, place, other) for other in kept):
-            kept.append(place)
-    return sorted(kept)
+    highest = places[np.argsort(-ratio[places], kind="stable")][:_MOST_LINES]
+    kept = highest[:0]
+    for place in highest:
+        distance = np.abs(kept - place)
+        if np.all(distance > _LOBE / 2) and not np.any(_leaked(ratio[place], ratio[kept], distance)):
+            kept = np.append(kept, place)
+    return sorted(kept.tolist())
 
 
-def _leaked(ratio: Values, place: int, other: int) -> bool:
+def _leaked(ratio: float, others: Values, distance: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Whether the Hann window's side lobes (-31 dB beside the main lobe, then -18 dB an octave) explain it.
 
     Power within three lobes also counts as the line's: a drifting or jittering source has some beside its line.
     """
-    distance = abs(place - other)
     lobe = 10**-3.1 * (2.4 / distance) ** 6 * 4
-    return bool(ratio[place] < ratio[other] * (lobe if distance > 3 * _LOBE else max(lobe, 0.2)))
+    explained: npt.NDArray[np.bool_] = ratio < others * np.where(distance > 3 * _LOBE, lobe, np.maximum(lobe, 0.2))
+    return explained
 
 
 def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
@@ -234,15 +256,21 @@ def _refined(spectrum: Spectrum, place: int, whole: Values) -> _Line:
     return _Line((best + side * offset) / span, 1.5 * bound, amplitude, ratio)
 
 
-def _steady(spectrum: Spectrum, line: _Line) -> bool:
+def _halves(spectrum: Spectrum) -> list[list[Values]]:
+    """Both halves of the recording, each core's without its mean, in a Hann window whose sum is 2."""
+    middle = len(spectrum.series[0]) // 2
+    window = scipy.signal.windows.hann(middle, sym=False)
+    window *= 2 / window.sum()
+    parts = (slice(0, middle), slice(middle, 2 * middle))
+    return [[(s[part] - s[part].mean()) * window for s in spectrum.series] for part in parts]
+
+
+def _steady(spectrum: Spectrum, line: _Line, halves: list[list[Values]]) -> bool:
     """Whether both halves of the recording have the line. A burst of noise has power everywhere, and so lines by chance
     above the threshold, which is made for noise that does not change over time."""
-    middle = len(spectrum.series[0]) // 2
-    halves = (slice(0, middle), slice(middle, 2 * middle))
-    window = scipy.signal.windows.hann(middle, sym=False)
-    sine = window * np.exp(-2j * np.pi * line.frequency * spectrum.step_s * np.arange(middle)) * 2 / window.sum()
-    parts = [np.mean([abs(np.dot(s[half] - s[half].mean(), sine)) ** 2 for s in spectrum.series]) for half in halves]
-    return bool(np.sqrt(min(parts)) >= _STEADY * line.amplitude)
+    sine = np.exp(-2j * np.pi * line.frequency * spectrum.step_s * np.arange(len(halves[0][0])))
+    powers = [np.mean([abs(np.dot(core, sine)) ** 2 for core in half]) for half in halves]
+    return bool(np.sqrt(min(powers)) >= _STEADY * line.amplitude)
 
 
 def _whole_transform(spectrum: Spectrum) -> Values:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from emulated_samples import as_toml, exchange_as_goal, parameters
 from idlewave.measure import FittedParameters, Network
+from long_cases import most_long
 from network_probe import (
     COMPILER,
     PROGRAM,
@@ -85,7 +86,7 @@ def test_send_calls_last_their_overhead(tmp_path):
         assert set(measured.values("few", size)["value_ns"] * 1000) == {4 * call}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", most_long(range(20), 6))
 def test_the_rendezvous_is_seen_at_its_exact_size_without_asking(seed, tmp_path):
     network = random_network(np.random.default_rng(300 + seed), segments=seed % 2)
     measured = emulate(network, tmp_path)
@@ -96,7 +97,7 @@ def test_the_rendezvous_is_seen_at_its_exact_size_without_asking(seed, tmp_path)
     assert (late[~eager]["value_ns"] > 0.9 * late[~eager]["delay_ns"]).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", most_long(range(40), 10))
 def test_every_change_is_enclosed_by_two_neighbouring_sizes(seed, tmp_path):
     random = np.random.default_rng(1000 + seed)
     network = random_network(random, segments=seed % 3, rendezvous=random.random() < 0.8)
@@ -105,7 +106,7 @@ def test_every_change_is_enclosed_by_two_neighbouring_sizes(seed, tmp_path):
         assert {first - 1, first} <= sizes or jump < 0.005, (first, jump, network)
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", most_long(range(15), 5))
 def test_scatter_and_detours_hide_no_change_of_five_per_cent(seed, tmp_path):
     random = np.random.default_rng(2000 + seed)
     network = random_network(random, segments=seed % 3, rendezvous=random.random() < 0.8)

@@ -11,7 +11,12 @@ import pytest
 from idlewave.errors import MeasurementError, UsageError
 from idlewave.machine import Level, Machine, Parameters, Segment
 from idlewave.measure.network.fitting.machine_speeds import NONE, find_speeds
-from idlewave.measure.network.fitting.pattern_assessment import assess_patterns, error_summary, pattern_table
+from idlewave.measure.network.fitting.pattern_assessment import (
+    PatternFit,
+    assess_patterns,
+    error_summary,
+    pattern_table,
+)
 from idlewave.measure.network.fitting.pattern_fit import PieceFits
 from idlewave.measure.network.fitting.pattern_pieces import pattern_pieces
 from idlewave.measure.network.fitting.pattern_times import COLD, PATTERNS
@@ -32,24 +37,30 @@ def measured(folder: Path, machines: list[tuple[Machine, int]], seed: int = 1) -
     return read_patterns(folder)
 
 
-def test_the_simulation_with_the_fitted_parameters_is_near_to_all_patterns(tmp_path: Path) -> None:
-    found = assess_patterns(measured(tmp_path, [(TWO_PROTOCOLS, 1200)] * 2).samples, changes=[2048])
+@pytest.fixture(scope="module")
+def two_protocols(tmp_path_factory: pytest.TempPathFactory) -> PatternFit:
+    """What two epochs of TWO_PROTOCOLS tell."""
+    samples = measured(tmp_path_factory.mktemp("two"), [(TWO_PROTOCOLS, 1200)] * 2).samples
+    return assess_patterns(samples, changes=[2048])
+
+
+def test_the_simulation_with_the_fitted_parameters_is_near_to_all_patterns(two_protocols: PatternFit) -> None:
+    found = two_protocols
     warm = found.table[found.table["pattern"] != COLD]
     assert warm["error"].abs().median() < 0.01
     assert (warm["error"].abs() < 0.05).mean() > 0.95
     assert [r.first for r in found.ranges] == [0, 2048]
 
 
-def test_what_the_patterns_show_of_the_parameters_is_found(tmp_path: Path) -> None:
+def test_what_the_patterns_show_of_the_parameters_is_found(two_protocols: PatternFit) -> None:
     """Not each parameter shows by itself; these sums do: a way, the CPU's time of both ends, what blocks a send."""
-    found = assess_patterns(measured(tmp_path, [(TWO_PROTOCOLS, 1200)] * 2).samples, changes=[2048])
-    for r, truth in zip(found.ranges, (SMALL, ONE_COPY), strict=True):
+    for r, truth in zip(two_protocols.ranges, (SMALL, ONE_COPY), strict=True):
         p = r.parameters
         assert p.L + p.o_s + p.o_r == pytest.approx(truth.L + truth.o_s + truth.o_r, rel=0.05)
         assert p.o_s + p.o_r == pytest.approx(truth.o_s + truth.o_r, rel=0.05)
         assert max(p.O_r, p.G) == pytest.approx(max(truth.O_r, truth.G), rel=0.1)
         assert p.O_s + p.O_r == pytest.approx(truth.O_s + truth.O_r, rel=0.15)
-    small, large = (r.parameters for r in found.ranges)
+    small, large = (r.parameters for r in two_protocols.ranges)
     assert small.c == pytest.approx(SMALL.c, abs=20_000)
     assert large.o_s + large.c == pytest.approx(ONE_COPY.o_s + ONE_COPY.c, rel=0.1)
 

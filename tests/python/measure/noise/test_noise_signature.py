@@ -16,6 +16,7 @@ from idlewave.measure.noise.periodic_trains import length_clusters
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import PERIODIC, RANDOM, Signature, Source, end_to_end, queued
 from idlewave.measure.noise.signature_fit import core_sources, fit_signature
+from long_cases import most_long
 from noise_recordings import detours
 
 pytestmark = pytest.mark.slow
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.slow
 US, MS = 10**6, 10**9
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", most_long(range(5), 2))
 def test_the_sources_of_a_recording_are_found(seed):
     core = detours(5, [(250, 5e-6), (9.7, 3e-4)], [(80, 2e-5)], seed=seed, jitter_s=2e-7)
     sources = core_sources(core)
@@ -105,7 +106,7 @@ def test_a_laws_mean_is_that_of_its_quantiles_and_scales(law):
     u = (np.arange(400_000) + 0.5) / 400_000
     assert law.quantile(u).mean() == pytest.approx(law.mean, rel=2e-3)
     assert law.scaled(3).mean == pytest.approx(3 * law.mean)
-    assert law.scaled(3).quantile(u) == pytest.approx(3 * law.quantile(u))
+    np.testing.assert_allclose(law.scaled(3).quantile(u), 3 * law.quantile(u), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

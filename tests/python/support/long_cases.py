@@ -1,0 +1,13 @@
+"""Cases of a test of which most are left to `make test-long`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def most_long(cases: Iterable[Any], kept: int) -> list[Any]:
+    """All of `cases`, to parametrize with: each run tries the first `kept`, `make test-long` also the others."""
+    return [case if place < kept else pytest.param(case, marks=pytest.mark.long) for place, case in enumerate(cases)]
