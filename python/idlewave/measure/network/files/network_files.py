@@ -105,9 +105,7 @@ def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = N
     """The comments in the machine.toml of `machine_of`: place and time of the measurement, intervals of the
     parameters."""
     comments = _comments_of_level("network", network)
-    comments["network.shared_buffer"] = (
-        "Of collectives within a node; what their calls cost beside it, their rules say."
-    )
+    comments["network.shared_buffer"] = "Of collectives within a node; their rules say what their calls cost beside it."
     return comments if node is None else comments | _comments_of_level("network.node", node)
 
 
