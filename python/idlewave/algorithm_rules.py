@@ -83,7 +83,7 @@ def described(rules: Sequence[AlgorithmRule]) -> dict[str, Any]:
     return {"algorithm_rules": digest_of([rule.described() for rule in rules])} if rules else {}
 
 
-KNOWN_LIBRARIES = {"Open MPI v5.0": "open-mpi-5.0"}
+KNOWN_LIBRARIES = {"Open MPI v5.0": "open-mpi-5.0", "MPICH Version: 5.": "mpich-5"}
 """By the beginning of what MPI_Get_library_version says, the table of its choices in presets/algorithms."""
 
 
@@ -94,7 +94,7 @@ def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
     choices are not known.
     """
     for begins, name in KNOWN_LIBRARIES.items():
-        if library.startswith(begins):
+        if " ".join(library.split()).startswith(begins):
             file = resources.files("idlewave") / "presets" / "algorithms" / f"{name}.csv"
             rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
             return tuple(

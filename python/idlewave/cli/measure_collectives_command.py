@@ -104,6 +104,7 @@ def _write(target: Path, machine: Machine, fitted: CollectiveFit, found: Collect
             machine.algorithm_rules,
             [rule for rule in fitted.rules if not rule.of_library],
             "" if found.forced else found.library,
+            machine.node_ranks,
         ),
         shared_buffer=fitted.shared_buffer or machine.shared_buffer,
     )

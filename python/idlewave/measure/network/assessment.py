@@ -37,9 +37,9 @@ from .probing.network_run import NetworkRecordings, check_hosts
 from .transports import DEFAULT
 
 BEYOND = (
-    "For more ranks than were measured the rules are Open MPI's own choices, as the source of its component coll/tuned "
-    "has them, with the costs of calls and reductions that were measured. Across nodes its component coll/han may "
-    "choose others."
+    "For more ranks than were measured the rules are the library's own choices, as its source has them, with the costs "
+    "of calls and reductions that were measured. Across nodes it may choose others, which know what lies in a node "
+    "(Open MPI's coll/han, MPICH's smp)."
 )
 LEAST_NEAR = 0.2
 """The share of samples at the machine's speed below which collectives were measured at another one."""
@@ -126,7 +126,9 @@ def read_assessment(
     )
     if collectives is None:
         return network
-    own = assess_collectives(collectives, Machine("measured", fitted.level), pilot_ns)
+    cores = network.environment.get("cores")
+    node_ranks = cores if network.one_node and isinstance(cores, int) else 1
+    own = assess_collectives(collectives, Machine("measured", fitted.level, node_ranks=node_ranks), pilot_ns)
     return replace(network, collectives=own, collective_samples=collectives.samples)
 
 
@@ -147,7 +149,7 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     else:
         table = found.table(pilot)
     fitted = fit_rules(table, machine, found.ranks)
-    rules = merged((), fitted.rules, "" if found.forced else found.library)
+    rules = merged((), fitted.rules, "" if found.forced else found.library, machine.node_ranks)
     if len(rules) > len(fitted.rules):
         notes = (*notes, BEYOND)
     return replace(fitted, rules=rules, notes=(*fitted.notes, *notes, *found.notes))

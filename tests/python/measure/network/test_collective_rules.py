@@ -129,6 +129,7 @@ def test_a_simulation_with_the_rules_takes_the_measured_time() -> None:
 # ---- beyond the ranks that were measured
 
 OPEN_MPI = "Open MPI v5.0.11, package: Open MPI"
+MPICH = "MPICH Version:      5.0.2\nMPICH Release date: none"
 
 
 def test_beyond_the_measured_ranks_the_rules_are_the_librarys_own_with_the_measured_costs() -> None:
@@ -146,11 +147,28 @@ def test_beyond_the_measured_ranks_the_rules_are_the_librarys_own_with_the_measu
     }
     held = [r for r in fitted.rules if r.collective == "allreduce"]
     assert [own[0].call_ns, own[4096].call_ns, own[8192].call_ns] == [r.call_ns for r in (*held, held[1])]
-    assert merged((), fitted.rules, "MPICH Version: 5.0.2") == fitted.rules
+    assert merged((), fitted.rules, "Some MPI 1.0") == fitted.rules
 
 
-def test_every_choice_of_a_known_library_is_an_algorithm_of_the_simulator() -> None:
-    core_rules(rules_of_library(OPEN_MPI))
+@pytest.mark.parametrize("library", [OPEN_MPI, MPICH])
+def test_every_choice_of_a_known_library_is_an_algorithm_of_the_simulator(library: str) -> None:
+    rules = rules_of_library(library)
+    core_rules(rules)
+    assert {r.collective for r in rules} >= {"allreduce", "bcast", "reduce", "alltoall", "allgather"}
+
+
+def test_a_shared_buffer_is_used_by_as_many_ranks_as_a_node_has_and_messages_by_more() -> None:
+    through_buffer = AlgorithmRule("allreduce", "release_gather", ranks=2, call_ns=90.0, residual=0.1)
+    messages = AlgorithmRule("alltoall", "pairwise", ranks=2, call_ns=50.0, residual=0.1)
+    rules = merged((), [through_buffer, messages], MPICH, node_ranks=16)
+
+    def chosen(collective: str, ranks: int) -> AlgorithmRule:
+        own = [r for r in rules if r.collective == collective and r.ranks <= ranks and r.bytes == 0]
+        return max(own, key=lambda r: r.ranks)
+
+    assert chosen("allreduce", 16) == through_buffer
+    assert (chosen("allreduce", 17).algorithm, chosen("allreduce", 17).call_ns) == ("recursive_doubling", 0)
+    assert (chosen("alltoall", 3).algorithm, chosen("alltoall", 3).call_ns) == ("linear", 50.0)
 
 
 def test_rules_measured_with_other_numbers_of_ranks_and_those_written_by_hand_stay() -> None:

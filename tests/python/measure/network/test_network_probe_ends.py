@@ -329,7 +329,8 @@ def test_an_epoch_has_the_recordings_of_three_probes_of_which_two_are_between_tw
     assert said["patterns"]["changes"] == sorted({*said["loggp"]["breaks"], *said["loggp"]["blocking_from"]})
     shares = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("progress")]
     assert shares == sorted(shares)
-    assert 0 < shares[0] < 0.7 < shares[-1] <= 1
+    assert shares[0] > 0
+    assert 0.7 < shares[-1] <= 1  # of the last probe, which has the last tenth and more
 
 
 @pytest.mark.mpi

@@ -72,27 +72,36 @@ class _Range:
     call_per_byte: float
 
 
-def merged(before: Sequence[AlgorithmRule], found: Sequence[AlgorithmRule], library: str) -> tuple[AlgorithmRule, ...]:
+def merged(
+    before: Sequence[AlgorithmRule], found: Sequence[AlgorithmRule], library: str, node_ranks: int = 1
+) -> tuple[AlgorithmRule, ...]:
     """The rules of a machine, `before`, with those that were measured now.
 
     What was measured with other numbers of ranks, or written by hand, stays. For more ranks than all of these have the
     rules are the choices of `library` (its MPI_Get_library_version), if it is known, with the costs of the calls of the
-    most ranks at the same size.
+    most ranks at the same size. What passes through a buffer that the ranks of a node share does so for up to
+    `node_ranks` ranks; beyond, the cost of a call is not known, and 0.
     """
     now = {rule.ranks for rule in found}
     kept = [rule for rule in before if not rule.of_library and rule.ranks not in now]
     measured = [*kept, *found]
-    return (*measured, *(_rules_beyond(measured, rules_of_library(library)) if measured else ()))
+    return (*measured, *(_rules_beyond(measured, rules_of_library(library), node_ranks) if measured else ()))
 
 
-def _rules_beyond(measured: Sequence[AlgorithmRule], own: Sequence[AlgorithmRule]) -> list[AlgorithmRule]:
+def _rules_beyond(
+    measured: Sequence[AlgorithmRule], own: Sequence[AlgorithmRule], node_ranks: int
+) -> list[AlgorithmRule]:
     """The library's `own` rules for more ranks than `measured` ones have, cut where the measured costs change."""
-    most = max(rule.ranks for rule in measured)
-    held = [rule for rule in measured if rule.ranks == most]
+    most_measured = max(rule.ranks for rule in measured)
+    held = [rule for rule in measured if rule.ranks == most_measured]
     found = []
     for collective in dict.fromkeys(rule.collective for rule in held):
         costs = [rule for rule in held if rule.collective == collective]
         theirs = [rule for rule in own if rule.collective == collective]
+        most = most_measured
+        if any(rule.algorithm == THROUGH_BUFFER for rule in costs):
+            most = max(most, node_ranks)
+            costs = [AlgorithmRule(collective, "", reduction_cost=costs[0].reduction_cost)]
         least = max((rule.ranks for rule in theirs if rule.ranks <= most + 1), default=most + 1)
         for ranks in sorted({rule.ranks for rule in theirs if rule.ranks >= least}):
             chosen = [rule for rule in theirs if rule.ranks == ranks]
