@@ -250,7 +250,7 @@ std::shared_ptr<const Program> damaged(const Program& program, Dice& dice) {
 TEST(Program, ComesToTheSameStandstillAsItsScheduleWrittenOut) {
     std::uint64_t cycles = 0;
     std::uint64_t others = 0;
-    for (std::uint64_t seed = 0; seed < testing::trials(1200); ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::trials(4000); ++seed) {
         Dice dice(seed);
         const machine::Machine machine = testing::random_machine(dice);
         RandomProgram random(dice, 2 + dice.small(4));
