@@ -123,10 +123,12 @@ def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> Collectiv
     table = measured[measured["collective"].isin(names)].reset_index(drop=True)
     if table.empty:
         raise MeasurementError("no collective that the simulator has was measured")
+    algorithms_of = {name: listed.loc[listed["collective"] == name, "name"].tolist() for name in names}
+    costs = {size: _cost_at(reductions, size) for size in table["size"].unique().tolist()}
     operations = [
-        Operation(collective, bytes=size, algorithm=name, reduction_cost=_cost_at(reductions, size))
+        Operation(collective, bytes=size, algorithm=name, reduction_cost=costs[size])
         for collective, size in _calls(table)
-        for name in listed.loc[listed["collective"] == collective, "name"]
+        for name in algorithms_of[collective]
     ]
     candidates = pd.DataFrame(
         {
