@@ -21,6 +21,7 @@
 #include "common/cpus.hpp"
 #include "common/files.hpp"
 #include "common/output.hpp"
+#include "common/place.hpp"
 #include "common/stop.hpp"
 #include "network/arguments.hpp"
 #include "network/collective_probe.hpp"
@@ -128,8 +129,9 @@ void share_findings(patterns::Options& options, MPI_Comm pair) {
 
 void measure_loggp(Options& options, MPI_Comm pair) {
     const network::Settings& settings = options.loggp.settings;
+    const ProcessPlace place = take_places(pair)[static_cast<std::size_t>(rank_of(pair))];  // as in the other parts
     if (rank_of(pair) == 0) make_folder(settings.output);
-    const network::AssessmentOutcome found = network::measure_between<Transports>(pair, options.loggp);
+    const network::AssessmentOutcome found = network::measure_between<Transports>(pair, options.loggp, place);
     if (!settings.sizes.empty()) return;
     if (rank_of(pair) == 0) take_findings(options.patterns, found);
     share_findings(options.patterns, pair);

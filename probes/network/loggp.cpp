@@ -16,6 +16,7 @@
 #include "network/hello.hpp"
 #include "network/mpi_loggp.hpp"
 #include "network/mpi_program.hpp"
+#include "network/run_side.hpp"
 #include "network/transports.hpp"
 #include "network/transports/mpi.hpp"
 #include "network/transports/one_sided.hpp"
@@ -42,7 +43,7 @@ void run(int argc, char* const* argv) {
     if (!arguments.transport.empty()) check_transport(arguments.transport, Transports::names());
     stop_on_signals(patience_after_stop);
     if (rank == 0) make_folder(arguments.settings.output);
-    measure_between<Transports>(MPI_COMM_WORLD, arguments);
+    measure_between<Transports>(MPI_COMM_WORLD, arguments, take_place(rank == 1));
 }
 
 }  // namespace

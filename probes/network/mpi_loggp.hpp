@@ -26,14 +26,13 @@ inline bool on_one_node(MPI_Comm ranks) {
     return size == 2;
 }
 
-// Both ranks of `pair` call it; the first one gets the outcome. `Transports` has the one that the arguments name, by
-// default MPI's messages.
+// Both ranks of `pair` call it, each from its `place`; the first one gets the outcome. `Transports` has the one that
+// the arguments name, by default MPI's messages.
 template <class Transports>
-AssessmentOutcome measure_between(MPI_Comm pair, const Arguments& arguments) {
+AssessmentOutcome measure_between(MPI_Comm pair, const Arguments& arguments, const ProcessPlace& place) {
     const int rank = rank_of(pair);
     const bool server = rank == 1;
     const bool one_node = on_one_node(pair);
-    const ProcessPlace place = take_place(server);
     const json::Object library = server ? json::Object() : describe_library(one_node);
     MpiControl control(MpiPair{pair, 1 - rank});
     const std::string name = arguments.transport.empty() ? MpiData::traits.name : arguments.transport;

@@ -6,6 +6,7 @@ import random
 
 import idlewave
 import pytest
+from idlewave.simulation import finish_times
 from loggops_rules import Simulation, simulate
 from long_cases import most_long
 from random_goal import Limits, random_goal, random_machine, random_poisson
@@ -47,7 +48,7 @@ def compare(seed: int, limits: Limits) -> bool:
     assert recorded.finish.tolist() == [rank.finish for rank in oracle.ranks], what
     assert times_of(recorded) == times_in(oracle), what
     plain = idlewave.simulate(schedule, machine)
-    assert plain.finish.tolist() == recorded.finish.tolist(), what
+    assert plain.finish.tolist() == recorded.finish.tolist() == finish_times(schedule, machine).tolist(), what
     assert plain.messages == recorded.messages == sum(rank.transmissions for rank in oracle.ranks), what
     return True
 

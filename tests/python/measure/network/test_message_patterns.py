@@ -73,6 +73,7 @@ def test_a_late_receiver_receives_when_it_has_computed() -> None:
 
 def test_many_patterns_are_simulated_at_once_and_do_not_disturb_each_other() -> None:
     items = [PatternItem("stream", 4, 8), PatternItem("ping-pong", 1, 1000), PatternItem("both ways", 16, 1)]
+    items += [PatternItem("stream", window, 8) for window in (16, 64)]  # begin as the first one does
     assert PatternPrograms(items).times(MACHINE).tolist() == [pattern_time(MACHINE, item) for item in items]
 
 

@@ -303,7 +303,7 @@ def test_a_rank_that_is_told_to_end_does_not_wait_for_ever_for_one_that_is_silen
         assert json.loads((tmp_path / name / f"{name}.json").read_text())[key] is value
 
 
-SHORT = {"loggp": 1.0, "collectives": 0.2, "patterns": 0.2}
+SHORT = {"loggp": 1.0, "collectives": 0.2, "patterns": 0.6}
 
 
 def epoch_command(installed, folder, ranks=2, **seconds):

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from idlewave.errors import MeasurementError, UsageError
 from idlewave.machine import Level, Machine, Parameters, Segment
-from idlewave.measure.network.fitting.machine_speeds import NONE, find_speeds
+from idlewave.measure.network.fitting.machine_speeds import NONE, SMOOTHED, find_speeds, smoothed
 from idlewave.measure.network.fitting.pattern_assessment import (
     PatternFit,
     assess_patterns,
@@ -171,6 +172,13 @@ def test_a_machine_of_one_speed_has_one_whatever_its_scatter() -> None:
     for scatter in (0.0, 0.01, 0.1):
         values = np.round(1000 * np.exp(random.normal(0, scatter, 500))).astype(int).tolist()
         assert len(find_speeds(pilots(values, values)).pilots_ns) == 1
+
+
+def test_a_histogram_is_smoothed_as_scipy_does_it() -> None:
+    random = np.random.default_rng(4)
+    for bins in (10, 11, 300):
+        counts = random.integers(0, 100, bins).astype(np.float64)
+        assert smoothed(counts).tolist() == scipy.ndimage.gaussian_filter1d(counts, SMOOTHED).tolist()
 
 
 def test_pieces_begin_where_a_protocol_changes_and_where_the_curves_bend() -> None:

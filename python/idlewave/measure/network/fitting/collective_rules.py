@@ -205,10 +205,12 @@ def _candidates(table: pd.DataFrame, machine: Machine, reductions: pd.DataFrame)
     listed = algorithms()
     if machine.shared_buffer is None:
         listed = listed[listed["name"] != THROUGH_BUFFER]
+    names = {name: listed.loc[listed["collective"] == name, "name"].tolist() for name in table["collective"].unique()}
+    costs = {size: reduction_cost_at(reductions, size) for size in table["size"].unique().tolist()}
     return [
-        Operation(collective, bytes=size, algorithm=name, reduction_cost=reduction_cost_at(reductions, size))
+        Operation(collective, bytes=size, algorithm=name, reduction_cost=costs[size])
         for collective, size in _calls(table)
-        for name in listed.loc[listed["collective"] == collective, "name"]
+        for name in names[collective]
     ]
 
 

@@ -44,18 +44,23 @@ def fit_starts(table: pd.DataFrame) -> list[Array]:
 def _line(table: pd.DataFrame, pattern: str) -> tuple[float, float]:
     """Time and cost per byte of a further message in a pattern: by its two widest windows that most sizes have, so that
     the answer's time is not in it; of one window, by its time. 0 without the pattern."""
-    times_of = table[table["pattern"] == pattern].pivot_table(index="size", columns="window", values="median_ps")
-    if times_of.empty:
+    own = table[table["pattern"] == pattern]
+    if own.empty:
         return 0.0, 0.0
-    counts = times_of.notna().sum()
-    widest = [int(window) for window in counts.index[counts == counts.max()]][-2:]
-    known = times_of[widest].dropna()
-    if len(widest) == 2 and len(known):
-        spans, messages = known[widest[1]] - known[widest[0]], widest[1] - widest[0]
+    sizes, row = np.unique(own["size"].to_numpy(dtype=np.float64), return_inverse=True)
+    windows, column = np.unique(own["window"].to_numpy(dtype=np.int64), return_inverse=True)
+    times_of = np.full((len(sizes), len(windows)), np.nan)
+    times_of[row, column] = own["median_ps"].to_numpy(dtype=np.float64)
+    counts = np.isfinite(times_of).sum(axis=0)
+    widest = np.flatnonzero(counts == counts.max())[-2:]
+    known = np.isfinite(times_of[:, widest]).all(axis=1)
+    if len(widest) == 2 and known.any():
+        near, far = widest
+        spans, messages = times_of[:, far] - times_of[:, near], int(windows[far] - windows[near])
     else:
-        spans, messages = times_of[widest[-1]].dropna(), 2 if pattern == "ping-pong" else widest[-1]
-    sizes = spans.index.to_numpy(dtype=np.float64)
-    times = np.maximum(spans.to_numpy(dtype=np.float64) / messages, 1.0)
+        spans, messages = times_of[:, widest[-1]], 2 if pattern == "ping-pong" else int(windows[widest[-1]])
+        known = np.isfinite(spans)
+    sizes, times = sizes[known], np.maximum(spans[known] / messages, 1.0)
     if len(sizes) < 2:
         return float(times[0]), 0.0
     weighted = np.stack([np.ones(len(sizes)), sizes], axis=1) / times[:, None]

@@ -164,7 +164,7 @@ def median_interval(values: Array, confidence: float = CONFIDENCE) -> tuple[floa
     n = len(ordered)
     below = _order(n, confidence)
     low, high = ordered[max(below - 1, 0)], ordered[min(n - below, n - 1)]
-    return float(np.median(ordered)), float(low), float(high), n
+    return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2), float(low), float(high), n
 
 
 @cache

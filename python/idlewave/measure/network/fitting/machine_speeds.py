@@ -109,7 +109,7 @@ def _centres(octaves: NDArray[np.float64]) -> NDArray[np.float64]:
     """The medians of the groups of pilots, in octaves, ascending."""
     edges = np.arange(octaves.min() - 4 * BIN, octaves.max() + 5 * BIN, BIN)
     counts = np.histogram(octaves, edges)[0].astype(np.float64)
-    height = _smoothed(counts)
+    height = smoothed(counts)
     rises, falls = height[1:-1] > height[:-2], height[1:-1] >= height[2:]
     bounds: list[float] = []
     kept: list[int] = []
@@ -126,7 +126,7 @@ def _centres(octaves: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array(found or [float(np.median(octaves))])
 
 
-def _smoothed(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def smoothed(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """The weighted means about each bin by a Gaussian, as scipy.ndimage has them, which takes half a second to load."""
     reach = round(4 * SMOOTHED)
     weights = np.exp(-0.5 / SMOOTHED**2 * np.arange(-reach, reach + 1) ** 2)

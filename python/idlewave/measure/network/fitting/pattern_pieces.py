@@ -70,12 +70,12 @@ def _divided(table: pd.DataFrame, scatter: float) -> list[int]:
 
 def _cost(sizes: NDArray[np.int64], values: Array, scatter: float) -> float:
     """The squared residuals of lines through the curves (columns), in standard deviations."""
-    total = 0.0
-    for column in values.T:
-        there = np.isfinite(column)
-        if there.sum() <= 2:  # a line through two points always fits
-            continue
-        weighted = np.stack([np.ones(int(there.sum())), sizes[there].astype(np.float64)], axis=1) / column[there, None]
-        line = np.linalg.lstsq(weighted, np.ones(len(weighted)), rcond=None)[0]
-        total += float(np.minimum(((weighted @ line - 1) / scatter) ** 2, WORST).sum())
-    return total
+    values = values[:, np.isfinite(values).sum(axis=0) > 2]  # a line through two points always fits
+    weights = np.where(np.isfinite(values), values, np.inf) ** -2.0
+    totals = weights.sum(axis=0)
+    off = sizes[:, None] - (weights * sizes[:, None]).sum(axis=0) / totals
+    times = np.nan_to_num(values)
+    slopes = (weights * off * times).sum(axis=0) / (weights * off**2).sum(axis=0)
+    lines = (weights * times).sum(axis=0) / totals + slopes * off
+    residuals = (lines / values - 1) / scatter
+    return float(np.nansum(np.minimum(residuals**2, WORST)))
