@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from long_cases import most_long
 from pdes_support import LONG, run
 from tracer_support import open_mpi
 
@@ -60,7 +61,7 @@ def await_the_end_of_children(word: str) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("scheduler", ["yawns", "timewarp"])
+@pytest.mark.parametrize("scheduler", most_long(["timewarp", "yawns"], 1))
 def test_a_process_that_dies_ends_the_run_with_an_error_and_the_last_checkpoint_restarts_it(
     scheduler: str, tmp_path: Path
 ) -> None:

@@ -60,10 +60,15 @@ def schedule(tmp_path: Path) -> Schedule:
     return Schedule.from_trace(write_trace(tmp_path / "trace", gap_ns=3_000_000))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def processes() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+    """Their start takes longer than a study."""
+    with two_processes() as executor:
         yield executor
+
+
+def two_processes() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
 
 
 def studied(schedule: Schedule, machine: Machine, **options: object) -> pd.DataFrame:
@@ -169,9 +174,8 @@ def test_the_statistics_of_a_simulation_come_from_another_process_too(
 
 
 def test_an_interrupt_loses_no_simulation_that_other_processes_have_finished(
-    schedule: Schedule, noisy: Machine, processes: Executor
+    schedule: Schedule, noisy: Machine
 ) -> None:
-    counted = CountedExecutor(processes)
     told: list[object] = []
 
     def interrupted(row: dict[str, object]) -> None:
@@ -180,10 +184,12 @@ def test_an_interrupt_loses_no_simulation_that_other_processes_have_finished(
             counted.wait_for(20)
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        idlewave.study(schedule, noisy, seeds=500, executor=counted, on_row=interrupted)
-    assert 20 <= len(told) < 501
-    assert processes.submit(int, 3).result(60) == 3, "the executor goes on for others"
+    with two_processes() as processes:
+        counted = CountedExecutor(processes)
+        with pytest.raises(KeyboardInterrupt):
+            idlewave.study(schedule, noisy, seeds=500, executor=counted, on_row=interrupted)
+        assert 20 <= len(told) < 501
+        assert processes.submit(int, 3).result(60) == 3, "the executor goes on for others"
 
 
 class CountedExecutor(Executor):
