@@ -4,8 +4,9 @@
 #include "collectives/algorithms.hpp"
 
 /// Collectives of the ranks of one node through a buffer that they share, as MPICH has them: a gather goes up a tree of
-/// flags to rank 0, a release goes down another, and data are copied into the buffer before a flag and out of it behind
-/// it. What the root has to do with data, rank 0 does: another root exchanges a message with it.
+/// flags to rank 0, and a release down another. Each rank copies its own data into the buffer, which is part of the
+/// costs of the call; whoever reads them there needs the flag alone, and copies them out if they are the result. What
+/// the root has to do with data, rank 0 does: another root exchanges a message with it.
 namespace idlewave::collectives {
 namespace {
 
@@ -37,19 +38,19 @@ struct TreeNode {
     }
 };
 
-/// Up the tree, 2 steps a child: rank 0 is done when all have come. Each rank reduces what its children have, if
-/// `reducing`.
-Step gather(const CollectiveCall& call, StepNumber number, std::uint32_t ways, std::uint64_t bytes, bool reducing) {
+/// Up the tree, 2 steps a child: rank 0 is done when all have come. Each rank reduces what its children have in the
+/// buffer, if `reducing`.
+Step gather(const CollectiveCall& call, StepNumber number, std::uint32_t ways, bool reducing) {
     const TreeNode node(call, ways);
     if (number < 2 * node.children) {
         if (number % 2 == 1) {
-            return reducing ? steps::reduce(call, number, bytes) : steps::skip(number);
+            return reducing ? steps::reduce(call, number, call.bytes) : steps::skip(number);
         }
-        return steps::through_shared_buffer(steps::and_join(steps::recv(number, node.first_child + number / 2, bytes)));
+        return steps::through_shared_buffer(steps::and_join(steps::recv(number, node.first_child + number / 2, flag)));
     }
     return call.rank == 0 || number > 2 * node.children
                ? steps::done()
-               : steps::through_shared_buffer(steps::and_join(steps::send(number, node.parent, bytes)));
+               : steps::through_shared_buffer(steps::and_join(steps::send(number, node.parent, flag)));
 }
 
 /// Down the tree: all others go on when rank 0 has come.
@@ -77,11 +78,11 @@ Step between(const CollectiveCall& call, StepNumber number, std::uint32_t from, 
 }
 
 Step gather_flags(const CollectiveCall& call, StepNumber number) {
-    return gather(call, number, release_ways, flag, false);
+    return gather(call, number, release_ways, false);
 }
 
 Step gather_data(const CollectiveCall& call, StepNumber number) {
-    return gather(call, number, ways_of_reduction(call.bytes), call.bytes, true);
+    return gather(call, number, ways_of_reduction(call.bytes), true);
 }
 
 Step release_data(const CollectiveCall& call, StepNumber number) {

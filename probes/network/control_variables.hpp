@@ -15,18 +15,19 @@ namespace idlewave::probe {
 
 struct ControlVariable {
     std::string name;
-    std::string value;  // of an enumeration the name of its value
+    std::string value;  // of an enumeration the name of its value, where the library has names
     bool in_environment = false;
 };
 
-// Whether the environment sets a variable of MPICH, which reads it under three names; those of other libraries it has under
-// other names.
-inline bool is_in_environment(const std::string& name) {
+// The environment's value of a variable of MPICH, which reads it under three names and shows numbers; null if there is
+// none. Variables of other libraries have other names there.
+inline const char* environment_value(const std::string& name) {
     constexpr std::string_view own = "MPIR_CVAR_";
-    if (!name.starts_with(own)) return false;
-    const std::string rest = name.substr(own.size());
-    const auto is_set = [&rest](const char* prefix) { return std::getenv((prefix + rest).c_str()) != nullptr; };
-    return is_set("MPIR_CVAR_") || is_set("MPIR_PARAM_") || is_set("MPICH_");
+    if (!name.starts_with(own)) return nullptr;
+    for (const char* prefix : {"MPICH_", "MPIR_PARAM_", "MPIR_CVAR_"}) {
+        if (const char* value = std::getenv((prefix + name.substr(own.size())).c_str())) return value;
+    }
+    return nullptr;
 }
 
 // Open MPI: coll_tuned_allreduce_algorithm, coll_tuned_use_dynamic_rules. MPICH: MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM,
@@ -93,7 +94,9 @@ inline std::vector<ControlVariable> control_variables() {
             MPI_T_cvar_handle_alloc(i, nullptr, &handle, &count) != MPI_SUCCESS) {
             continue;
         }
-        found.push_back({name.data(), value_of(handle, type, names, count), is_in_environment(name.data())});
+        const char* given = environment_value(name.data());
+        found.push_back(
+            {name.data(), given != nullptr ? given : value_of(handle, type, names, count), given != nullptr});
         MPI_T_cvar_handle_free(&handle);
     }
     MPI_T_finalize();

@@ -82,6 +82,9 @@ machine::Machine fine_machine(testing::Dice& dice) {
         machine.node = fine_level(dice);
         machine.node_ranks = 1 + dice.small(3);
     }
+    if (dice.one_in(2)) {
+        machine.shared_buffer = fine_level(dice);
+    }
     for (Time machine::Parameters::* added : {&machine::Parameters::c, &machine::Parameters::o_p}) {
         if (dice.one_in(3)) {
             give(machine.network, added, dice);
@@ -107,7 +110,7 @@ machine::Machine fine_machine(testing::Dice& dice) {
 /// A rank's finish time, and what every way to differentiate says of it.
 struct Sloped {
     Time time = 0;
-    std::array<LevelSlopes, 2> levels = {};
+    std::array<LevelSlopes, all_levels> levels = {};
     Time computation = 0;
 
     bool operator==(const Sloped&) const = default;
@@ -121,6 +124,7 @@ std::vector<Sloped> sloped(const std::vector<Moment>& finish) {
         rank.levels[0] = moment.level(0);
         if constexpr (!std::is_same_v<Moment, Slopes<1>>) {
             rank.levels[1] = moment.level(1);
+            rank.levels[2] = moment.level(2);
         }
     }
     return all;
@@ -287,7 +291,7 @@ AllSlopes random_slopes(testing::Dice& dice) {
     AllSlopes slopes;
     slopes.time = static_cast<Time>(dice.roll(3));
     const auto few = [&dice] { return dice.small(2); };
-    for (unsigned level = 0; level < 2; ++level) {
+    for (unsigned level = 0; level < all_levels; ++level) {
         slopes.add(level, {few(), few(), few(), few(), few(), few(), few()});
     }
     slopes.words[2] += SlopeWordPair{0, few()};

@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from ... import mpi as mpis
 from ...formatting import plain_time
-from ...machine import Machine
+from ...machine import BETWEEN, Machine
 from ...measurement_parameters import (
     EPOCHS,
     MAX_SIZE,
@@ -38,8 +38,8 @@ from .transports import DEFAULT
 
 BEYOND = (
     "For more ranks than were measured the rules are the library's own choices, as its source has them, with the costs "
-    "of calls and reductions that were measured. Across nodes it may choose others, which know what lies in a node "
-    "(Open MPI's coll/han, MPICH's smp)."
+    "of calls and reductions that were measured. Across nodes Open MPI may choose others, which know what lies in a "
+    "node (coll/han), and MPICH does (its compositions)."
 )
 LEAST_NEAR = 0.2
 """The share of samples at the machine's speed below which collectives were measured at another one."""
@@ -148,7 +148,8 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
         )
     else:
         table = found.table(pilot)
-    fitted = fit_rules(table, machine, found.ranks)
+    one_node = found.one_node and machine.measured != BETWEEN
+    fitted = fit_rules(table, machine, found.ranks, one_node=one_node)
     rules = merged((), fitted.rules, "" if found.forced else found.library, machine.node_ranks)
     if len(rules) > len(fitted.rules):
         notes = (*notes, BEYOND)

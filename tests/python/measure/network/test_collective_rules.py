@@ -88,9 +88,18 @@ def test_a_library_whose_ranks_share_a_buffer_is_found_with_the_parameters_of_th
 
 def test_a_library_that_sends_messages_has_no_shared_buffer() -> None:
     known = [rule("barrier", "dissemination"), *(rule(name, "binomial", call_ns=40.0) for name in ("bcast", "reduce"))]
-    fitted = fit_rules(measured([*known, rule("allreduce", "recursive_doubling")]), MACHINE, RANKS)
-    assert fitted.shared_buffer is None
-    assert "release_gather" not in {r.algorithm for r in fitted.rules}
+    table = measured([*known, rule("allreduce", "recursive_doubling")])
+    for speed in (1.0, 0.85):  # the second is another speed of the machine than that of its parameters
+        times = table.assign(**{name: speed * table[name] for name in ("median_ps", "low_ps", "high_ps")})
+        fitted = fit_rules(times, MACHINE, RANKS)
+        assert fitted.shared_buffer is None
+        assert "release_gather" not in {r.algorithm for r in fitted.rules}
+
+
+def test_ranks_of_several_nodes_share_no_buffer_and_a_machine_keeps_the_one_that_it_has() -> None:
+    table = measured(THROUGH_BUFFER, 0.005, replace(MACHINE, shared_buffer=BUFFER))
+    assert fit_rules(table, MACHINE, RANKS, one_node=False).shared_buffer is None
+    assert fit_rules(table, replace(MACHINE, shared_buffer=BUFFER), RANKS).shared_buffer == BUFFER
 
 
 def test_what_calls_cost_beside_their_messages_is_found() -> None:
@@ -159,8 +168,10 @@ def test_every_choice_of_a_known_library_is_an_algorithm_of_the_simulator(librar
 
 def test_a_shared_buffer_is_used_by_as_many_ranks_as_a_node_has_and_messages_by_more() -> None:
     through_buffer = AlgorithmRule("allreduce", "release_gather", ranks=2, call_ns=90.0, residual=0.1)
+    large = replace(through_buffer, bytes=4096, reduction_cost=0.25)
     messages = AlgorithmRule("alltoall", "pairwise", ranks=2, call_ns=50.0, residual=0.1)
-    rules = merged((), [through_buffer, messages], MPICH, node_ranks=16)
+    rules = merged((), [through_buffer, large, messages], MPICH, node_ranks=16)
+    assert {r.reduction_cost for r in rules if r.collective == "allreduce" and r.ranks > 16} == {0.0, 0.25}
 
     def chosen(collective: str, ranks: int) -> AlgorithmRule:
         own = [r for r in rules if r.collective == collective and r.ranks <= ranks and r.bytes == 0]

@@ -114,7 +114,7 @@ class CollectivesSchema(JobSchema, kw_only=True):
 
     tables: SamplesSchema
     collectives: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
-    before_barrier: tuple[str, ...]
+    before_barrier: tuple[str, ...] = ()
     control_variables: tuple[ControlVariable, ...] = ()
 
 

@@ -65,15 +65,15 @@ def machine_of(
 ) -> Machine:
     """The measured machine without its noise. `node`, if given, was measured within a node of `node_ranks` ranks."""
     measured, ranks = _place(network, node)
-    within = (network if node is None else node).collectives
+    collectives = network.collectives
     return Machine(
         name,
         measured_level(network),
         node=None if node is None else measured_level(node),
         node_ranks=ranks if node is None else node_ranks,
         measured=measured,
-        algorithm_rules=() if network.collectives is None else network.collectives.rules,
-        shared_buffer=None if within is None else within.shared_buffer,
+        algorithm_rules=() if collectives is None else collectives.rules,
+        shared_buffer=None if collectives is None else collectives.shared_buffer,
     )
 
 

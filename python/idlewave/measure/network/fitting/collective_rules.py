@@ -30,6 +30,9 @@ from .shared_buffer import BUFFER_PARAMETERS, THROUGH_BUFFER, buffer_note, buffe
 
 FAIR = 0.1
 """The error up to which a rule holds."""
+QUICK_FLAGS = 0.7
+"""The share of the time of messages below which flags are in memory that the ranks share. Samples count whose speed is
+within a quarter of the machine's."""
 FASTER = 0.25
 """The error beyond which a library is faster than messages can be."""
 LEAST_OWN = 0.1
@@ -101,7 +104,7 @@ def _rules_beyond(
         most = most_measured
         if any(rule.algorithm == THROUGH_BUFFER for rule in costs):
             most = max(most, node_ranks)
-            costs = [AlgorithmRule(collective, "", reduction_cost=costs[0].reduction_cost)]
+            costs = [replace(rule, call_ns=0.0, call_ns_per_byte=0.0) for rule in costs]
         least = max((rule.ranks for rule in theirs if rule.ranks <= most + 1), default=most + 1)
         for ranks in sorted({rule.ranks for rule in theirs if rule.ranks >= least}):
             chosen = [rule for rule in theirs if rule.ranks == ranks]
@@ -120,11 +123,12 @@ def _rules_beyond(
     return found
 
 
-def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> CollectiveFit:
+def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int, *, one_node: bool = True) -> CollectiveFit:
     """The rules with which the simulation on `machine` comes nearest to the `measured` times.
 
-    `measured`: see `CollectiveMeasurement.table`. Collectives that the simulator does not have are left out. Raises
-    MeasurementError if none is left.
+    `measured`: see `CollectiveMeasurement.table`. `one_node`: all ranks were on one node, and may share a buffer: that
+    of the machine, if it has one already, which its other rules were found with. Collectives that the simulator does
+    not have are left out. Raises MeasurementError if none is left.
     """
     quiet = replace(machine.with_noise(None), shared_buffer=None)
     known = measured["collective"].isin(set(algorithms()["collective"]))
@@ -133,8 +137,9 @@ def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int) -> Collectiv
         raise MeasurementError("no collective that the simulator has was measured")
     reductions = measured[measured["collective"] == REDUCTION]
     found = _rules_on(quiet, table, reductions, ranks)
-    if _has_faster_flags(found, table, ranks):
-        other = _rules_on(replace(quiet, shared_buffer=buffer_of(table, ranks)), table, reductions, ranks)
+    if one_node and _has_faster_flags(found, table, ranks):
+        buffer = machine.shared_buffer or buffer_of(table, ranks)
+        other = _rules_on(replace(quiet, shared_buffer=buffer), table, reductions, ranks)
         if other.cost + BUFFER_PARAMETERS * np.log(len(table)) < found.cost:
             found = other
     return _assessed(found, table, ranks)
@@ -150,23 +155,25 @@ class _Rules:
 
 
 def _has_faster_flags(found: _Rules, table: pd.DataFrame, ranks: int) -> bool:
-    """Whether a call that waits for flags alone takes less time than the messages of any algorithm."""
+    """Whether all calls that wait for flags alone take so much less time than the messages of any algorithm that
+    another speed of the machine does not explain it."""
     flags = flags_of(table)
     if flags.empty:
         return False
     simulated = call_times(_operations(flags), found.machine, ranks, found.rules)
-    return bool((simulated > (1 + FAIR) * flags["median_ps"].to_numpy()).any())
+    return bool((flags["median_ps"].to_numpy() < QUICK_FLAGS * simulated).all())
 
 
 def _rules_on(machine: Machine, table: pd.DataFrame, reductions: pd.DataFrame, ranks: int) -> _Rules:
     """The barrier's rules are found first: one follows each call with a root."""
-    barrier = table["collective"] == BARRIER
+    is_barrier = table["collective"] == BARRIER
+    barrier = float(table.loc[is_barrier, "median_ps"].max()) if is_barrier.any() else 0.0
     rules: list[AlgorithmRule] = []
     cost = 0.0
-    for part in (table[barrier], table[~barrier]):
+    for part in (table[is_barrier], table[~is_barrier]):
         if len(part):
             own = part.reset_index(drop=True)
-            found, more = _best_rules(own, machine, reductions, ranks, rules)
+            found, more = _best_rules(own, barrier, machine, reductions, ranks, rules)
             rules = [*rules, *_corrected(found, own, machine, ranks, rules)]
             cost += more
     order = {name: i for i, name in enumerate(table["collective"].unique())}
@@ -174,9 +181,15 @@ def _rules_on(machine: Machine, table: pd.DataFrame, reductions: pd.DataFrame, r
 
 
 def _best_rules(
-    table: pd.DataFrame, machine: Machine, reductions: pd.DataFrame, ranks: int, before: Sequence[AlgorithmRule]
+    table: pd.DataFrame,
+    barrier: float,
+    machine: Machine,
+    reductions: pd.DataFrame,
+    ranks: int,
+    before: Sequence[AlgorithmRule],
 ) -> tuple[list[AlgorithmRule], float]:
-    """The best cut of each collective, with algorithms as they are; `before`: the rules that are known."""
+    """The best cut of each collective, with algorithms as they are. `barrier`: the measured time of a barrier, ps;
+    `before`: the rules that are known."""
     candidates = _candidates(table, machine, reductions)
     simulated = pd.DataFrame(
         {
@@ -187,7 +200,6 @@ def _best_rules(
         }
     )
     rules, cost = [], 0.0
-    barrier = float(call_times([Operation(BARRIER)], machine, ranks, before)[0])
     for name in table["collective"].unique():
         own = table[table["collective"] == name]
         grid = simulated[simulated["collective"] == name].pivot_table(
@@ -230,7 +242,7 @@ def _cost_between(reductions: pd.DataFrame, first: int, last: int) -> float:
 def _cut(own: pd.DataFrame, barrier: float, simulated: dict[str, Array]) -> tuple[float, list[_Range]]:
     """The ranges of sizes of one collective, by the times of each algorithm in ps; and what they cost by the criterion.
 
-    Errors are relative to the time without that of the `barrier` behind the call, ps.
+    Errors are relative to the time without that of the `barrier` behind the call, ps, if there is one.
     """
     sizes, times = own["size"].to_numpy(dtype=np.float64), own["median_ps"].to_numpy(dtype=np.float64)
     base = np.maximum(times - barrier, LEAST_OWN * times)
@@ -348,7 +360,8 @@ def _notes(table: pd.DataFrame) -> list[str]:
         f"{percent_text(float((off <= FAIR).mean()))} of the rows; the median error is "
         f"{percent_text(float(off.median()))}, the largest {worst['error']:+.0%} ({worst['collective']}{size})."
     ]
-    slow = (table["error"] > FASTER).groupby(table["collective"], sort=False).mean()
+    messages = table[table["algorithm"] != THROUGH_BUFFER]
+    slow = (messages["error"] > FASTER).groupby(messages["collective"], sort=False).mean()
     quicker = [str(name) for name in slow.index[slow > 0.5]]
     if quicker:
         notes.append(

@@ -1,8 +1,9 @@
 """The parameters of messages through a buffer that the ranks of a node share, from the times of collectives.
 
 An MPI library may leave its messages out where all ranks of a collective are on one node: MPICH's release-gather
-collectives write and read flags and data in common memory. A flag takes a latency L until another rank sees it, and of
-data each byte is copied, which takes the receiver O_r; for the sender there is nothing to wait for.
+collectives write and read flags and data in common memory. A flag takes a latency L until another rank sees it, and
+who takes data out of the buffer copies each byte, which takes O_r. What a rank copies into the buffer is part of the
+costs of the call.
 """
 
 from __future__ import annotations
@@ -57,9 +58,10 @@ def buffer_of(table: pd.DataFrame, ranks: int) -> Level:
 def buffer_note(buffer: Level) -> str:
     """The sentence about a buffer that was found."""
     p = buffer.parameters
+    copies = f", and copies a byte in {plain_time(p.O_r)}" if p.O_r else ""
     return (
         "Some collectives pass through a buffer that the ranks of a node share, not through messages: another rank "
-        f"sees a flag after {plain_time(p.L)}, and a byte is copied in {plain_time(p.O_r)}."
+        f"sees a flag after {plain_time(p.L)}{copies}."
     )
 
 

@@ -71,6 +71,11 @@ class CollectiveMeasurement:
         return len(self.probe["ranks"])
 
     @property
+    def one_node(self) -> bool:
+        """Whether all ranks were on one node."""
+        return len({rank.get("host") for rank in self.probe["ranks"]}) == 1
+
+    @property
     def shares_cores(self) -> bool:
         """Whether ranks shared processors, so that times are those of taking turns."""
         places = [(rank.get("host"), rank.get("cpu", -1)) for rank in self.probe["ranks"]]
@@ -135,6 +140,10 @@ class CollectiveMeasurement:
         notes = []
         if self.probe.get("interrupted"):
             notes.append("The measurement of collectives was interrupted; this is what it had.")
+        if left_out := without_barrier(self.probe):
+            notes.append(
+                f"An earlier version measured {', '.join(left_out)} without a barrier behind each call: left out."
+            )
         if self.shares_cores:
             notes.append("Ranks shared processors: the times are those of ranks that take turns.")
         fewest = int(self.table()["samples"].min())
@@ -210,9 +219,12 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "pilot_before_ns": (0, 2**50),
         "pilot_after_ns": (0, 2**50),
     }
-    if set(said["before_barrier"]) != set(ROOTED):
-        names = ", ".join(said["before_barrier"])
-        raise InputError(f"{name_of(place)}: expected a barrier behind {', '.join(ROOTED)}, found one behind {names}")
     samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
-    return samples, said
+    return samples[~samples["collective"].isin(without_barrier(said))].reset_index(drop=True), said
+
+
+def without_barrier(said: dict[str, Any]) -> list[str]:
+    """The collectives with a root that no barrier followed, as in recordings of earlier versions: what they measured
+    cannot be simulated."""
+    return [name for name in ROOTED if name in said["collectives"] and name not in said.get("before_barrier", ())]
