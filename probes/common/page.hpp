@@ -25,7 +25,9 @@ struct FreePages {
 };
 using PageMemory = std::unique_ptr<char, FreePages>;
 
-// Allocates whole pages and writes to them, so that no page fault occurs in a sample. Throws std::bad_alloc.
+// Allocates whole pages and writes to them, so that no page fault occurs in a sample. Buffers between which data are
+// copied then begin at one place of their pages, as those of large allocations do: a few bytes apart, each load of a
+// copy would wait for a store that only looks like one to the same place. Throws std::bad_alloc.
 inline PageMemory new_pages(std::size_t bytes) {
     PageMemory memory(static_cast<char*>(std::aligned_alloc(page_size(), whole_pages(bytes))));
     if (!memory) throw std::bad_alloc();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/page.hpp"
 #include "network/mpi_program.hpp"
 
 namespace idlewave::probe {
@@ -105,8 +106,10 @@ class CollectiveLoops {
             most = std::max(most, item.size * (has_blocks(item.collective) ? ranks_ : 1));
         }
         const std::size_t floats = static_cast<std::size_t>(most) / sizeof(float) + 1;
-        sent_.assign(floats, 1.0F);
-        received_.assign(floats, 1.0F);
+        for (PageMemory* buffer : {&sent_, &received_}) {
+            *buffer = new_pages(floats * sizeof(float));
+            std::fill_n(floats_of(*buffer), floats, 1.0F);
+        }
     }
 
     // Rank 0 is the root, as in most programs. A barrier follows a collective that has one, so that no rank runs ahead
@@ -119,13 +122,15 @@ class CollectiveLoops {
     }
 
   private:
+    static float* floats_of(const PageMemory& buffer) { return reinterpret_cast<float*>(buffer.get()); }
+
     void once(const CollectiveItem& item) {
         constexpr int root = 0;
         const auto bytes = static_cast<int>(item.size);
         const auto floats = static_cast<int>(item.size / static_cast<std::int64_t>(sizeof(float)));
         const MPI_Comm world = world_;
-        float* const sent = sent_.data();
-        float* const received = received_.data();
+        float* const sent = floats_of(sent_);
+        float* const received = floats_of(received_);
         switch (item.collective) {
             case Collective::barrier:
                 MPI_Barrier(world);
@@ -163,8 +168,8 @@ class CollectiveLoops {
     MPI_Comm world_;
     int rank_;
     int ranks_;
-    std::vector<float> sent_;
-    std::vector<float> received_;
+    PageMemory sent_;
+    PageMemory received_;
 };
 
 }  // namespace idlewave::probe

@@ -1,5 +1,6 @@
-// One epoch of an assessment: PRTT, collectives and patterns of messages, one after the other, by ranks that are
-// started once for all three.
+// One epoch of an assessment: collectives, PRTT and patterns of messages, one after the other, by ranks that are
+// started once for all three. Collectives come first: a library allocates memory for them, which then lies as in a
+// program that begins with them, and not among what the others have freed.
 //
 // mpiexec -n N idlewave-epoch [--loggp-output DIR ...] [--collectives-output DIR ...] [--patterns-output DIR ...]
 // The options are those of the programs of these names, and so are the recordings; a probe without an output is left
@@ -139,10 +140,10 @@ void measure_loggp(Options& options, MPI_Comm pair) {
 
 void measure(Options& options) {
     const FirstTwo first;
-    measure_all({{options.loggp.settings.output, options.loggp.settings.seconds,
-                  [&] { first.alone([&](MPI_Comm pair) { measure_loggp(options, pair); }); }},
-                 {options.collectives.output, options.collectives.seconds,
+    measure_all({{options.collectives.output, options.collectives.seconds,
                   [&] { first.alone([&](MPI_Comm pair) { collectives::measure(options.collectives, pair); }); }},
+                 {options.loggp.settings.output, options.loggp.settings.seconds,
+                  [&] { first.alone([&](MPI_Comm pair) { measure_loggp(options, pair); }); }},
                  {options.patterns.output, options.patterns.seconds, [&] { patterns::measure(options.patterns); }}});
 }
 
@@ -155,7 +156,7 @@ std::vector<CommandOption> with_prefix(const std::string& prefix, std::vector<Co
 
 CommandLine program_of(Options& options) {
     CommandLine described{program,
-                          "Measures one epoch of an assessment: PRTT, collectives and patterns of messages; a probe "
+                          "Measures one epoch of an assessment: collectives, PRTT and patterns of messages; a probe "
                           "without an output is left out:\nmpiexec -n N idlewave-epoch --patterns-output DIR",
                           {}};
     const std::array parts{with_prefix("loggp-", network::settings_arguments(options.loggp.settings)),

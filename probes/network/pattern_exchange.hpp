@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/page.hpp"
 #include "common/ticks.hpp"
 #include "network/pattern_items.hpp"
 #include "network/processor_clock.hpp"
@@ -50,8 +51,8 @@ class PatternExchange {
     PatternExchange(int rank, int peer, std::int64_t max_size)
         : first_(rank < peer),
           peer_(peer),
-          sent_(static_cast<std::size_t>(max_size), std::byte{1}),
-          received_(static_cast<std::size_t>(max_size), std::byte{2}),
+          sent_(new_pages(static_cast<std::size_t>(max_size))),
+          received_(new_pages(static_cast<std::size_t>(max_size))),
           cold_sent_(max_size),
           cold_received_(max_size) {}
 
@@ -86,9 +87,9 @@ class PatternExchange {
         constexpr int before = 2;
         constexpr int timed = 8;
         size_ = 1;
-        for (int i = 0; i < before; ++i) ping_pong(sent_.data(), received_.data());
+        for (int i = 0; i < before; ++i) ping_pong(sent_.get(), received_.get());
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-        for (int i = 0; i < timed; ++i) ping_pong(sent_.data(), received_.data());
+        for (int i = 0; i < timed; ++i) ping_pong(sent_.get(), received_.get());
         return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
     }
 
@@ -96,7 +97,7 @@ class PatternExchange {
     void once(const PatternItem& item) {
         switch (item.pattern) {
             case Pattern::ping_pong:
-                ping_pong(sent_.data(), received_.data());
+                ping_pong(sent_.get(), received_.get());
                 break;
             case Pattern::cold:
                 ping_pong(cold_sent_.next(size_), cold_received_.next(size_));
@@ -122,7 +123,7 @@ class PatternExchange {
         }
     }
 
-    void ping_pong(const std::byte* from, std::byte* to) {
+    void ping_pong(const void* from, void* to) {
         if (first_) send(from);
         receive(to);
         if (!first_) send(from);
@@ -142,8 +143,8 @@ class PatternExchange {
 
     void blocking_stream(int window) {
         for (int i = 0; i < window; ++i) {
-            if (first_) send(sent_.data());
-            if (!first_) receive(received_.data());
+            if (first_) send(sent_.get());
+            if (!first_) receive(received_.get());
         }
         if (first_) take_answer();
         if (!first_) answer();
@@ -154,10 +155,10 @@ class PatternExchange {
         start_receives(1);
         for (int i = 0; i < times; ++i) {
             const bool more = i + 1 < times;
-            if (first_) send(sent_.data());
+            if (first_) send(sent_.get());
             wait();
             if (more) start_receives(1);
-            if (!first_) send(sent_.data());
+            if (!first_) send(sent_.get());
         }
     }
 
@@ -167,8 +168,8 @@ class PatternExchange {
         excess_ticks_ += static_cast<double>(computed) + clock_.wait_cost - ticks;
     }
 
-    void send(const std::byte* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }
-    void receive(std::byte* to) { MPI_Recv(to, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+    void send(const void* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }
+    void receive(void* to) { MPI_Recv(to, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
     void answer() const {
         const char text = 0;
         MPI_Send(&text, 1, MPI_CHAR, peer_, answer_tag, MPI_COMM_WORLD);
@@ -179,13 +180,13 @@ class PatternExchange {
     }
     void start_sends(int window) {
         for (int i = 0; i < window; ++i) {
-            MPI_Isend(sent_.data(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
+            MPI_Isend(sent_.get(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
         }
     }
     // All receives have one buffer, as in the OSU benchmarks: its content is not read.
     void start_receives(int window) {
         for (int i = 0; i < window; ++i) {
-            MPI_Irecv(received_.data(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
+            MPI_Irecv(received_.get(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
         }
     }
     MPI_Request* next() { return &requests_[open_++]; }
@@ -200,8 +201,8 @@ class PatternExchange {
     bool first_;
     int peer_;
     int size_ = 1;
-    std::vector<std::byte> sent_;
-    std::vector<std::byte> received_;
+    PageMemory sent_;
+    PageMemory received_;
     ColdBuffers cold_sent_;
     ColdBuffers cold_received_;
     network::ProcessorClock clock_;

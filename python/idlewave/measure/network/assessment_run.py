@@ -1,4 +1,4 @@
-"""What an assessment measures: PRTT, collectives and patterns of messages in turn, in several starts of the ranks."""
+"""What an assessment measures: collectives, PRTT and patterns of messages in turn, in several starts of the ranks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLLECTIVE_SHARE = 0.4
 
 @dataclass(frozen=True)
 class AssessmentRun:
-    """The starts of the ranks, one for each epoch, in which a part of PRTT, collectives and patterns are measured one
+    """The starts of the ranks, one for each epoch, in which collectives, a part of PRTT and patterns are measured one
     after the other. The first part of PRTT takes twice as long: it chooses the sizes of all, and finds what the
     patterns need to know."""
 

@@ -16,6 +16,7 @@ import pytest
 from idlewave import mpi
 from idlewave.errors import MeasurementError
 from idlewave.measure.network import read_measurement, read_samples
+from idlewave.measure.network.job.collectives import read_collectives
 from network_probe import PROGRAM, assess, run, run_ranks, start
 
 pytestmark = [
@@ -336,28 +337,28 @@ def test_an_epoch_has_the_recordings_of_three_probes_of_which_two_are_between_tw
 @pytest.mark.mpi
 @pytest.mark.parametrize("rank", [0, 1])
 def test_an_epoch_whose_rank_is_told_to_end_keeps_what_was_measured_and_begins_nothing_more(installed, rank, tmp_path):
-    command = epoch_command(installed, tmp_path, loggp=60)
+    command = epoch_command(installed, tmp_path, collectives=60)
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=installed.environment()
     )
     assert running.stdout is not None
     while not running.stdout.readline().startswith("progress"):
         assert running.poll() is None
-    os.kill(process_of_rank(rank, tmp_path / "loggp"), signal.SIGTERM)
+    os.kill(process_of_rank(rank, tmp_path / "collectives"), signal.SIGTERM)
     _, complaints = running.communicate(timeout=60)
     assert running.returncode == 0, complaints
-    assert json.loads((tmp_path / "loggp" / "loggp.json").read_text())["ended"] == "interrupted"
-    assert len(read_samples(tmp_path / "loggp" / "samples.csv")) > 0
-    assert not (tmp_path / "collectives").exists()
+    assert json.loads((tmp_path / "collectives" / "collectives.json").read_text())["interrupted"]
+    assert len(read_collectives(tmp_path / "collectives").samples) > 0
+    assert not (tmp_path / "loggp").exists()
     assert not (tmp_path / "patterns").exists()
 
 
 @pytest.mark.mpi
 def test_a_probe_of_an_epoch_that_fails_ends_all_and_is_named(installed, tmp_path):
-    (tmp_path / "collectives").write_text("in the way")
+    (tmp_path / "loggp").write_text("in the way")
     command = epoch_command(installed, tmp_path)
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=installed.environment())
     assert done.returncode != 0
-    assert f"{tmp_path / 'collectives'}" in done.stderr
-    assert json.loads((tmp_path / "loggp" / "loggp.json").read_text())["complete"]
+    assert f"{tmp_path / 'loggp'}" in done.stderr
+    assert not json.loads((tmp_path / "collectives" / "collectives.json").read_text())["interrupted"]
     assert not (tmp_path / "patterns").exists()
