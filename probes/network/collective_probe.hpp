@@ -66,9 +66,19 @@ inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, co
     return sample;
 }
 
-// All ranks go through the items in the same order. Rank 0 says before each whether to go on.
+// Whether all ranks go on: the clock is rank 0's, and any rank may have been asked to stop.
+enum class Next { item, end, stop };
+
+inline Next agree(MPI_Comm world, bool time_is_over) {
+    const bool over = rank_of(world) == 0 && time_is_over;
+    int own = static_cast<int>(stop_asked() ? Next::stop : over ? Next::end : Next::item);
+    MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT, MPI_MAX, world);
+    return static_cast<Next>(own);
+}
+
+// All ranks go through the items in the same order. Returns whether one was asked to stop.
 template <class Record>
-void conduct(const Options& options, MPI_Comm world, Record record) {
+bool conduct(const Options& options, MPI_Comm world, Record record) {
     std::vector<CollectiveItem> items = collective_items(options.max_size, size_of(world));
     CollectiveLoops loops(world, items);
     const Pilot pilot(world);
@@ -80,9 +90,8 @@ void conduct(const Options& options, MPI_Comm world, Record record) {
         for (const CollectiveItem& item : items) {
             const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
             const auto over = static_cast<double>(at);
-            int go_on = !stop_asked() && (first_round || over < seconds) ? 1 : 0;
-            MPI_Bcast(&go_on, 1, MPI_INT, 0, world);
-            if (go_on == 0) return;
+            const Next next = agree(world, !first_round && over >= seconds);
+            if (next != Next::item) return next == Next::stop;
             CollectiveSample sample = sample_of(loops, pilot, item, world);
             sample.at_ns = at;
             record(sample, over / seconds);
@@ -122,7 +131,7 @@ inline void record(const Options& options, MPI_Comm world, const std::vector<Pro
     replace_file(file, summary(options, places, true) + "\n");
     RecordingFile samples(options.output + "/collectives.i64");
     std::int64_t reported_at = 0;
-    conduct(options, world, [&](const CollectiveSample& sample, double share) {
+    const bool stopped = conduct(options, world, [&](const CollectiveSample& sample, double share) {
         const std::vector<std::int64_t> row{static_cast<std::int64_t>(sample.item.collective),
                                             sample.item.size,
                                             sample.repetitions,
@@ -139,7 +148,7 @@ inline void record(const Options& options, MPI_Comm world, const std::vector<Pro
         print_progress(share);
     });
     samples.close();
-    const std::string text = summary(options, places, stop_asked());
+    const std::string text = summary(options, places, stopped);
     replace_file(file, text + "\n");
     print_line(text);
 }
