@@ -299,7 +299,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="part of '(openmpi|mpich) (shared memory|tcp)'")
     parser.add_argument("--seconds", type=float, default=20, help="of the loops")
-    parser.add_argument("--pattern-seconds", type=float, default=9)
+    parser.add_argument("--pattern-seconds", type=float, default=8)
     parser.add_argument("--collective-seconds", type=float, default=6, help="of those of four ranks")
     parser.add_argument("--max-size", type=int, default=4 << 20)
     parser.add_argument("--four", action="store_true", help="four ranks, too, which share two cores")
