@@ -25,14 +25,28 @@ struct FreePages {
 };
 using PageMemory = std::unique_ptr<char, FreePages>;
 
-// Allocates whole pages and writes to them, so that no page fault occurs in a sample. Buffers between which data are
-// copied then begin at one place of their pages, as those of large allocations do: a few bytes apart, each load of a
-// copy would wait for a store that only looks like one to the same place. Throws std::bad_alloc.
+// Allocates whole pages and writes to them, so that no page fault occurs in a sample. Throws std::bad_alloc.
 inline PageMemory new_pages(std::size_t bytes) {
     PageMemory memory(static_cast<char*>(std::aligned_alloc(page_size(), whole_pages(bytes))));
     if (!memory) throw std::bad_alloc();
     std::memset(memory.get(), 1, whole_pages(bytes));
     return memory;
 }
+
+// A buffer at the place in its page that large buffers of programs have: behind the header of a mapped chunk of glibc.
+// The place decides how long a copy takes: to or from a place a few bytes further on in another page, loads wait for
+// stores that only look like those to the same place, and the copy takes up to three times as long. A buffer of the C
+// library may lie anywhere once memory was freed.
+class ProgramBuffer {
+  public:
+    explicit ProgramBuffer(std::size_t bytes) : memory_(new_pages(bytes + header)) {}
+
+    [[nodiscard]] char* data() const { return memory_.get() + header; }
+
+  private:
+    static constexpr std::size_t header = 16;
+
+    PageMemory memory_;
+};
 
 }  // namespace idlewave::probe

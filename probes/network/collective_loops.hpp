@@ -100,16 +100,13 @@ inline int repetitions_of(const CollectiveItem& item, int ranks) {
 class CollectiveLoops {
   public:
     CollectiveLoops(MPI_Comm world, const std::vector<CollectiveItem>& items)
-        : world_(world), rank_(rank_of(world)), ranks_(size_of(world)) {
-        std::int64_t most = 1;
-        for (const CollectiveItem& item : items) {
-            most = std::max(most, item.size * (has_blocks(item.collective) ? ranks_ : 1));
-        }
-        const std::size_t floats = static_cast<std::size_t>(most) / sizeof(float) + 1;
-        for (PageMemory* buffer : {&sent_, &received_}) {
-            *buffer = new_pages(floats * sizeof(float));
-            std::fill_n(floats_of(*buffer), floats, 1.0F);
-        }
+        : world_(world),
+          rank_(rank_of(world)),
+          ranks_(size_of(world)),
+          floats_(floats_for(items, ranks_)),
+          sent_(floats_ * sizeof(float)),
+          received_(floats_ * sizeof(float)) {
+        for (const ProgramBuffer* buffer : {&sent_, &received_}) std::fill_n(floats_of(*buffer), floats_, 1.0F);
     }
 
     // Rank 0 is the root, as in most programs. A barrier follows a collective that has one, so that no rank runs ahead
@@ -122,7 +119,16 @@ class CollectiveLoops {
     }
 
   private:
-    static float* floats_of(const PageMemory& buffer) { return reinterpret_cast<float*>(buffer.get()); }
+    // The floats of a buffer for all ranks' blocks.
+    static std::size_t floats_for(const std::vector<CollectiveItem>& items, int ranks) {
+        std::int64_t most = 1;
+        for (const CollectiveItem& item : items) {
+            most = std::max(most, item.size * (has_blocks(item.collective) ? ranks : 1));
+        }
+        return static_cast<std::size_t>(most) / sizeof(float) + 1;
+    }
+
+    static float* floats_of(const ProgramBuffer& buffer) { return reinterpret_cast<float*>(buffer.data()); }
 
     void once(const CollectiveItem& item) {
         constexpr int root = 0;
@@ -168,8 +174,9 @@ class CollectiveLoops {
     MPI_Comm world_;
     int rank_;
     int ranks_;
-    PageMemory sent_;
-    PageMemory received_;
+    std::size_t floats_;
+    ProgramBuffer sent_;
+    ProgramBuffer received_;
 };
 
 }  // namespace idlewave::probe

@@ -51,8 +51,8 @@ class PatternExchange {
     PatternExchange(int rank, int peer, std::int64_t max_size)
         : first_(rank < peer),
           peer_(peer),
-          sent_(new_pages(static_cast<std::size_t>(max_size))),
-          received_(new_pages(static_cast<std::size_t>(max_size))),
+          sent_(static_cast<std::size_t>(max_size)),
+          received_(static_cast<std::size_t>(max_size)),
           cold_sent_(max_size),
           cold_received_(max_size) {}
 
@@ -87,9 +87,9 @@ class PatternExchange {
         constexpr int before = 2;
         constexpr int timed = 8;
         size_ = 1;
-        for (int i = 0; i < before; ++i) ping_pong(sent_.get(), received_.get());
+        for (int i = 0; i < before; ++i) ping_pong(sent_.data(), received_.data());
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-        for (int i = 0; i < timed; ++i) ping_pong(sent_.get(), received_.get());
+        for (int i = 0; i < timed; ++i) ping_pong(sent_.data(), received_.data());
         return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
     }
 
@@ -97,7 +97,7 @@ class PatternExchange {
     void once(const PatternItem& item) {
         switch (item.pattern) {
             case Pattern::ping_pong:
-                ping_pong(sent_.get(), received_.get());
+                ping_pong(sent_.data(), received_.data());
                 break;
             case Pattern::cold:
                 ping_pong(cold_sent_.next(size_), cold_received_.next(size_));
@@ -143,8 +143,8 @@ class PatternExchange {
 
     void blocking_stream(int window) {
         for (int i = 0; i < window; ++i) {
-            if (first_) send(sent_.get());
-            if (!first_) receive(received_.get());
+            if (first_) send(sent_.data());
+            if (!first_) receive(received_.data());
         }
         if (first_) take_answer();
         if (!first_) answer();
@@ -155,10 +155,10 @@ class PatternExchange {
         start_receives(1);
         for (int i = 0; i < times; ++i) {
             const bool more = i + 1 < times;
-            if (first_) send(sent_.get());
+            if (first_) send(sent_.data());
             wait();
             if (more) start_receives(1);
-            if (!first_) send(sent_.get());
+            if (!first_) send(sent_.data());
         }
     }
 
@@ -180,13 +180,13 @@ class PatternExchange {
     }
     void start_sends(int window) {
         for (int i = 0; i < window; ++i) {
-            MPI_Isend(sent_.get(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
+            MPI_Isend(sent_.data(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
         }
     }
     // All receives have one buffer, as in the OSU benchmarks: its content is not read.
     void start_receives(int window) {
         for (int i = 0; i < window; ++i) {
-            MPI_Irecv(received_.get(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
+            MPI_Irecv(received_.data(), size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, next());
         }
     }
     MPI_Request* next() { return &requests_[open_++]; }
@@ -201,8 +201,8 @@ class PatternExchange {
     bool first_;
     int peer_;
     int size_ = 1;
-    PageMemory sent_;
-    PageMemory received_;
+    ProgramBuffer sent_;
+    ProgramBuffer received_;
     ColdBuffers cold_sent_;
     ColdBuffers cold_received_;
     network::ProcessorClock clock_;

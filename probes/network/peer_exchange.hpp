@@ -24,8 +24,8 @@ class PeerExchange {
     PeerExchange(int rank, int ranks, std::int64_t max_size)
         : rank_(rank),
           ranks_(ranks),
-          sent_(new_pages(static_cast<std::size_t>(max_size))),
-          received_(new_pages(static_cast<std::size_t>(max_size))) {}
+          sent_(static_cast<std::size_t>(max_size)),
+          received_(static_cast<std::size_t>(max_size)) {}
 
     // So many times a message to each of the `peers` ranks after this one, and one from each of those before it.
     void repeat(int peers, std::int64_t size, int times) {
@@ -37,11 +37,11 @@ class PeerExchange {
         std::size_t open = 0;
         for (int i = 1; i <= peers; ++i) {
             const int source = (rank_ - i + ranks_) % ranks_;
-            MPI_Irecv(received_.get(), size, MPI_BYTE, source, data_tag, MPI_COMM_WORLD, &requests_[open++]);
+            MPI_Irecv(received_.data(), size, MPI_BYTE, source, data_tag, MPI_COMM_WORLD, &requests_[open++]);
         }
         for (int i = 1; i <= peers; ++i) {
             const int target = (rank_ + i) % ranks_;
-            MPI_Isend(sent_.get(), size, MPI_BYTE, target, data_tag, MPI_COMM_WORLD, &requests_[open++]);
+            MPI_Isend(sent_.data(), size, MPI_BYTE, target, data_tag, MPI_COMM_WORLD, &requests_[open++]);
         }
         MPI_Waitall(static_cast<int>(open), requests_.data(), MPI_STATUSES_IGNORE);
     }
@@ -50,8 +50,8 @@ class PeerExchange {
 
     int rank_;
     int ranks_;
-    PageMemory sent_;
-    PageMemory received_;
+    ProgramBuffer sent_;
+    ProgramBuffer received_;
     std::array<MPI_Request, 2 * std::size_t{most_peers}> requests_{};
 };
 
