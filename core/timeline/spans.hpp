@@ -39,8 +39,8 @@ struct Spans {
 /// model account for a part of it (docs/model.md, R5 to R8); the rest is noise.
 inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, Time length,
                       const machine::Machine& machine) {
-    const machine::Costs cost = costs(machine.level(activity.level),
-                                      activity.kind == loggops::ActivityKind::computation ? 0 : activity.amount);
+    const machine::Costs cost =
+        costs(machine.level(activity.level), activity.kind == loggops::ActivityKind::computation ? 0 : activity.amount);
     Spans spans;
     switch (point) {
         case loggops::Point::start:

@@ -20,8 +20,8 @@ class Tags {
     }
 
     /// The tag of the `count`-th collective on a communicator. Consecutive collectives must have different tags, since
-    /// a small message may overtake a larger one of an earlier collective. With the bit of a shared buffer (goal/op.hpp)
-    /// none of them is `any`.
+    /// a small message may overtake a larger one of an earlier collective. With the bit of a shared buffer
+    /// (goal/op.hpp) none of them is `any`.
     static std::uint32_t of_collective(std::uint32_t communicator, std::uint64_t count) {
         const std::uint64_t number = (std::uint64_t{communicator} << 16) + count % (1 << 16);
         return collective + static_cast<std::uint32_t>(number % (collective - 1));

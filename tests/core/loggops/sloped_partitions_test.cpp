@@ -19,9 +19,8 @@ namespace {
 using testing::Dice;
 
 bool alike(const std::vector<AllSlopes>& a, const std::vector<AllSlopes>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x.time == y.time && x.has_slopes_of(y);
-    });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.time == y.time && x.has_slopes_of(y); });
 }
 
 /// The finish times of the sequential run with their slopes; none if the schedule comes to a standstill.
