@@ -108,8 +108,8 @@ Step gather_data_for_root(const CollectiveCall& call, StepNumber number) {
         return step;
     }
     const TreeNode node(call, ways_of_reduction(call.bytes));
-    const StepNumber gathered = 2 * node.children + (call.rank == 0 ? 0 : 1);
-    return between(call, number - gathered, 0, call.root).from(gathered);
+    const StepNumber after_gather = 2 * node.children + (call.rank == 0 ? 0 : 1);
+    return between(call, number - after_gather, 0, call.root).from(after_gather);
 }
 
 }  // namespace

@@ -6,10 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Unpack
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 from . import _core, memory_needs
 from .errors import UsageError
@@ -24,6 +21,10 @@ from .parameters import takes
 from .provenance import Provenance
 from .schedule import Schedule
 from .timeline import Recording, Timeline
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 T = TypeVar("T")
 
@@ -86,6 +87,8 @@ def simulate(
 def finish_times(schedule: Schedule, machine: Machine) -> npt.NDArray[np.int64]:
     """The finish time of each rank, ps, as `simulate` gives it, and nothing else: for those who simulate a small
     schedule thousands of times, where the options and the provenance of each run would take half of the time."""
+    import numpy as np  # which a command without tables does not load
+
     return np.asarray(_core.simulate(schedule.core(), machine.core(), 0, 1, None)["finish_view"])
 
 

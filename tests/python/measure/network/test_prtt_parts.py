@@ -18,6 +18,7 @@ from idlewave.measure.network.fitting.machine_speeds import at_speed
 from idlewave.measure.network.job.patterns import findings
 from idlewave.measure.network.probing.job_run import JobProbe
 from idlewave.measure.network.transports import Transport
+from idlewave.measurement_parameters import PATTERN_SECONDS
 from known_networks import RENDEZVOUS
 from pattern_recordings import recorded
 from tracer_support import open_mpi
@@ -98,7 +99,8 @@ def test_each_epoch_is_one_start_for_a_part_of_prtt_collectives_and_patterns(
 
     monkeypatch.setattr(assessment_run, "run_epoch", epoch)
     assess_pair(open_mpi(), seconds=4, folder=tmp_path / "raw")
-    assert seconds == pytest.approx([2.0 + 1.2 + 3.0, *2 * [1.0 + 1.2 + 3.0]])
+    patterns = PATTERN_SECONDS.default / 3  # and four tenths of that for collectives
+    assert seconds == pytest.approx([2.0 + 1.4 * patterns, *2 * [1.0 + 1.4 * patterns]])
     assert [list(start) for start in starts] == 3 * [["loggp", "collectives", "patterns"]]
     outputs = [{name: Path(own["--output"]).relative_to(tmp_path / "raw") for name, own in s.items()} for s in starts]
     assert [str(of["loggp"]) for of in outputs] == ["network-1", "network-1/part-2", "network-1/part-3"]
