@@ -14,9 +14,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
-#include "common/files.hpp"
 #include "common/json.hpp"
-#include "common/output.hpp"
 #include "common/place.hpp"
 #include "common/stop.hpp"
 #include "common/switches.hpp"
@@ -27,10 +25,9 @@
 #include "network/mpi_program.hpp"
 #include "network/mpi_tool.hpp"
 #include "network/pilot.hpp"
+#include "network/sample_recording.hpp"
 
 namespace idlewave::probe::collectives {
-
-constexpr std::int64_t report_every_ns = 200'000'000;
 
 struct Options {
     std::string output;
@@ -125,12 +122,7 @@ inline std::string summary(const Options& options, const std::vector<ProcessPlac
 }
 
 inline void record(const Options& options, MPI_Comm world, const std::vector<ProcessPlace>& places) {
-    make_folder(options.output);
-    const std::string file = options.output + "/collectives.json";
-    // A launcher may kill its ranks before the end, so everything that is known now is written now.
-    replace_file(file, summary(options, places, true) + "\n");
-    RecordingFile samples(options.output + "/collectives.i64");
-    std::int64_t reported_at = 0;
+    SampleRecording recording(options.output, "collectives", summary(options, places, true));
     const bool stopped = conduct(options, world, [&](const CollectiveSample& sample, double share) {
         const std::vector<std::int64_t> row{static_cast<std::int64_t>(sample.item.collective),
                                             sample.item.size,
@@ -140,17 +132,9 @@ inline void record(const Options& options, MPI_Comm world, const std::vector<Pro
                                             sample.disturbed,
                                             sample.pilot_before_ns,
                                             sample.pilot_after_ns};
-        samples.write(row);
-        // A line wakes the launcher, which takes the CPU for a moment.
-        if (sample.at_ns - reported_at < report_every_ns) return;
-        reported_at = sample.at_ns;
-        samples.flush();
-        print_progress(share);
+        recording.write(row, sample.at_ns, share);
     });
-    samples.close();
-    const std::string text = summary(options, places, stopped);
-    replace_file(file, text + "\n");
-    print_line(text);
+    recording.finish(summary(options, places, stopped));
 }
 
 // ---- the probe

@@ -16,9 +16,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
-#include "common/files.hpp"
 #include "common/json.hpp"
-#include "common/output.hpp"
 #include "common/place.hpp"
 #include "common/stop.hpp"
 #include "common/switches.hpp"
@@ -29,10 +27,9 @@
 #include "network/pattern_exchange.hpp"
 #include "network/pattern_items.hpp"
 #include "network/peer_exchange.hpp"
+#include "network/sample_recording.hpp"
 
 namespace idlewave::probe::patterns {
-
-constexpr std::int64_t report_every_ns = 200'000'000;
 
 struct Options {
     std::string output;
@@ -155,13 +152,8 @@ inline std::string summary(const Options& options, const std::vector<ProcessPlac
 }
 
 inline void record(const Options& options, const std::vector<ProcessPlace>& places) {
-    make_folder(options.output);
-    const std::string file = options.output + "/patterns.json";
-    // A launcher may kill its ranks before the end, so everything that is known now is written now.
-    replace_file(file, summary(options, places, true) + "\n");
-    RecordingFile samples(options.output + "/patterns.i64");
+    SampleRecording recording(options.output, "patterns", summary(options, places, true));
     const Bound bound(places[0], Bound::Where::first);
-    std::int64_t reported_at = 0;
     const Ranks ranks{0, static_cast<int>(places.size()), ranks_share_cpus(places)};
     conduct(options, ranks, [&](const PatternSample& sample, double share) {
         const PatternItem& item = sample.item;
@@ -175,17 +167,9 @@ inline void record(const Options& options, const std::vector<ProcessPlace>& plac
                                             sample.disturbed,
                                             sample.pilot_before_ns,
                                             sample.pilot_after_ns};
-        samples.write(row);
-        // A line wakes the launcher, which takes the CPU for a moment.
-        if (sample.at_ns - reported_at < report_every_ns) return;
-        reported_at = sample.at_ns;
-        samples.flush();
-        print_progress(share);
+        recording.write(row, sample.at_ns, share);
     });
-    samples.close();
-    const std::string text = summary(options, places, stop_asked());
-    replace_file(file, text + "\n");
-    print_line(text);
+    recording.finish(summary(options, places, stop_asked()));
 }
 
 // ---- the probe
