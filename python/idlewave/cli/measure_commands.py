@@ -69,7 +69,7 @@ def measure(
     if quick:
         refuse_given(context, ("pattern_seconds",), "--quick measures no patterns")
     from ..measure import Measurement, assess_pair, measure_network, measure_noise, write_machine
-    from ..measure.network.assessment import QUICK, forget_beside
+    from ..measure.network.assessment import QUICK, QUICK_FIT, forget_beside
     from ..measure.network.files.network_files import network_as_json
     from ..measure.table_rows import records
 
@@ -80,7 +80,7 @@ def measure(
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
         if quick:
             forget_beside(raw)
-            network_found = measure_network(found, network_seconds, progress=progress, folder=raw)
+            network_found = measure_network(found, network_seconds, progress=progress, folder=raw, **QUICK_FIT)
         else:
             network_found = assess_pair(
                 found, seconds=network_seconds, pattern_seconds=pattern_seconds, progress=progress, folder=raw

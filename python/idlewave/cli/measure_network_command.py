@@ -14,7 +14,7 @@ from ..errors import MeasurementError, UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, assess_pair, measure_network
-from ..measure.network.assessment import QUICK, forget_beside, has_patterns, read_assessment
+from ..measure.network.assessment import QUICK, QUICK_FIT, forget_beside, has_patterns, read_assessment
 from ..measure.network.files.network_files import (
     PARAMETERS,
     PATTERN_PARAMETERS,
@@ -205,6 +205,7 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
                 folder=place,
             )
         forget_beside(place)
+        quickly = QUICK_FIT if wanted.quick else {}
         return measure_network(
             None,
             wanted.seconds,
@@ -214,6 +215,7 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
             transport=wanted.transport or DEFAULT,
             hosts=hosts,
             connect=wanted.connect,
+            **quickly,
         )
 
 

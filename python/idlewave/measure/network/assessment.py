@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.progress import Progress
 
@@ -47,6 +48,8 @@ QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
     "program's messages is not known."
 )
+QUICK_FIT: Mapping[str, Any] = {"attempts": 1, "failed_fit": "noted"}
+"""How `measure_network` keeps to the time of its samples: a fit that fails is said, and not measured again."""
 
 
 def assess_pair(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +100,35 @@ def test_the_parameters_cost_least_also_behind_those_that_the_patterns_do_not_sh
     assert not all(found.free)
     ps = found.rows["median_ps"].to_numpy()
     assert found.piece.descend(ps, found.found.values, found.free).cost >= 0.97 * found.found.cost
+
+
+def test_a_descent_from_another_limit_of_streams_finds_the_one_that_the_machine_has(tmp_path: Path) -> None:
+    """Where the NIC limits streams, a fit with the ends as the limit is no better, and finds its way back."""
+    nic = replace(SMALL, g=400_000, G=200.0, c=0)
+    samples = measured(tmp_path, [(Machine("m", Level(nic)), 1200)]).samples
+    fits = PieceFits(pattern_table(samples))
+    by_nic = fits.fit([], 0, 2**62, None)
+    assert by_nic is not None
+    assert pytest.approx(200.0, rel=0.02) == by_nic.parameters.G
+    by_ends = fits.with_other_limit(by_nic, 2**62)
+    assert (by_ends.parameters.g, by_ends.parameters.G) == (0, 0)
+    assert by_ends.criterion > by_nic.criterion + by_nic.strong
+    assert by_nic.or_better(by_ends) == by_nic
+    again = by_ends.or_better(fits.with_other_limit(by_ends, 2**62))
+    assert pytest.approx(200.0, rel=0.02) == again.parameters.G
+    assert again.others == ()
+
+
+def test_a_fit_that_the_times_do_not_exclude_is_within_the_intervals(tmp_path: Path) -> None:
+    """Blocking calls alone do not show whether the NIC or the receiver takes the time of a byte."""
+    nic = replace(SMALL, O_s=0.0, O_r=0.0, G=100.0)
+    samples = measured(tmp_path, [(Machine("m", Level(nic)), 1200)] * 2).samples
+    blocking = samples[samples["pattern"].isin(("ping-pong", "late receivers")) & (samples["window"] == 1)]
+    first = assess_patterns(blocking).ranges[0]
+    for name in ("G", "O_r"):
+        low, high = first.intervals[name]
+        assert low == 0
+        assert high >= 100
 
 
 def test_a_rendezvous_is_fitted_as_one_where_sends_were_seen_to_wait(tmp_path: Path) -> None:

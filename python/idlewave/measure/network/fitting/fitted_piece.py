@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ....machine import Parameters
+from .dependence import alike
 from .fit_starts import fit_starts
 from .observations import Array
 from .piece_fit import LOSS, NAMES, TIMES, Descent, PieceFit
@@ -36,9 +37,9 @@ class FittedPiece:
     """A piece with its fit.
 
     rows: of the table, to which it is fitted. found, free: the parameters, and which of them the patterns show; the
-    others are 0. whole, all_free: the same before any was dropped. others: further fits, against which there is no
-    strong evidence; fits with more parameters cost less, and are among them. near: where other descents begin that may
-    end as low. held_out: the cost of the rows that were held out of the fit.
+    others are 0. whole, all_free: the same before any was dropped. seen: further fits to the same rows; those with more
+    parameters cost less. others: fits to other rows, against which there is no strong evidence. near: where other
+    descents begin that may end as low. held_out: the cost of the rows that were held out of the fit.
     """
 
     piece: PieceFit
@@ -47,8 +48,9 @@ class FittedPiece:
     free: tuple[bool, ...]
     whole: Descent
     all_free: tuple[bool, ...]
-    others: tuple[Descent, ...]
+    seen: tuple[Descent, ...]
     near: tuple[Array, ...]
+    others: tuple[Descent, ...] = ()
     held_out: float = 0.0
 
     @property
@@ -69,6 +71,22 @@ class FittedPiece:
         return self.found.cost + sum(self.free) * price_of(self.rows)
 
     @property
+    def strong(self) -> float:
+        """What a fit to these rows has to cost more, so that there is strong evidence against it."""
+        measured = self.rows["median_ps"].to_numpy(dtype=np.float64)
+        return STRONG * alike(self.rows, self.piece.residuals(self.found.values, measured))
+
+    def or_better(self, other: FittedPiece) -> FittedPiece:
+        """The better of two fits to the same rows, and the other one unless it is excluded."""
+        better = other.criterion < self.criterion and other.held_out <= self.held_out
+        return other.unless_excluded(self) if better else self.unless_excluded(other)
+
+    def unless_excluded(self, other: FittedPiece) -> FittedPiece:
+        """The same piece, and another fit to its rows if there is no strong evidence against that."""
+        excluded = other.criterion + other.held_out > self.criterion + self.held_out + self.strong
+        return self if excluded else self.or_as(other)
+
+    @property
     def parameters(self) -> Parameters:
         """As the simulator takes them."""
         return self.piece.parameters(self.found.values)
@@ -85,6 +103,27 @@ def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most
         return None
     whole = piece.descend(measured, nearest[0], free)
     return None if whole.cost > bound else _with_fewest(piece, rows, whole, free, nearest[1:])
+
+
+def with_other_limit(fitted: FittedPiece) -> FittedPiece:
+    """The same rows, fitted from where something else limits streams: the ends if the NIC does, the NIC if they do.
+
+    The parameters of both may give nearly the same times, and no descent finds its way from one to the other."""
+    values, free = fitted.found.values.copy(), list(fitted.all_free)
+    g, G, o_r, O_r = (NAMES.index(name) for name in ("g", "G", "o_r", "O_r"))
+    if fitted.free[g] or fitted.free[G]:
+        values[o_r] += values[g]
+        values[O_r] += values[G]
+        values[[g, G]] = 0.0
+        free[g] = free[G] = False
+    else:
+        values[g] = max(values[NAMES.index("o_s")], values[o_r])
+        values[G] = max(values[NAMES.index("O_s")], values[O_r])
+        values[[o_r, O_r]] /= 2
+        free[g], free[G] = True, fitted.all_free[O_r]
+    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
+    whole = fitted.piece.descend(measured, values, free)
+    return _with_fewest(fitted.piece, fitted.rows, whole, free, ())
 
 
 def price_of(rows: pd.DataFrame) -> float:
@@ -140,5 +179,4 @@ def _with_fewest(
     if kept != list(free):  # without one, the others' best values are others
         seen.append(piece.descend(measured, found.values, kept, FEW_STEPS))
         found = min(found, seen[-1], key=lambda descent: descent.cost)
-    others = tuple(other for other in seen if other.cost <= found.cost + price + STRONG)
-    return FittedPiece(piece, rows, found, tuple(kept), whole, tuple(free), others, tuple(near))
+    return FittedPiece(piece, rows, found, tuple(kept), whole, tuple(free), tuple(seen), tuple(near))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from .fitted_piece import STRONG, FittedPiece
+from .fitted_piece import FittedPiece, price_of
 from .observations import Array
 from .pattern_times import KEYS
 from .piece_fit import NAMES, Descent, weights_of
@@ -36,38 +36,44 @@ def parameter_intervals(fitted: FittedPiece, tables: Sequence[pd.DataFrame]) -> 
 
     Two parts, as squares: Student's t of the scatter of the epochs' own fits, for the difference of two means; and how
     far a parameter may be off while there is no strong evidence against it, by the derivatives of the residuals, of
-    which LOSS counts as one standard deviation. The second is what another run may shift between parameters. And this
-    around all fits that the patterns do not exclude, up to the largest value that does not show.
+    which LOSS counts as one standard deviation, and those of neighbouring sizes as one if they are alike. The second is
+    what another run may shift between parameters. And this around all fits that the patterns do not exclude, up to the
+    largest value that does not show.
     """
     measured = _by_epoch(tables, fitted.rows)
     if len(measured) < 2:
         return {}
     values = fitted.found.values
-    fits = np.stack([values, *(other.values for other in _not_excluded(fitted))])
+    strong = fitted.strong
+    fits = np.stack([values, *(other.values for other in _not_excluded(fitted, strong))])
     each = np.asarray([fitted.piece.step(own, values, fitted.free) for own in measured])
     n = len(each)
     between = scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
-    half = np.hypot(between, _indistinct(fitted))
-    low, high = fits.min(axis=0) - half, np.maximum(fits.max(axis=0) + half, _largest_hidden(fitted))
+    half = np.hypot(between, _indistinct(fitted, strong))
+    low, high = fits.min(axis=0) - half, np.maximum(fits.max(axis=0) + half, _largest_hidden(fitted, strong))
     return {name: (max(float(low[i]), 0.0), float(high[i])) for i, name in enumerate(NAMES)}
 
 
-def _not_excluded(fitted: FittedPiece) -> list[Descent]:
-    """Other fits to the same rows, against which there is no strong evidence."""
+def _residuals(fitted: FittedPiece) -> Array:
+    return fitted.piece.residuals(fitted.found.values, fitted.rows["median_ps"].to_numpy(dtype=np.float64))
+
+
+def _not_excluded(fitted: FittedPiece, strong: float) -> list[Descent]:
+    """Other fits, against which there is no evidence of as much as `strong`."""
     measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
     elsewhere = [fitted.piece.descend(measured, start, fitted.all_free) for start in fitted.near]
-    return [*fitted.others, *(d for d in elsewhere if d.cost <= fitted.whole.cost + STRONG)]
+    seen = [d for d in fitted.seen if d.cost <= fitted.found.cost + price_of(fitted.rows) + strong]
+    return [*fitted.others, *seen, *(d for d in elsewhere if d.cost <= fitted.whole.cost + strong)]
 
 
-def _indistinct(fitted: FittedPiece) -> Array:
-    """How far each parameter may be off at a cost of STRONG, if the others give way: by the covariance of least
+def _indistinct(fitted: FittedPiece, strong: float) -> Array:
+    """How far each parameter may be off at a cost of `strong`, if the others give way: by the covariance of least
     squares, also of those that are 0; an o_p of 0 has none, since the least o_p changes the rules."""
     measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
     chosen = _shown(fitted)
-    residuals = fitted.piece.residuals(fitted.found.values, measured)
-    slopes = fitted.piece.slopes(fitted.found.values, measured, chosen) * weights_of(residuals)[:, None]
+    slopes = fitted.piece.slopes(fitted.found.values, measured, chosen) * weights_of(_residuals(fitted))[:, None]
     off = np.zeros(len(NAMES))
-    off[chosen] = np.sqrt(2 * STRONG * np.diag(np.linalg.pinv(slopes.T @ slopes, rcond=RIDGE)).clip(min=0))
+    off[chosen] = np.sqrt(2 * strong * np.diag(np.linalg.pinv(slopes.T @ slopes, rcond=RIDGE)).clip(min=0))
     return np.asarray(off * fitted.piece.scale)
 
 
@@ -76,8 +82,8 @@ def _shown(fitted: FittedPiece) -> list[int]:
     return [i for i, name in enumerate(NAMES) if fitted.all_free[i] and (name != "o_p" or fitted.free[i])]
 
 
-def _largest_hidden(fitted: FittedPiece) -> Array:
-    """Of each parameter that was dropped, the largest value at which the cost is no more than STRONG above the least;
+def _largest_hidden(fitted: FittedPiece, strong: float) -> Array:
+    """Of each parameter that was dropped, the largest value at which the cost is no more than `strong` above the least;
     else 0. What limits nothing does not show, and has no derivative. The other parameters stay as they are."""
     measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
     largest = np.zeros(len(NAMES))
@@ -85,7 +91,7 @@ def _largest_hidden(fitted: FittedPiece) -> Array:
         values, step, value = fitted.found.values.copy(), 2.0, FIRST * fitted.piece.scale[i]
         while step > LAST_STEP and value < fitted.piece.scale[i] * MOST:
             values[i] = value
-            if fitted.piece.cost(values, measured) <= fitted.found.cost + STRONG:
+            if fitted.piece.cost(values, measured) <= fitted.found.cost + strong:
                 largest[i] = value
             else:
                 value /= step

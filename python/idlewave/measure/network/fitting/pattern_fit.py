@@ -7,16 +7,19 @@ decides whether one piece does for two, and whether receives take the CPU; so do
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat, zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from ....errors import MeasurementError
 from ....machine import Level, Parameters, Segment
-from .fitted_piece import NARROW, STRONG, FittedPiece, fit_piece
+from .fitted_piece import NARROW, STRONG, FittedPiece, fit_piece, with_other_limit
 from .observations import Array
 from .parameter_intervals import parameter_intervals
 from .pattern_pieces import pattern_pieces
@@ -25,6 +28,7 @@ from .piece_fit import NAMES, PieceFit
 
 LAST = 2**62
 """A size in bytes, larger than any."""
+T = TypeVar("T")
 MANY_SIZES = 5
 """The fewest sizes of a piece of which some are held out."""
 
@@ -61,7 +65,8 @@ class PieceFits:
         used = fitted["size"].isin(kept) & ((fitted["window"] <= NARROW) | fitted["size"].isin(ends))
         self.rows = fitted[used].reset_index(drop=True)
         self.held_out = fitted[~fitted["size"].isin(kept)].reset_index(drop=True)
-        self._made: dict[tuple[object, ...], FittedPiece | None] = {}
+        self._executor = ThreadPoolExecutor(os.cpu_count())
+        self._made: dict[tuple[object, ...], Future[FittedPiece | None]] = {}
 
     def fit(
         self,
@@ -77,6 +82,19 @@ class PieceFits:
 
         None if it is seen early that its criterion exceeds `most`; that of the result may exceed it, too.
         """
+        return self.begin(below, first, end, limit, starts, posts, most).result()
+
+    def begin(
+        self,
+        below: Sequence[FittedPiece],
+        first: int,
+        end: int,
+        limit: int | None,
+        starts: Sequence[Array] = (),
+        posts: bool = False,
+        most: float = math.inf,
+    ) -> Future[FittedPiece | None]:
+        """The same, in another thread: a descent often leaves a core idle."""
         rows = _between(self.rows, first, end)
         eager = limit is None or int(rows["size"].max()) <= limit
         # Beside messages of their size, the patterns have some of a byte: those of the first piece.
@@ -84,13 +102,25 @@ class PieceFits:
         made_of = (smallest, first, end, None if eager else limit, tuple(map(tuple, starts)), posts, most)
         if made_of not in self._made:
             piece = PieceFit(rows, smallest, first, None if eager else limit, posts)
-            self._made[made_of] = self._checked(fit_piece(piece, rows, starts, most), end)
+            self._made[made_of] = self._executor.submit(self._fit, piece, rows, starts, most, end)
         return self._made[made_of]
 
-    def _checked(self, fitted: FittedPiece | None, end: int) -> FittedPiece | None:
+    def map(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
+        """The results of calls that do not depend on each other, in their order."""
+        return list(self._executor.map(function, *arguments))
+
+    def _fit(
+        self, piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most: float, end: int
+    ) -> FittedPiece | None:
+        fitted = fit_piece(piece, rows, starts, most)
+        return None if fitted is None else self._checked(fitted, end)
+
+    def with_other_limit(self, fitted: FittedPiece, end: int) -> FittedPiece:
+        """The piece, of the sizes to below `end`, if something else limits its streams."""
+        return self._checked(with_other_limit(fitted), end)
+
+    def _checked(self, fitted: FittedPiece, end: int) -> FittedPiece:
         """The piece with what it costs of the rows that were held out."""
-        if fitted is None:
-            return None
         rows = _between(self.held_out, fitted.first, end)
         if rows.empty:
             return fitted
@@ -127,15 +157,20 @@ def fit_patterns(tables: Sequence[pd.DataFrame], fits: PieceFits, eager_limit: i
         pieces, others = others, pieces
     if _criterion(others) + _held_out(others) <= _criterion(pieces) + _held_out(pieces) + STRONG:
         pieces = [p.or_as(other) for p, other in zip(pieces, others, strict=True)]
-    return [PatternRange(p.first, p.parameters, parameter_intervals(p, tables)) for p in pieces]
+    pieces = _with_better_limits(fits, pieces)
+    intervals = fits.map(parameter_intervals, pieces, repeat(tables))
+    return [PatternRange(p.first, p.parameters, own) for p, own in zip(pieces, intervals, strict=True)]
 
 
 def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
     """The pieces, without o_p."""
     pieces: list[FittedPiece] = []
-    for first, end in pairwise([*fits.starts, LAST]):
+    edges = [*pairwise([*fits.starts, LAST])]
+    for (first, end), later in zip_longest(edges, edges[1:]):
         next_one = fits.fit(pieces, first, end, eager_limit)
         assert next_one is not None
+        if later is not None:
+            fits.begin(pieces or [next_one], later[0], later[1], eager_limit)
         largest_before = fits.rows.loc[fits.rows["size"] < first, "size"].max()
         if pieces and not any(largest_before < change <= first for change in fits.changes):
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
@@ -155,12 +190,16 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
 def _with_posting(fits: PieceFits, pieces: Sequence[FittedPiece], eager_limit: int | None) -> list[FittedPiece]:
     """The same pieces on a machine whose receives take the CPU, with o_p: from where they are, and from where o_s and
     o_r are half as large, since without o_p they have its time."""
-    found: list[FittedPiece] = []
-    for p, (first, end) in zip(pieces, pairwise([*(p.first for p in pieces), LAST]), strict=True):
-        posting = fits.fit(found, first, end, eager_limit, (p.found.values, _half_posting(p.found.values)), posts=True)
-        assert posting is not None
-        found.append(posting)
-    return found
+    starts = [(p.found.values, _half_posting(p.found.values)) for p in pieces]
+    edges = [*pairwise([*(p.first for p in pieces), LAST])]
+    smallest = fits.fit((), *edges[0], eager_limit, starts[0], posts=True)
+    assert smallest is not None
+    begun = [
+        fits.begin([smallest], *edge, eager_limit, start, posts=True)
+        for edge, start in zip(edges[1:], starts[1:], strict=True)
+    ]
+    larger = [found for future in begun if (found := future.result()) is not None]
+    return [smallest, *larger]
 
 
 def _half_posting(values: Array) -> Array:
@@ -170,6 +209,16 @@ def _half_posting(values: Array) -> Array:
     half[ends] /= 2
     half[NAMES.index("o_p")] += half[ends].mean()
     return half
+
+
+def _with_better_limits(fits: PieceFits, pieces: Sequence[FittedPiece]) -> list[FittedPiece]:
+    """Each piece with what limits its streams; of the first, to which the others are fitted, the parameters stay."""
+    smallest, *larger = pieces
+    others = fits.map(fits.with_other_limit, pieces, [*(p.first for p in larger), LAST])
+    return [
+        smallest.unless_excluded(others[0]),
+        *(p.or_better(other) for p, other in zip(larger, others[1:], strict=True)),
+    ]
 
 
 def _criterion(pieces: Sequence[FittedPiece]) -> float:

@@ -32,7 +32,7 @@ STEP, LEAST_STEP = 0.01, 0.003
 """A derivative is a difference over this share of the value, and over at least this part of a one-way time."""
 MOST_STEPS = 15
 """Steps of a descent."""
-NO_GAIN = 1e-4
+NO_GAIN = 1e-3
 """A descent ends when a step lowers the cost by less than this share."""
 
 
