@@ -31,6 +31,7 @@ from ..provenance import PROVENANCE, Provenance, parts_that_differ
 from ..provenance_in_files import comment, provenance_entry
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
+from .network.files.machine_remarks import remarks_of
 from .network.files.network_files import (
     comments_of,
     machine_of,
@@ -160,7 +161,8 @@ def write_machine(
         def save_detours(file: str, starts: Times, lengths: Times) -> None:
             files.text(place / file, detours_csv(starts, lengths))
 
-        files.text(target, comment(provenance) + _HEAD + machine_toml(machine, save_detours, comments))
+        text = machine_toml(machine, save_detours, comments) + remarks_of(network, node)
+        files.text(target, comment(provenance) + _HEAD + text)
     return target
 
 

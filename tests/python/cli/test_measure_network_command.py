@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -329,6 +330,31 @@ def test_who_waits_on_another_host_serves_one_run_so_a_failed_fit_is_not_measure
     assert probe_runs == [("network-1", 2)]
 
 
+def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch, tmp_path):
+    """No curve of trains is what any parameters give; another attempt would take twice as long."""
+    runs = []
+
+    def disturbed(command, *_):
+        raw = Path(command[command.index("--output") + 1])
+        runs.append(raw.name)
+        samples = emulate(NETWORK, seed=1, repetitions=10, new_series=True)
+        wild = np.random.default_rng(1).uniform(0.05, 20, 1 + samples["size"].max())
+        train = samples["series"] == "train"
+        samples.loc[train, "value_ns"] *= wild[samples.loc[train, "size"]]
+        samples.assign(start_ns=0, disturbed=0).to_csv(raw / "samples.csv", index=False)
+        (raw / "loggp.json").write_text(json.dumps({"probe": "loggp", **described(Transport()), "same_node": False}))
+
+    monkeypatch.setattr(probing, "run_probe", disturbed)
+    done = invoke("--transport", "tcp", "--quick", "-o", tmp_path / "m")
+    assert done.exit_code == 0, done.output
+    assert runs == ["network-1"]
+    said = " ".join(done.output.split())
+    assert re.search(r"By PRTT, (g|L|o_s|o_r) for messages of .* is not determined", said)
+    assert "is not determined" in (tmp_path / "m" / "machine.toml").read_text()
+    assert invoke("--transport", "tcp", "-o", tmp_path / "n").exit_code == 1
+    assert len(runs) == 1 + 3
+
+
 def test_the_json_has_the_distribution_of_latency_by_size(recorded):
     said = json.loads(invoke("--from", recorded, "--json").stdout)
     samples = read_samples(recorded / "samples.csv")
@@ -379,6 +405,11 @@ def test_patterns_beside_prtt_give_the_parameters_and_a_self_test_that_files_kee
     p = machine.network.parameters
     assert p.L + p.o_s + p.o_r == pytest.approx(610_000, rel=0.02)
     assert machine.network == measured_level(found)
+    remarks = (tmp_path / "m" / "machine.toml").read_text()
+    lines = remarks[remarks.index("# Self-test: ") :].replace("\n#    ", "")
+    for (pattern, window), part in found.patterns.table.groupby(["pattern", "window"]):
+        errors = [f"{size}:{error:+.0%}" for size, error in zip(part["size"], part["error"], strict=True)]
+        assert f"# {pattern} {window}  {', '.join(errors)}\n" in lines
     said = json.loads((tmp_path / "m" / "network.json").read_text())["network"]["patterns"]
     assert {"pattern", "window", "size", "error"} <= set(said["errors"][0])
     save_network(tmp_path / "again", found, "again")

@@ -51,6 +51,7 @@ from .file_schemas import (
     RangeSchema,
     SpeedRow,
 )
+from .machine_remarks import remarks_of
 from .network_recording import SAMPLES, NetworkMeasurement, known_transport
 
 FORMAT = 1
@@ -240,7 +241,8 @@ def save_network(
         provenance = Provenance.made("measurement", name, by=by, digests=made, sources=tuple(sources))
         said = {"format": FORMAT, "name": name, "network": network_as_json(network)} | provenance_entry(provenance)
         files.json(place / "network.json", said)
-        files.text(target, comment(provenance) + machine_toml(machine, comments=comments_of(network, node)))
+        text = machine_toml(machine, comments=comments_of(network, node)) + remarks_of(network, node)
+        files.text(target, comment(provenance) + text)
     return target
 
 
