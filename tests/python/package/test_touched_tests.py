@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -10,16 +11,17 @@ import pytest
 from places import ROOT
 
 
-@pytest.fixture
-def touched(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+@pytest.fixture(scope="module")
+def touched() -> Iterator[ModuleType]:
     """The script, which reads the checkout that it is started in."""
-    monkeypatch.chdir(ROOT)
     spec = importlib.util.spec_from_file_location("touched_tests", ROOT / "scripts" / "touched_tests.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as here:
+        here.chdir(ROOT)
+        spec.loader.exec_module(module)
+        yield module
 
 
 def test_all_folders_and_files_that_it_names_are_there(touched: ModuleType) -> None:

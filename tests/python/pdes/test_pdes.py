@@ -14,6 +14,7 @@ from idlewave import kernel, pdes
 from idlewave.cli import pdes_commands as commands
 from idlewave.errors import InputError, UsageError
 from idlewave.pdes import plots
+from long_cases import most_long
 from matplotlib.figure import Figure
 from pdes_support import LONG, SMALL, outcome, run
 from tracer_support import open_mpi
@@ -134,7 +135,7 @@ def test_an_attack_takes_legitimate_packets_with_it() -> None:
     assert attacked.legitimate.sent == attacked.legitimate.delivered + attacked.legitimate.lost
 
 
-@pytest.mark.parametrize("model", ["epidemic", "flood"])
+@pytest.mark.parametrize("model", most_long(["epidemic", "flood"], 1))
 def test_the_commands_draw_what_they_found(model: str, tmp_path: Path) -> None:
     small = {"epidemic": ["--persons", "1e3", "--days", "30"], "flood": ["--hosts", "50", "--bots", "8"]}[model]
     done = run(model, *small, "--plot", str(tmp_path / "a.png"), "--plot-runs", "2", "--json")

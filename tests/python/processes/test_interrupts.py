@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from ending_support import ENDING, await_true, idlewave, launcher, started
 from idlewave.termination_signals import Interrupted, ended_by_signals, shielded
+from long_cases import most_long
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +55,7 @@ def ends_well(command: list[str], folder: Path, number: int, delay_ms: int) -> N
         assert running.left() == []
 
 
-@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("number", most_long(reversed(ENDING), 1))
 def test_no_signal_is_too_early_to_be_answered(folder: Path, number: signal.Signals) -> None:
     program = str(launcher())
     for delay in DELAYS_MS:
@@ -84,7 +85,7 @@ def last_line(said: str) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("number", most_long(ENDING, 1))
 def test_a_long_simulation_ends_with_the_status_of_its_signal_and_a_line(tmp_path: Path, number: int) -> None:
     with started([*idlewave(), *BIG], tmp_path) as running:
         await_true(lambda: "idlewave.cli" in Path(f"/proc/{running.process.pid}/cmdline").read_text())

@@ -15,6 +15,7 @@ import pytest
 from idlewave import memory_limits, memory_needs
 from idlewave.errors import MemoryLimit
 from idlewave.memory_limits import Limit, check_memory, limits, memory_for, tightest
+from long_cases import most_long
 from trace_files import write_trace
 
 GIB = 1 << 30
@@ -51,7 +52,7 @@ def test_a_command_that_cannot_fit_is_refused_in_one_line(arguments: list[str], 
     assert "the limit is 8.59 GB (ulimit -v)" in refused.stderr
 
 
-@pytest.mark.parametrize("seeds", [10**9, 9 * 10**15])
+@pytest.mark.parametrize("seeds", most_long([10**9, 9 * 10**15], 1))
 def test_a_study_of_more_simulations_than_fit_is_refused_before_the_first(
     seeds: int, material: dict[str, str], tmp_path: Path
 ) -> None:
@@ -250,7 +251,7 @@ def test_what_ops_take_is_counted_before_they_are_recorded_or_written(monkeypatc
         schedule.to_goal()
 
 
-@pytest.mark.parametrize("space", [200_000_000, 350_000_000, 450_000_000])
+@pytest.mark.parametrize("space", most_long([350_000_000, 200_000_000, 450_000_000], 1))
 def test_libraries_that_do_not_fit_are_told_before_they_are_loaded(space: int, tmp_path: Path) -> None:
     """OpenBLAS would ask for its buffers for ever, and Arrow would abort the process."""
     study = tmp_path / "study.parquet"

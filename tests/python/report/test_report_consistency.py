@@ -16,6 +16,7 @@ from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate
 from idlewave.measure.noise import summarise
 from idlewave.output import write_table
 from idlewave.report import Report, build, findings, report_of
+from idlewave.report import page as page_module
 from idlewave.report.consistency import Part, consistency_of
 from idlewave.studies.table import read_study
 from known_networks import RENDEZVOUS
@@ -90,8 +91,10 @@ def test_a_study_on_another_machine_is_refused_by_name_of_both_and_what_differs(
 
 
 def test_mixed_parts_are_said_in_the_sentence_the_captions_and_the_caveats(
-    folder: Path, measured, tmp_path: Path
+    folder: Path, measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for draw, nothing in (("svg_of", "<svg></svg>"), ("png_of", b"")):  # drawing takes seconds
+        monkeypatch.setattr(page_module, draw, lambda *_, nothing=nothing: nothing)
     study = studied(Schedule.from_trace(folder / "trace"), machine_in(folder, "other"))
     data = mixed(measured, None, None, study)
     sentence = findings(data)["scale"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ending_support import ENDING, await_true, idlewave, pids_with, started, words_of
+from ending_support import await_true, idlewave, pids_with, started, words_of
 from idlewave import traced_run
 from idlewave.errors import InputError, OutputError
 from idlewave.termination_signals import Interrupted
@@ -22,8 +22,9 @@ pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 RANKS = 4
 EVERY = [
-    *(pytest.param(open_mpi, number) for number in ENDING),
-    *3 * [pytest.param(open_mpi, signal.SIGTERM)],
+    *(pytest.param(open_mpi, number) for number in (signal.SIGINT, signal.SIGTERM)),
+    pytest.param(open_mpi, signal.SIGHUP, marks=pytest.mark.long),
+    *3 * [pytest.param(open_mpi, signal.SIGTERM, marks=pytest.mark.long)],
     pytest.param(mpich, signal.SIGTERM),
     *(pytest.param(mpich, number, marks=pytest.mark.long) for number in (signal.SIGINT, signal.SIGHUP)),
 ]

@@ -18,6 +18,7 @@ from idlewave.measure.noise import noise_run as probing
 from idlewave.measure.noise.detour import DECADES, measurement_of, summarise
 from idlewave.measure.noise.noise_recording import read_recording
 from idlewave.mpi import package_data
+from long_cases import most_long
 from noise_recordings import detour_summary
 
 PROBE = package_data() / "bin" / "idlewave-detour"
@@ -171,7 +172,7 @@ cli.main()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", most_long([signal.SIGINT, signal.SIGTERM], 1))
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_signal_ends_the_probe_and_what_it_recorded_is_kept_and_said_where(fake_probe, tmp_path, number, kept):
     fake_probe(KEEPS)
