@@ -13,7 +13,11 @@ from .parameters import Parameter
 
 NOISE_SECONDS = Parameter(3.0, "Seconds on each core", least=0.01, most=86_400)
 NETWORK_SECONDS = Parameter(
-    3.0, "Seconds of measuring; where the fit fails, twice and then three times as many", least=0.5, most=28_800
+    3.0,
+    "Seconds of PRTT; over a transport without patterns a fit that fails is measured again, for twice and three times "
+    "as long",
+    least=0.5,
+    most=28_800,
 )
 MAX_SIZE = Parameter(256 * 1024, "Largest message", unit="bytes", least=64, most=2**30)
 LARGEST = Parameter(

@@ -13,9 +13,9 @@ from ..mpi import find
 from ..output import check_output_folder
 from .interrupted_measurement import recording_folder
 from .lazy_groups import LazyGroup
-from .option_types import OutputFolder, as_json, print_json, refuse_given
+from .option_types import OutputFolder, as_json, print_json, quick, refuse_given
 from .parameter_options import option
-from .terminal import progress_bar, say, say_note
+from .terminal import progress_bar, say
 
 if TYPE_CHECKING:
     from ..measure import Measurement
@@ -41,7 +41,7 @@ FOLDER = OutputFolder(checked=False)
 @option("noise_seconds", float, NOISE_SECONDS)
 @option("network_seconds", float, NETWORK_SECONDS)
 @option("pattern_seconds", float, PATTERN_SECONDS)
-@click.option("--quick", is_flag=True, help="Leave out the patterns of messages: parameters by PRTT alone.")
+@quick
 @click.option("-o", "--output", "folder", type=FOLDER, default=Path("machine"), show_default=True, help="Folder.")
 @click.option("--name", default=platform.node(), help="The machine's name (default: the host's).")
 @as_json
@@ -68,8 +68,8 @@ def measure(
         return
     if quick:
         refuse_given(context, ("pattern_seconds",), "--quick measures no patterns")
-    from ..measure import Measurement, assess_pair, measure_network, measure_noise, write_machine
-    from ..measure.network.assessment import QUICK, QUICK_FIT, forget_beside
+    from ..measure import Measurement, assess_pair, measure_noise, write_machine
+    from ..measure.network.assessment import measure_quickly
     from ..measure.network.files.network_files import network_as_json
     from ..measure.table_rows import records
 
@@ -79,8 +79,7 @@ def measure(
     with recording_folder(folder / "raw", shown_by) as raw, progress_bar() as progress:
         noise_found = measure_noise(noise_seconds, progress=progress, folder=raw)
         if quick:
-            forget_beside(raw)
-            network_found = measure_network(found, network_seconds, progress=progress, folder=raw, **QUICK_FIT)
+            network_found = measure_quickly(found, seconds=network_seconds, progress=progress, folder=raw)
         else:
             network_found = assess_pair(
                 found, seconds=network_seconds, pattern_seconds=pattern_seconds, progress=progress, folder=raw
@@ -91,8 +90,6 @@ def measure(
         print_json({"written": str(file), "noise": said, "network": network_as_json(network_found)})
         return
     show_measurement(Measurement(name, noise_found, network_found))
-    if quick:
-        say_note(QUICK)
     say(f"written: {file}, and the samples beside it")
 
 

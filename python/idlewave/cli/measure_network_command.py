@@ -14,7 +14,7 @@ from ..errors import MeasurementError, UsageError
 from ..formatting import plain_time
 from ..host_environment import metadata_of_samples
 from ..measure import NetworkMeasurement, assess_pair, measure_network
-from ..measure.network.assessment import QUICK, QUICK_FIT, forget_beside, has_patterns, read_assessment
+from ..measure.network.assessment import forget_beside, has_patterns, measure_quickly, read_assessment, read_quickly
 from ..measure.network.files.network_files import (
     PARAMETERS,
     PATTERN_PARAMETERS,
@@ -34,7 +34,7 @@ from ..measurement_parameters import EPOCHS, LARGEST, MAX_SIZE, NETWORK_SECONDS,
 from ..output import write_table
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
-from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Count, OutputFile, OutputFolder, as_json, print_json, quick, refuse_given
 from .parameter_options import option
 from .terminal import progress_bar, say, say_note, show_table
 
@@ -83,7 +83,7 @@ def _transport_names(_context: click.Context, _parameter: click.Parameter, begun
 @option("seconds", float, NETWORK_SECONDS)
 @option("pattern_seconds", float, PATTERN_SECONDS)
 @option("epochs", int, EPOCHS)
-@click.option("--quick", is_flag=True, help="Leave out the patterns of messages: parameters by PRTT alone.")
+@quick
 @click.option(
     "--speed",
     type=Count(0),
@@ -172,8 +172,6 @@ def network(
         print_json(said if table is None else said | {"methods": records(table)})
         return
     show_network(found)
-    if quick:
-        say_note(QUICK)
     if table is not None:
         show_methods(table)
     for file in written:
@@ -205,17 +203,15 @@ def _obtain(wanted: _Wanted, folder: Path | None) -> NetworkMeasurement:
                 folder=place,
             )
         forget_beside(place)
-        quickly = QUICK_FIT if wanted.quick else {}
-        return measure_network(
-            None,
-            wanted.seconds,
-            MAX_SIZE.default if wanted.max_size is None else wanted.max_size,
+        measure = measure_quickly if wanted.quick else measure_network
+        return measure(
+            seconds=wanted.seconds,
+            max_size=MAX_SIZE.default if wanted.max_size is None else wanted.max_size,
             progress=progress,
             folder=place,
             transport=wanted.transport or DEFAULT,
             hosts=hosts,
             connect=wanted.connect,
-            **quickly,
         )
 
 
@@ -232,7 +228,8 @@ def _read(wanted: _Wanted) -> NetworkMeasurement:
         if has_patterns(transport_of(prtt).name) and hosts[0] == hosts[1]:
             collectives = _collectives_beside(place.parent, hosts[0])
             return read_assessment(folder, patterns, wanted.speed, wanted.transport, collectives)
-    return read_measurement(folder, wanted.transport)
+    read = read_quickly if wanted.quick else read_measurement
+    return read(folder, wanted.transport)
 
 
 def _collectives_beside(folder: Path, hosts: list[object]) -> CollectiveMeasurement | None:

@@ -21,6 +21,12 @@ MOST_COUNT = 2**53
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 """--json, which every command has: the result goes to the output stream as one object, and nothing else goes there."""
+quick = click.option(
+    "--quick",
+    is_flag=True,
+    help="Measure PRTT alone, once, and no patterns of messages; a fit that fails is said in a note.",
+)
+"""--quick of the commands that measure a network."""
 
 
 def print_json(value: object) -> None:

@@ -109,6 +109,13 @@ def test_two_measurements_make_one_machine_with_a_network_inside_its_nodes(recor
     assert machine.node_ranks == 4
     assert machine.node.eager_limit == machine.network.eager_limit == 12_288
     assert machine.node.at(20_000).g == machine.network.at(20_000).g
+    remarks = (tmp_path / "both" / "machine.toml").read_text()
+    assert [line for line in remarks.splitlines() if line.startswith("# Notes on")] == [
+        "# Notes on [network]",
+        "# Notes on [network.node]",
+    ]
+    assert max(map(len, remarks.partition("# Notes on")[2].splitlines())) <= 120
+    assert remarks.count("Other processes used 30\u202f% of the client's core") == 2
     assert isinstance(invoke("--from", recorded, "--node", tmp_path / "within").exception, UsageError)
 
 
@@ -350,7 +357,14 @@ def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch
     assert runs == ["network-1"]
     said = " ".join(done.output.split())
     assert re.search(r"By PRTT, (g|L|o_s|o_r) for messages of .* is not determined", said)
-    assert "is not determined" in (tmp_path / "m" / "machine.toml").read_text()
+    assert "Patterns of messages and collectives were left out" in said
+    remarks = (tmp_path / "m" / "machine.toml").read_text().replace("\n#    ", "")
+    assert "is not determined" in remarks
+    assert "# Patterns of messages and collectives were left out: the parameters are those of PRTT" in remarks
+    again = invoke("--from", tmp_path / "m" / "raw" / "network-1", "--quick", "-o", tmp_path / "n")
+    assert again.exit_code == 0, again.output
+    texts = [(tmp_path / name / "machine.toml").read_text().partition("[network]")[2] for name in ("m", "n")]
+    assert texts[0] == texts[1]
     assert invoke("--transport", "tcp", "-o", tmp_path / "n").exit_code == 1
     assert len(runs) == 1 + 3
 

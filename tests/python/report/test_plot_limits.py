@@ -45,7 +45,7 @@ from idlewave.report import (
     plot_time,
 )
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
-from long_cases import spread_long
+from long_cases import later_long
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -355,7 +355,11 @@ def says_so(figure: Figure) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", spread_long(PLOTS, 2), ids=" ".join)
+CASES = later_long(PLOTS, lambda name: name[0])
+"""Each function that plots, and in `make test-long` each of its columns."""
+
+
+@pytest.mark.parametrize("name", CASES, ids=" ".join)
 def test_one_value_a_million_times_as_large_stretches_no_axis_and_is_marked(name: tuple[str, str]) -> None:
     clean, far = PLOTS[name](as_it_is), PLOTS[name](one_far_off)
     before, after = spans(clean), spans(far)
@@ -366,7 +370,7 @@ def test_one_value_a_million_times_as_large_stretches_no_axis_and_is_marked(name
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-@pytest.mark.parametrize("name", spread_long(PLOTS, 3), ids=" ".join)
+@pytest.mark.parametrize("name", CASES, ids=" ".join)
 def test_zero_negative_and_no_numbers_are_drawn_with_finite_axes(name: tuple[str, str]) -> None:
     figure = drawn(PLOTS[name](with_nonsense))
     for axes in figure.axes:

@@ -106,6 +106,16 @@ def test_the_three_sentences_stand_on_the_page(page: Path):
         assert f'<dd id="finding-{topic}">{sentence}</dd>' in text
 
 
+@pytest.mark.long
+def test_the_same_data_give_the_same_files_of_all_figures(page: Path, tmp_path: Path):
+    again = build(sample(), tmp_path / "again.html")
+    assert again.read_bytes() == page.read_bytes()
+    for name in ALL:
+        for kind in ("svg", "png"):
+            file = f"figures/{name}.{kind}"
+            assert (tmp_path / file).read_bytes() == (page.parent / file).read_bytes()
+
+
 def test_the_same_data_give_the_same_files(tmp_path: Path):
     one, again = (build(Report(trace=trace()), tmp_path / name / "page.html") for name in ("one", "again"))
     assert again == tmp_path / "again" / "page.html"

@@ -28,6 +28,7 @@ from idlewave.report import (
 from idlewave.report.captions import detours_caption
 from idlewave.report.figures import svg_of
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
+from long_cases import later_long
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -111,6 +112,10 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }
 
 
+CASES = later_long(FIGURES, lambda name: name.partition(",")[0])
+"""Each kind of figure, and in `make test-long` each of its forms."""
+
+
 def visible_texts(figure: Figure) -> list[tuple[Text, Bbox]]:
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
@@ -141,7 +146,7 @@ def unused_ticks(axes: Axes) -> list[Text]:
     return found
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", CASES)
 def test_no_label_is_cut_off_and_no_two_labels_overlap(name: str):
     figure, texts = drawn(name)
     width, height = figure.canvas.get_width_height()
@@ -181,7 +186,7 @@ def test_axes_have_labels_with_units():
         assert texts.issuperset(labels), name
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", CASES)
 def test_percentages_and_microseconds_are_spelled_one_way(name: str):
     for text, _ in drawn(name)[1]:
         assert not re.search(r"\d ?%|\d ?us\b|\dµs|\d µs", text.get_text()), text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich.progress import Progress
 
@@ -34,7 +33,7 @@ from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
 from .job.patterns import INTERRUPTED, SHARED, PatternMeasurement, forget_patterns, read_patterns
 from .probing.job_run import keep_samples
-from .probing.network_run import NetworkRecordings, check_hosts
+from .probing.network_run import NetworkRecordings, check_hosts, measure_network
 from .transports import DEFAULT
 
 BEYOND = (
@@ -48,8 +47,6 @@ QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
     "program's messages is not known."
 )
-QUICK_FIT: Mapping[str, Any] = {"attempts": 1, "failed_fit": "noted"}
-"""How `measure_network` keeps to the time of its samples: a fit that fails is said, and not measured again."""
 
 
 def assess_pair(
@@ -99,6 +96,46 @@ def assess_pair(
         return read_assessment(
             place / "network-1", measured, speed, collectives=read_collectives(place / "collectives")
         )
+
+
+def measure_quickly(
+    mpi: Mpi | None = None,
+    *,
+    seconds: float = NETWORK_SECONDS.default,
+    max_size: int = MAX_SIZE.default,
+    transport: str = DEFAULT,
+    hosts: Sequence[str] = (),
+    connect: str | None = None,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+) -> NetworkMeasurement:
+    """Measure PRTT alone, and once: a fit that fails is said in the notes, as is what was left out. The arguments are
+    those of `measure_network`, and so are the errors, but for that of a failed fit."""
+    if folder is not None:
+        forget_beside(folder)
+    found = measure_network(
+        mpi,
+        seconds,
+        max_size,
+        progress=progress,
+        folder=folder,
+        attempts=1,
+        transport=transport,
+        hosts=hosts,
+        connect=connect,
+        failed_fit="noted",
+    )
+    return with_left_out(found)
+
+
+def read_quickly(folder: Path, transport: str | None = None) -> NetworkMeasurement:
+    """The same from a recording of PRTT, as `read_measurement` reads it."""
+    return with_left_out(read_measurement(folder, transport, failed_fit="noted"))
+
+
+def with_left_out(found: NetworkMeasurement) -> NetworkMeasurement:
+    """The measurement with a note on what was not measured."""
+    return replace(found, fit=replace(found.fit, notes=(*found.fit.notes, QUICK)))
 
 
 def forget_beside(folder: Path) -> None:

@@ -24,7 +24,7 @@ def remarks_of(network: NetworkMeasurement, node: NetworkMeasurement | None = No
     for table, found in parts:
         said = [*found.notes, *(_self_test(found.patterns.table) if found.patterns is not None else ())]
         if said:
-            lines += ["", f"# [{table}], as measured"]
+            lines += ["", f"# Notes on [{table}]"]
             lines += [f"# {line}" for sentence in said for line in _wrapped(sentence)]
     return "".join(f"{line}\n" for line in lines)
 

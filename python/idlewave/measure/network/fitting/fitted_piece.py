@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ....machine import Parameters
-from .dependence import alike
+from .dependence import residuals_per_observation
 from .fit_starts import fit_starts
 from .observations import Array
 from .piece_fit import LOSS, NAMES, TIMES, Descent, PieceFit
@@ -38,8 +38,8 @@ class FittedPiece:
 
     rows: of the table, to which it is fitted. found, free: the parameters, and which of them the patterns show; the
     others are 0. whole, all_free: the same before any was dropped. seen: further fits to the same rows; those with more
-    parameters cost less. others: fits to other rows, against which there is no strong evidence. near: where other
-    descents begin that may end as low. held_out: the cost of the rows that were held out of the fit.
+    parameters cost less. others: fits from elsewhere or to other rows, against which there is no strong evidence.
+    near: where other descents begin that may end as low. held_out: the cost of the rows that were held out of the fit.
     """
 
     piece: PieceFit
@@ -62,8 +62,8 @@ class FittedPiece:
         """The same piece, of which the patterns do not exclude the parameters of the others: of those with the same
         parameters to choose from, since in a piece of one size L has the time of the bytes."""
         one_size = self.rows["size"].nunique() == 1
-        alike = (other.found for other in others if one_size or other.rows["size"].nunique() > 1)
-        return replace(self, others=(*self.others, *alike))
+        comparable = (other.found for other in others if one_size or other.rows["size"].nunique() > 1)
+        return replace(self, others=(*self.others, *comparable))
 
     @property
     def criterion(self) -> float:
@@ -71,19 +71,23 @@ class FittedPiece:
         return self.found.cost + sum(self.free) * price_of(self.rows)
 
     @property
-    def strong(self) -> float:
-        """What a fit to these rows has to cost more, so that there is strong evidence against it."""
+    def threshold(self) -> float:
+        """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
+        residual is evidence of its own, and more where neighbouring sizes are alike."""
         measured = self.rows["median_ps"].to_numpy(dtype=np.float64)
-        return STRONG * alike(self.rows, self.piece.residuals(self.found.values, measured))
+        return STRONG * residuals_per_observation(self.rows, self.piece.residuals(self.found.values, measured))
 
     def or_better(self, other: FittedPiece) -> FittedPiece:
-        """The better of two fits to the same rows, and the other one unless it is excluded."""
-        better = other.criterion < self.criterion and other.held_out <= self.held_out
-        return other.unless_excluded(self) if better else self.unless_excluded(other)
+        """The better of two fits to the same rows, and the other one unless it is excluded. The other one is better if
+        its criterion is, and if it is no worse on the rows that were held out."""
+        if other.criterion >= self.criterion or other.held_out > self.held_out:
+            return self.unless_excluded(other)
+        seen, near = (*other.seen, *self.seen), (*other.near, *self.near)
+        return replace(other, seen=seen, near=near, others=(*other.others, *self.others)).unless_excluded(self)
 
     def unless_excluded(self, other: FittedPiece) -> FittedPiece:
         """The same piece, and another fit to its rows if there is no strong evidence against that."""
-        excluded = other.criterion + other.held_out > self.criterion + self.held_out + self.strong
+        excluded = other.criterion + other.held_out > self.criterion + self.held_out + self.threshold
         return self if excluded else self.or_as(other)
 
     @property
@@ -108,7 +112,7 @@ def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most
 def with_other_limit(fitted: FittedPiece) -> FittedPiece:
     """The same rows, fitted from where something else limits streams: the ends if the NIC does, the NIC if they do.
 
-    The parameters of both may give nearly the same times, and no descent finds its way from one to the other."""
+    The parameters of both may give nearly the same times, and a descent seldom finds its way from one to the other."""
     values, free = fitted.found.values.copy(), list(fitted.all_free)
     g, G, o_r, O_r = (NAMES.index(name) for name in ("g", "G", "o_r", "O_r"))
     if fitted.free[g] or fitted.free[G]:
@@ -123,7 +127,8 @@ def with_other_limit(fitted: FittedPiece) -> FittedPiece:
         free[g], free[G] = True, fitted.all_free[O_r]
     measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
     whole = fitted.piece.descend(measured, values, free)
-    return _with_fewest(fitted.piece, fitted.rows, whole, free, ())
+    found = _with_fewest(fitted.piece, fitted.rows, whole, free, ())
+    return replace(found, all_free=tuple(a or b for a, b in zip(fitted.all_free, free, strict=True)))
 
 
 def price_of(rows: pd.DataFrame) -> float:

@@ -155,7 +155,8 @@ def fit_patterns(tables: Sequence[pd.DataFrame], fits: PieceFits, eager_limit: i
     better = _criterion(others) < _criterion(pieces) and _held_out(others) <= _held_out(pieces)
     if better and any(p.parameters.o_p for p in others):
         pieces, others = others, pieces
-    if _criterion(others) + _held_out(others) <= _criterion(pieces) + _held_out(pieces) + STRONG:
+    threshold = max(p.threshold for p in pieces)
+    if _criterion(others) + _held_out(others) <= _criterion(pieces) + _held_out(pieces) + threshold:
         pieces = [p.or_as(other) for p, other in zip(pieces, others, strict=True)]
     pieces = _with_better_limits(fits, pieces)
     intervals = fits.map(parameter_intervals, pieces, repeat(tables))
@@ -169,19 +170,20 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
     for (first, end), later in zip_longest(edges, edges[1:]):
         next_one = fits.fit(pieces, first, end, eager_limit)
         assert next_one is not None
-        if later is not None:
+        if later is not None and len(pieces) != 1:  # the first piece, to which all others are fitted, may still grow
             fits.begin(pieces or [next_one], later[0], later[1], eager_limit)
         largest_before = fits.rows.loc[fits.rows["size"] < first, "size"].max()
         if pieces and not any(largest_before < change <= first for change in fits.changes):
             # A curve bends, too, where another of the same parameters begins to limit it: then one piece does for both.
             last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
             ends = (last.found.values, next_one.found.values)
-            both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most + STRONG)
+            threshold = max(last.threshold, next_one.threshold)
+            both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most + threshold)
             if both and both.held_out <= last.held_out + next_one.held_out + STRONG:
                 if both.criterion <= most:
-                    pieces[-1] = both.or_as(last, next_one) if both.criterion > most - STRONG else both
+                    pieces[-1] = both.or_as(last, next_one) if both.criterion > most - threshold else both
                     continue
-                if both.criterion <= most + STRONG:
+                if both.criterion <= most + threshold:
                     pieces[-1], next_one = last.or_as(both), next_one.or_as(both)
         pieces.append(next_one)
     return pieces
@@ -198,8 +200,12 @@ def _with_posting(fits: PieceFits, pieces: Sequence[FittedPiece], eager_limit: i
         fits.begin([smallest], *edge, eager_limit, start, posts=True)
         for edge, start in zip(edges[1:], starts[1:], strict=True)
     ]
-    larger = [found for future in begun if (found := future.result()) is not None]
-    return [smallest, *larger]
+    found = [smallest]
+    for future in begun:
+        larger = future.result()
+        assert larger is not None
+        found.append(larger)
+    return found
 
 
 def _half_posting(values: Array) -> Array:
@@ -212,13 +218,13 @@ def _half_posting(values: Array) -> Array:
 
 
 def _with_better_limits(fits: PieceFits, pieces: Sequence[FittedPiece]) -> list[FittedPiece]:
-    """Each piece with what limits its streams; of the first, to which the others are fitted, the parameters stay."""
+    """Each piece with what limits its streams; of the first, if others are fitted to it, the parameters stay."""
     smallest, *larger = pieces
-    others = fits.map(fits.with_other_limit, pieces, [*(p.first for p in larger), LAST])
-    return [
-        smallest.unless_excluded(others[0]),
-        *(p.or_better(other) for p, other in zip(larger, others[1:], strict=True)),
-    ]
+    smallest_other, *others = fits.map(fits.with_other_limit, pieces, [*(p.first for p in larger), LAST])
+    if not larger:
+        return [smallest.or_better(smallest_other)]
+    found = [p.or_better(other) for p, other in zip(larger, others, strict=True)]
+    return [smallest.unless_excluded(smallest_other), *found]
 
 
 def _criterion(pieces: Sequence[FittedPiece]) -> float:
