@@ -189,8 +189,9 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     else:
         table = found.table(pilot)
     one_node = found.one_node and machine.measured != BETWEEN
-    fitted = fit_rules(table, machine, found.ranks, one_node=one_node)
-    rules = merged((), fitted.rules, "" if found.forced else found.library, machine.node_ranks)
+    library = "" if found.forced else found.library
+    fitted = fit_rules(table, machine, found.ranks, one_node=one_node, library=library)
+    rules = merged((), fitted.rules, library, machine.node_ranks)
     if len(rules) > len(fitted.rules):
         notes = (*notes, BEYOND)
     return replace(fitted, rules=rules, notes=(*fitted.notes, *notes, *found.notes))

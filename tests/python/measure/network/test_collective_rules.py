@@ -64,6 +64,34 @@ def test_the_algorithms_of_a_known_library_are_found_with_the_sizes_at_which_the
     assert all(r.ranks == RANKS for r in found)
 
 
+def allreduces_of_two(rules: Sequence[AlgorithmRule]) -> pd.DataFrame:
+    """Times of two ranks, as few samples on a machine that is not quiet show them."""
+    sizes = [4**i for i in range(1, 12)]
+    times = call_times([Operation("allreduce", bytes=size) for size in sizes], MACHINE, 2, rules)
+    times = times * np.random.default_rng(3).normal(1, 0.1, len(times))
+    table = pd.DataFrame({"collective": "allreduce", "size": sizes, "median_ps": times})
+    return table.assign(samples=5, low_ps=table["median_ps"] * 0.85, high_ps=table["median_ps"] * 1.15)
+
+
+def test_what_a_library_is_known_to_choose_is_found_where_scatter_hides_single_sizes() -> None:
+    own = [r for r in rules_of_library("Open MPI v5.0.11") if (r.collective, r.ranks) == ("allreduce", 2)]
+    assert len(own) > 5
+    table = allreduces_of_two([replace(r, of_library=False) for r in own])
+    found = fit_rules(table, MACHINE, 2, library="Open MPI v5.0.11").rules
+    for size in table["size"]:
+        chosen, known = (max((r for r in rules if r.bytes <= size), key=lambda r: r.bytes) for rules in (found, own))
+        assert chosen.algorithm == known.algorithm, size
+    assert not any(r.of_library for r in found)
+    alone = fit_rules(table, MACHINE, 2).rules
+    assert len(alone) < len(found)
+
+
+def test_a_library_that_does_otherwise_than_it_is_known_to_is_not_believed() -> None:
+    table = allreduces_of_two([AlgorithmRule("allreduce", "recursive_doubling", ranks=2)])
+    found = fit_rules(table, MACHINE, 2, library="Open MPI v5.0.11").rules
+    assert [r.algorithm for r in found] == ["recursive_doubling"]
+
+
 BUFFER = Level(Parameters(L=170 * NS, o_s=0, o_r=0, g=0, O_r=90.0))
 THROUGH_BUFFER = [
     rule("barrier", "release_gather", call_ns=100.0),

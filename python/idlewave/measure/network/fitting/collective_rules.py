@@ -3,7 +3,8 @@
 The candidates are the algorithms that the simulator has. Each is simulated on the measured machine at each size. Of a
 collective the sizes are cut into ranges, and in each range one algorithm holds, with what the call costs beside its
 messages: a time, and a time for each byte, for copies within the rank. The best cut is found by dynamic programming. A
-range costs as much as its three parameters do by Schwarz' criterion, so that no range is made for what is scatter.
+range costs as much as its three parameters do by Schwarz' criterion, so that no range is made for what is scatter. Of a
+library whose own choices are known, these are one candidate more: they change with the size at the price of one range.
 
 Where collectives take less time than messages can, the ranks of a node may share a buffer for them. Its two parameters
 are fitted (shared_buffer.py), and hold if the criterion is better with them.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -41,6 +43,8 @@ SCATTER = 0.03
 """Relative errors below this are scatter."""
 PARAMETERS = 3
 """Of a range: the algorithm, and two costs of the call."""
+OWN_CHOICE = "the library's own choice"
+"""In place of an algorithm: the one that the library is known to choose at each size."""
 _STEPS = 4
 """Corrections of the costs of a call, whose effect on the time is not quite linear."""
 
@@ -123,10 +127,13 @@ def _rules_beyond(
     return found
 
 
-def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int, *, one_node: bool = True) -> CollectiveFit:
+def fit_rules(
+    measured: pd.DataFrame, machine: Machine, ranks: int, *, one_node: bool = True, library: str = ""
+) -> CollectiveFit:
     """The rules with which the simulation on `machine` comes nearest to the `measured` times.
 
-    `measured`: see `CollectiveMeasurement.table`. `one_node`: all ranks were on one node, and may share a buffer: that
+    `measured`: see `CollectiveMeasurement.table`. `library`: its MPI_Get_library_version, where it chooses by itself.
+    `one_node`: all ranks were on one node, and may share a buffer: that
     of the machine, if it has one already, which its other rules were found with. Collectives that the simulator does
     not have are left out. Raises MeasurementError if none is left.
     """
@@ -136,10 +143,11 @@ def fit_rules(measured: pd.DataFrame, machine: Machine, ranks: int, *, one_node:
     if table.empty:
         raise MeasurementError("no collective that the simulator has was measured")
     reductions = measured[measured["collective"] == REDUCTION]
-    found = _rules_on(quiet, table, reductions, ranks)
+    own = _at(ranks, rules_of_library(library))
+    found = _rules_on(quiet, table, reductions, ranks, own)
     if one_node and _has_faster_flags(found, table, ranks):
         buffer = machine.shared_buffer or buffer_of(table, ranks)
-        other = _rules_on(replace(quiet, shared_buffer=buffer), table, reductions, ranks)
+        other = _rules_on(replace(quiet, shared_buffer=buffer), table, reductions, ranks, own)
         if other.cost + BUFFER_PARAMETERS * np.log(len(table)) < found.cost:
             found = other
     return _assessed(found, table, ranks)
@@ -164,17 +172,26 @@ def _has_faster_flags(found: _Rules, table: pd.DataFrame, ranks: int) -> bool:
     return float(np.median(flags["median_ps"].to_numpy() / simulated)) < QUICK_FLAGS
 
 
-def _rules_on(machine: Machine, table: pd.DataFrame, reductions: pd.DataFrame, ranks: int) -> _Rules:
-    """The barrier's rules are found first: one follows each call with a root."""
+def _at(ranks: int, library: Sequence[AlgorithmRule]) -> list[AlgorithmRule]:
+    """Those rules of a library that hold for so many ranks."""
+    fewer = [rule for rule in library if rule.ranks <= ranks]
+    most = {name: max(r.ranks for r in fewer if r.collective == name) for name in {r.collective for r in fewer}}
+    return [replace(rule, ranks=ranks, of_library=False) for rule in fewer if rule.ranks == most[rule.collective]]
+
+
+def _rules_on(
+    machine: Machine, table: pd.DataFrame, reductions: pd.DataFrame, ranks: int, own: Sequence[AlgorithmRule]
+) -> _Rules:
+    """The barrier's rules are found first: one follows each call with a root. `own`: the library's own choices."""
     is_barrier = table["collective"] == BARRIER
     barrier = float(table.loc[is_barrier, "median_ps"].max()) if is_barrier.any() else 0.0
     rules: list[AlgorithmRule] = []
     cost = 0.0
     for part in (table[is_barrier], table[~is_barrier]):
         if len(part):
-            own = part.reset_index(drop=True)
-            found, more = _best_rules(own, barrier, machine, reductions, ranks, rules)
-            rules = [*rules, *_corrected(found, own, machine, ranks, rules)]
+            calls = part.reset_index(drop=True)
+            found, more = _best_rules(calls, barrier, machine, reductions, ranks, rules, own)
+            rules = [*rules, *_corrected(found, calls, machine, ranks, rules)]
             cost += more
     order = {name: i for i, name in enumerate(table["collective"].unique())}
     return _Rules(sorted(rules, key=lambda rule: order[rule.collective]), machine, cost)
@@ -187,9 +204,10 @@ def _best_rules(
     reductions: pd.DataFrame,
     ranks: int,
     before: Sequence[AlgorithmRule],
+    own: Sequence[AlgorithmRule],
 ) -> tuple[list[AlgorithmRule], float]:
     """The best cut of each collective, with algorithms as they are. `barrier`: the measured time of a barrier, ps;
-    `before`: the rules that are known."""
+    `before`: the rules that are known; `own`: the library's own choices."""
     candidates = _candidates(table, machine, reductions)
     simulated = pd.DataFrame(
         {
@@ -199,17 +217,54 @@ def _best_rules(
             "simulated_ps": call_times(candidates, machine, ranks, before),
         }
     )
+    chosen = _chosen(own, table, machine, reductions)
+    by_choice = _times_by_choice(chosen, machine, ranks, before)
     rules, cost = [], 0.0
     for name in table["collective"].unique():
-        own = table[table["collective"] == name]
+        calls = table[table["collective"] == name]
         grid = simulated[simulated["collective"] == name].pivot_table(
             index="algorithm", columns="size", values="simulated_ps", sort=False
         )
         times = {str(algorithm): row.to_numpy() for algorithm, row in grid.iterrows()}
-        more, ranges = _cut(own, barrier if name in ROOTED else 0.0, times)
+        if name in by_choice:
+            times[OWN_CHOICE] = by_choice[name]
+        more, ranges = _cut(calls, barrier if name in ROOTED else 0.0, times)
         cost += more
-        rules += [_rule(name, part, own["size"].to_numpy(), ranks, reductions) for part in ranges]
+        for part in ranges:
+            rules += _rules_of(name, part, calls["size"].to_numpy(), ranks, reductions, chosen.get(name, ()))
     return rules, cost
+
+
+def _chosen(
+    own: Sequence[AlgorithmRule], table: pd.DataFrame, machine: Machine, reductions: pd.DataFrame
+) -> dict[str, list[AlgorithmRule]]:
+    """By collective the rule of the library at each size: of those that differ from size to size."""
+    known = {operation.algorithm for operation in _candidates(table, machine, reductions)}
+    found = {}
+    for name, calls in table.groupby("collective", sort=False):
+        rules = [rule for rule in own if rule.collective == name]
+        sizes = calls["size"].tolist()
+        if rules and min(rule.bytes for rule in rules) <= min(sizes) and {rule.algorithm for rule in rules} <= known:
+            each = [rules[_number_of(rules, str(name), size)] for size in sizes]
+            if len(set(each)) > 1:
+                found[str(name)] = [
+                    replace(rule, bytes=size, reduction_cost=reduction_cost_at(reductions, size))
+                    for rule, size in zip(each, sizes, strict=True)
+                ]
+    return found
+
+
+def _times_by_choice(
+    chosen: dict[str, list[AlgorithmRule]], machine: Machine, ranks: int, before: Sequence[AlgorithmRule]
+) -> dict[str, Array]:
+    """The simulated times of the library's own choices, by collective, ps."""
+    rules = [rule for each in chosen.values() for rule in each]
+    if not rules:
+        return {}
+    operations = [Operation(rule.collective, bytes=rule.bytes) for rule in rules]
+    times = call_times(operations, machine, ranks, [*before, *rules])
+    ends = np.cumsum([len(each) for each in chosen.values()])
+    return dict(zip(chosen, np.split(times, ends[:-1]), strict=True))
 
 
 def _candidates(table: pd.DataFrame, machine: Machine, reductions: pd.DataFrame) -> list[Operation]:
@@ -273,6 +328,28 @@ def _costs_of_call(sizes: Array, more: Array, base: Array, scatter: Array) -> tu
     own = (call + per_byte * sizes) / base
     off = (more / base - own) / scatter
     return float(call), float(per_byte), float((off**2).sum() + (own**2).sum())
+
+
+def _rules_of(
+    collective: str,
+    part: _Range,
+    sizes: NDArray[np.int64],
+    ranks: int,
+    reductions: pd.DataFrame,
+    chosen: Sequence[AlgorithmRule],
+) -> list[AlgorithmRule]:
+    """The rule of a range; where the library's own choice holds, one for each of its algorithms."""
+    if part.algorithm != OWN_CHOICE:
+        return [_rule(collective, part, sizes, ranks, reductions)]
+    found = []
+    numbers = range(part.first, part.last + 1)
+    for algorithm, group in groupby(numbers, key=lambda number: (chosen[number].algorithm, chosen[number].segment)):
+        own = list(group)
+        rule = _rule(
+            collective, replace(part, first=own[0], last=own[-1], algorithm=algorithm[0]), sizes, ranks, reductions
+        )
+        found.append(replace(rule, segment=algorithm[1]))
+    return found
 
 
 def _rule(
