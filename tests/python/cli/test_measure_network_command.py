@@ -338,7 +338,7 @@ def test_who_waits_on_another_host_serves_one_run_so_a_failed_fit_is_not_measure
 
 
 def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch, tmp_path):
-    """No curve of trains is what any parameters give; another attempt would take twice as long."""
+    """No curve of trains is what any parameters give."""
     runs = []
 
     def disturbed(command, *_):
@@ -354,7 +354,7 @@ def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch
     monkeypatch.setattr(probing, "run_probe", disturbed)
     done = invoke("--transport", "tcp", "--quick", "-o", tmp_path / "m")
     assert done.exit_code == 0, done.output
-    assert runs == ["network-1"]
+    assert runs == ["network-1"]  # and not two more, for twice and three times as long
     said = " ".join(done.output.split())
     assert re.search(r"By PRTT, (g|L|o_s|o_r) for messages of .* is not determined", said)
     assert "Patterns of messages and collectives were left out" in said
@@ -365,8 +365,6 @@ def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch
     assert again.exit_code == 0, again.output
     texts = [(tmp_path / name / "machine.toml").read_text().partition("[network]")[2] for name in ("m", "n")]
     assert texts[0] == texts[1]
-    assert invoke("--transport", "tcp", "-o", tmp_path / "n").exit_code == 1
-    assert len(runs) == 1 + 3
 
 
 def test_the_json_has_the_distribution_of_latency_by_size(recorded):
