@@ -125,15 +125,15 @@ def measure_quickly(
         connect=connect,
         failed_fit="noted",
     )
-    return with_left_out(found)
+    return _with_left_out(found)
 
 
 def read_quickly(folder: Path, transport: str | None = None) -> NetworkMeasurement:
     """The same from a recording of PRTT, as `read_measurement` reads it."""
-    return with_left_out(read_measurement(folder, transport, failed_fit="noted"))
+    return _with_left_out(read_measurement(folder, transport, failed_fit="noted"))
 
 
-def with_left_out(found: NetworkMeasurement) -> NetworkMeasurement:
+def _with_left_out(found: NetworkMeasurement) -> NetworkMeasurement:
     """The measurement with a note on what was not measured."""
     return replace(found, fit=replace(found.fit, notes=(*found.fit.notes, QUICK)))
 

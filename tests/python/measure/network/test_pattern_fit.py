@@ -96,7 +96,7 @@ def test_windows_that_no_size_has_both_of_and_wide_windows_alone_give_a_fit_all_
 def test_the_parameters_cost_least_also_behind_those_that_the_patterns_do_not_show(tmp_path: Path) -> None:
     """Without a parameter the best values of the others are others."""
     samples = measured(tmp_path, [(Machine("m", Level(SMALL)), 1200)]).samples
-    found = PieceFits(pattern_table(samples)).fit([], 0, 2**62, None)
+    found = PieceFits(pattern_table(samples)).begin([], 0, 2**62, None).result()
     assert found is not None
     assert not all(found.free)
     ps = found.rows["median_ps"].to_numpy()
@@ -108,7 +108,7 @@ def test_a_descent_from_another_limit_of_streams_finds_the_one_that_the_machine_
     nic = replace(SMALL, g=400_000, G=200.0, c=0)
     samples = measured(tmp_path, [(Machine("m", Level(nic)), 1200)]).samples
     fits = PieceFits(pattern_table(samples))
-    by_nic = fits.fit([], 0, 2**62, None)
+    by_nic = fits.begin([], 0, 2**62, None).result()
     assert by_nic is not None
     assert pytest.approx(200.0, rel=0.02) == by_nic.parameters.G
     by_ends = fits.with_other_limit(by_nic, 2**62)
@@ -129,7 +129,7 @@ def test_errors_that_are_alike_at_neighbouring_sizes_widen_intervals_more_than_s
         group = samples.groupby(keys).ngroup()
         factors = np.exp(random.choice([-0.04, 0.04], group.max() + 1))
         off = samples.assign(elapsed_ns=samples["elapsed_ns"] * factors[group])
-        found = PieceFits(pattern_table(off)).fit([], 0, 2**62, None)
+        found = PieceFits(pattern_table(off)).begin([], 0, 2**62, None).result()
         assert found is not None
         intervals = parameter_intervals(found, [pattern_table(part) for _, part in off.groupby("epoch")])
         drawn[name] = intervals["o_s"][1] - intervals["o_s"][0]

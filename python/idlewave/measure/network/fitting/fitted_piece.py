@@ -71,11 +71,20 @@ class FittedPiece:
         return self.found.cost + sum(self.free) * price_of(self.rows)
 
     @property
+    def measured(self) -> Array:
+        """The measured times, ps, by row."""
+        return self.rows["median_ps"].to_numpy(dtype=np.float64)
+
+    @property
+    def residuals(self) -> Array:
+        """The logarithm of simulated over measured time, by row."""
+        return self.piece.residuals(self.found.values, self.measured)
+
+    @property
     def threshold(self) -> float:
         """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
         residual is evidence of its own, and more where neighbouring sizes are alike."""
-        measured = self.rows["median_ps"].to_numpy(dtype=np.float64)
-        return STRONG * residuals_per_observation(self.rows, self.piece.residuals(self.found.values, measured))
+        return STRONG * residuals_per_observation(self.rows, self.residuals)
 
     def or_better(self, other: FittedPiece) -> FittedPiece:
         """The better of two fits to the same rows, and the other one unless it is excluded. The other one is better if
@@ -125,8 +134,7 @@ def with_other_limit(fitted: FittedPiece) -> FittedPiece:
         values[G] = max(values[NAMES.index("O_s")], values[O_r])
         values[[o_r, O_r]] /= 2
         free[g], free[G] = True, fitted.all_free[O_r]
-    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
-    whole = fitted.piece.descend(measured, values, free)
+    whole = fitted.piece.descend(fitted.measured, values, free)
     found = _with_fewest(fitted.piece, fitted.rows, whole, free, ())
     return replace(found, all_free=tuple(a or b for a, b in zip(fitted.all_free, free, strict=True)))
 

@@ -54,14 +54,9 @@ def parameter_intervals(fitted: FittedPiece, tables: Sequence[pd.DataFrame]) -> 
     return {name: (max(float(low[i]), 0.0), float(high[i])) for i, name in enumerate(NAMES)}
 
 
-def _residuals(fitted: FittedPiece) -> Array:
-    return fitted.piece.residuals(fitted.found.values, fitted.rows["median_ps"].to_numpy(dtype=np.float64))
-
-
 def _not_excluded(fitted: FittedPiece, threshold: float) -> list[Descent]:
     """Other fits, which do not cost more by the threshold."""
-    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
-    elsewhere = [fitted.piece.descend(measured, start, fitted.all_free) for start in fitted.near]
+    elsewhere = [fitted.piece.descend(fitted.measured, start, fitted.all_free) for start in fitted.near]
     seen = [d for d in fitted.seen if d.cost <= fitted.found.cost + price_of(fitted.rows) + threshold]
     return [*fitted.others, *seen, *(d for d in elsewhere if d.cost <= fitted.whole.cost + threshold)]
 
@@ -69,9 +64,9 @@ def _not_excluded(fitted: FittedPiece, threshold: float) -> list[Descent]:
 def _indistinct(fitted: FittedPiece, threshold: float) -> Array:
     """How far each parameter may be off at a cost of the threshold, if the others give way: by the covariance of least
     squares, also of those that are 0; an o_p of 0 has none, since the least o_p changes the rules."""
-    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
     chosen = _shown(fitted)
-    slopes = fitted.piece.slopes(fitted.found.values, measured, chosen) * weights_of(_residuals(fitted))[:, None]
+    slopes = fitted.piece.slopes(fitted.found.values, fitted.measured, chosen)
+    slopes *= weights_of(fitted.residuals)[:, None]
     off = np.zeros(len(NAMES))
     off[chosen] = np.sqrt(2 * threshold * np.diag(np.linalg.pinv(slopes.T @ slopes, rcond=RIDGE)).clip(min=0))
     return np.asarray(off * fitted.piece.scale)
@@ -85,13 +80,12 @@ def _shown(fitted: FittedPiece) -> list[int]:
 def _largest_hidden(fitted: FittedPiece, threshold: float) -> Array:
     """Of each parameter that was dropped, the largest value at which the cost is no more than the threshold above the
     least; else 0. What limits nothing does not show, and has no derivative. The other parameters stay as they are."""
-    measured = fitted.rows["median_ps"].to_numpy(dtype=np.float64)
     largest = np.zeros(len(NAMES))
     for i in (i for i in _shown(fitted) if not fitted.free[i]):
         values, step, value = fitted.found.values.copy(), 2.0, FIRST * fitted.piece.scale[i]
         while step > LAST_STEP and value < fitted.piece.scale[i] * MOST:
             values[i] = value
-            if fitted.piece.cost(values, measured) <= fitted.found.cost + threshold:
+            if fitted.piece.cost(values, fitted.measured) <= fitted.found.cost + threshold:
                 largest[i] = value
             else:
                 value /= step

@@ -68,22 +68,6 @@ class PieceFits:
         self._executor = ThreadPoolExecutor(os.cpu_count())
         self._made: dict[tuple[object, ...], Future[FittedPiece | None]] = {}
 
-    def fit(
-        self,
-        below: Sequence[FittedPiece],
-        first: int,
-        end: int,
-        limit: int | None,
-        starts: Sequence[Array] = (),
-        posts: bool = False,
-        most: float = math.inf,
-    ) -> FittedPiece | None:
-        """The piece of the sizes from `first` to below `end`, by descents from `starts`, or from several places.
-
-        None if it is seen early that its criterion exceeds `most`; that of the result may exceed it, too.
-        """
-        return self.begin(below, first, end, limit, starts, posts, most).result()
-
     def begin(
         self,
         below: Sequence[FittedPiece],
@@ -94,7 +78,11 @@ class PieceFits:
         posts: bool = False,
         most: float = math.inf,
     ) -> Future[FittedPiece | None]:
-        """The same, in another thread: a descent often leaves a core idle."""
+        """The piece of the sizes from `first` to below `end`, by descents from `starts`, or from several places; in
+        another thread, because a descent often leaves a core idle.
+
+        None if it is seen early that its criterion exceeds `most`; that of the result may exceed it, too.
+        """
         rows = _between(self.rows, first, end)
         eager = limit is None or int(rows["size"].max()) <= limit
         # Beside messages of their size, the patterns have some of a byte: those of the first piece.
@@ -168,7 +156,7 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
     pieces: list[FittedPiece] = []
     edges = [*pairwise([*fits.starts, LAST])]
     for (first, end), later in zip_longest(edges, edges[1:]):
-        next_one = fits.fit(pieces, first, end, eager_limit)
+        next_one = fits.begin(pieces, first, end, eager_limit).result()
         assert next_one is not None
         if later is not None and len(pieces) != 1:  # the first piece, to which all others are fitted, may still grow
             fits.begin(pieces or [next_one], later[0], later[1], eager_limit)
@@ -178,7 +166,7 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
             last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
             ends = (last.found.values, next_one.found.values)
             threshold = max(last.threshold, next_one.threshold)
-            both = fits.fit(pieces[:-1], last.first, end, eager_limit, ends, most=most + threshold)
+            both = fits.begin(pieces[:-1], last.first, end, eager_limit, ends, most=most + threshold).result()
             if both and both.held_out <= last.held_out + next_one.held_out + STRONG:
                 if both.criterion <= most:
                     pieces[-1] = both.or_as(last, next_one) if both.criterion > most - threshold else both
@@ -194,7 +182,7 @@ def _with_posting(fits: PieceFits, pieces: Sequence[FittedPiece], eager_limit: i
     o_r are half as large, since without o_p they have its time."""
     starts = [(p.found.values, _half_posting(p.found.values)) for p in pieces]
     edges = [*pairwise([*(p.first for p in pieces), LAST])]
-    smallest = fits.fit((), *edges[0], eager_limit, starts[0], posts=True)
+    smallest = fits.begin((), *edges[0], eager_limit, starts[0], posts=True).result()
     assert smallest is not None
     begun = [
         fits.begin([smallest], *edge, eager_limit, start, posts=True)
