@@ -70,14 +70,22 @@ def _noise_clause(noise: NoiseMeasurement) -> str:
 
 
 def _network_clause(machine: Machine, place: str) -> str:
+    """The cost of a message; a parameter of 0 is one that the measurement could not distinguish from nothing."""
     p = machine.network.parameters
+    latency = f"L = {time_text(p.L)} of latency" if p.L > 0 else "no latency L that could be measured"
     text = (
-        f"a small message costs L = {time_text(p.L)} of latency{f' {place}' if place else ''}, "
-        f"o_s = {time_text(p.o_s)} to send and o_r = {time_text(p.o_r)} to receive, at least g = {time_text(p.g)} apart"
+        f"a small message costs {latency}{f' {place}' if place else ''}, "
+        f"{_overhead('o_s', p.o_s)} to send and {_overhead('o_r', p.o_r)} to receive"
     )
+    if p.g > 0:
+        text += f", at least g = {time_text(p.g)} apart"
     if p.G > 0:
         return f"{text}, and each further byte G = {time_text(p.G)} ({bandwidth_text(p.G)})"
     return f"{text}, and further bytes cost nothing that could be measured"
+
+
+def _overhead(name: str, picoseconds: float) -> str:
+    return f"{name} = {time_text(picoseconds)}" if picoseconds > 0 else f"no {name} that could be measured"
 
 
 def bandwidth_text(G: float) -> str:

@@ -92,10 +92,29 @@ def test_no_noise_is_said_with_the_length_of_the_recording():
 
 
 def test_bytes_that_cost_nothing_have_no_infinite_bandwidth():
+    assert "further bytes cost nothing that could be measured" in machine_sentence(no_noise(), without("G"))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "said"),
+    [
+        ("L", "a small message costs no latency L that could be measured, o_s = 72 ns to send"),
+        ("o_s", "no o_s that could be measured to send and o_r = 186 ns to receive"),
+        ("o_r", "o_s = 72 ns to send and no o_r that could be measured to receive"),
+        ("g", "o_r = 186 ns to receive, and each further byte"),
+    ],
+)
+def test_a_parameter_that_is_0_is_not_said_to_be_a_time(parameter: str, said: str) -> None:
+    """Send and receive may overlap the way so far that L cannot be distinguished from 0."""
+    text = plain(machine_sentence(no_noise(), without(parameter)))
+    assert said in text
+    assert "0 s" not in text
+
+
+def without(parameter: str) -> Machine:
+    """The measured machine with a parameter of 0."""
     level = machine().network
-    free = replace(machine(), network=replace(level, parameters=replace(level.parameters, G=0.0)))
-    assert isinstance(free, Machine)
-    assert "further bytes cost nothing that could be measured" in machine_sentence(no_noise(), free)
+    return replace(machine(), network=replace(level, parameters=replace(level.parameters, **{parameter: 0.0})))
 
 
 def test_the_program_sentence_names_share_dominating_call_and_prediction():
