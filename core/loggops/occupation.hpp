@@ -13,13 +13,10 @@
 
 namespace idlewave::loggops {
 
-/// What a message costs the CPU at one of its ends: the overhead, o_s or o_r, and whether noise reaches it; and the
-/// time of its further bytes. A send ends `completion` after its CPU is free.
-struct CpuCosts {
-    Time overhead = 0;
+/// An overhead, o_s or o_r, and whether noise reaches it.
+struct Overhead {
+    Time length = 0;
     bool reached = true;
-    Time bytes = 0;
-    Time completion = 0;
 };
 
 /// The time at which a CPU that transmits or receives is done with the overhead, and that at which it is free.
@@ -28,21 +25,22 @@ struct Occupied {
     Time end = 0;
 };
 
-/// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time of the further
-/// bytes. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
-inline Occupied occupy(const machine::Machine& machine, machine::NoiseState& state, Time t, const CpuCosts& costs) {
+/// The CPU's part in a transmission or reception that begins at `t`: first the overhead, then the time `bytes` of the
+/// further bytes. A part that noise does not reach takes its plain time, and delays what follows (docs/model.md, R17).
+inline Occupied occupy(const machine::Machine& machine, machine::NoiseState& state, Time t, Overhead first,
+                       Time bytes) {
     const bool bytes_reached = machine.noise_reach.O;
     Occupied done;
-    done.overhead = costs.reached ? machine.noise.finish(state, t, costs.overhead) : later(t, costs.overhead);
-    if (costs.bytes == 0) {
+    done.overhead = first.reached ? machine.noise.finish(state, t, first.length) : later(t, first.length);
+    if (bytes == 0) {
         done.end = done.overhead;
     } else if (!bytes_reached) {
-        done.end = later(done.overhead, costs.bytes);
-    } else if (costs.reached) {
-        done.end = machine.noise.finish(state, t, later(costs.overhead, costs.bytes));
+        done.end = later(done.overhead, bytes);
+    } else if (first.reached) {
+        done.end = machine.noise.finish(state, t, later(first.length, bytes));
     } else {
         machine::NoiseState ahead = state;  // a copy: other work of the rank may still begin before the overhead ends
-        done.end = machine.noise.finish(ahead, done.overhead, costs.bytes);
+        done.end = machine.noise.finish(ahead, done.overhead, bytes);
     }
     return done;
 }
@@ -74,10 +72,7 @@ class Occupation {
     };
 
     explicit Occupation(Tables& tables)
-        : tables_(tables),
-          reach_(tables.machine.noise_reach),
-          noisy_(!tables.noise.empty()),
-          noisy_or_late_(noisy_ || tables.machine.sends_end_late()) {}
+        : tables_(tables), reach_(tables.machine.noise_reach), noisy_(!tables.noise.empty()) {}
 
     /// The messages that the thread has sent.
     [[nodiscard]] std::uint64_t& messages() { return messages_.sent; }
@@ -157,16 +152,15 @@ class Occupation {
     [[gnu::always_inline]] Transmitted transmit(const Current& current, const Op& op, const MessageEnd& message,
                                                 const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
-        const CpuCosts cpu_costs{costs.o_s, reach_.o_s, costs.over_s, completion_of(message.kind, costs)};
-        const auto [activity, cpu, completed] =
-            occupy_cpu(current, ActivityKind::transmission, cpu_costs, message, op, begin);
+        const auto [activity, cpu] =
+            occupy_cpu(current, ActivityKind::transmission, {costs.o_s, reach_.o_s}, costs.over_s, message, op, begin);
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Moment free = tables_.observer.at(ref, Point::sender_free, cpu.end);
         current.free_times()[Layout::cpu(op.cpu)] = free;
         current.free_times()[tables_.layout.tx(op.nic)] =
             tables_.observer.at(ref, Point::sender_gap, later(begin, costs.gap));
         ++messages_.sent;
-        return {end_of_send(current, message.kind, cpu_costs, ref, free, completed), later(cpu.overhead, costs.L),
+        return {end_of_send(current, message.kind, costs.completion, ref, free), later(cpu.overhead, costs.L),
                 tables_.observer.annotate(ref)};
     }
 
@@ -175,8 +169,8 @@ class Occupation {
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, const MessageEnd& message,
                                           const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
-        const auto [activity, cpu, completed] =
-            occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r, costs.over_r}, message, op, begin);
+        const auto [activity, cpu] =
+            occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r}, costs.over_r, message, op, begin);
         const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
         const Moment free = tables_.observer.at(ref, Point::receiver_free, cpu.end);
         current.free_times()[Layout::cpu(op.cpu)] = free;
@@ -211,36 +205,25 @@ class Occupation {
     }
 
   private:
-    /// Whether the message ends a send: no request or control message of a rendezvous does.
-    [[nodiscard]] static bool ends_send(MessageKind kind) {
-        return kind == MessageKind::data || kind == MessageKind::rendezvous_data;
-    }
-    [[nodiscard]] static Time completion_of(MessageKind kind, const machine::Costs& costs) {
-        return ends_send(kind) ? costs.completion : 0;
-    }
-
-    /// The end of a send whose CPU is free at `free` (R7), which is `completed` where nothing observes. With
-    /// derivatives, what c would add counts even where it is 0.
-    [[gnu::always_inline]] Moment end_of_send(const Current& current, MessageKind kind, const CpuCosts& costs,
-                                              const typename Observer::ActivityRef& ref, const Moment& free,
-                                              Time completed) {
-        if constexpr (!Observer::observes) {
-            return completed;
-        } else {
-            if (!ends_send(kind) || (Observer::records && costs.completion == 0)) {
-                return free;
-            }
-            const Moment done = tables_.observer.at(ref, Point::completed, completed);
-            tables_.processed[current.number()] = latest(tables_.processed[current.number()], done);
-            return done;
+    /// The end of a send whose CPU is free at `free`: `completion` later (R7). No request or control message of a
+    /// rendezvous ends a send. With derivatives, what c would add counts even where it is 0.
+    [[gnu::always_inline]] Moment end_of_send(const Current& current, MessageKind kind, Time completion,
+                                              const typename Observer::ActivityRef& ref, const Moment& free) {
+        if (completion == 0 && (!Observer::observes || Observer::records)) [[likely]] {
+            return free;
         }
+        if (kind != MessageKind::data && kind != MessageKind::rendezvous_data) {
+            return free;
+        }
+        const Moment done = tables_.observer.at(ref, Point::completed, later(time_of(free), completion));
+        tables_.processed[current.number()] = latest(tables_.processed[current.number()], done);
+        return done;
     }
 
     /// The CPU's part of a message.
     struct CpuOccupation {
         Activity activity;
         Occupied cpu;
-        Time completed = 0;  ///< the end of a send
     };
     /// Whether a detour holds the CPU when the overhead begins, and when the bytes' time begins.
     struct InDetour {
@@ -248,45 +231,36 @@ class Occupation {
         bool bytes = false;
     };
 
-    /// Noise is asked only if a detour may come before the end. A machine without noise whose sends end with their CPU
-    /// time is the usual one: it asks for nothing else.
-    [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, const CpuCosts& costs,
-                                                    const MessageEnd& message, const Op& op, Time begin) {
-        const Time done = later(begin, costs.overhead);
+    /// Noise is asked only if a detour may come before the end.
+    [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, Overhead first,
+                                                    Time bytes, const MessageEnd& message, const Op& op, Time begin) {
+        const Time done = later(begin, first.length);
         CpuOccupation occupation{{.kind = kind,
                                   .message = message.kind,
                                   .level = message.level,
                                   .peer = message.peer,
                                   .amount = message.size,
                                   .op_index = op.op_index},
-                                 {done, later(done, costs.bytes)}};
-        occupation.completed = occupation.cpu.end;
-        if (noisy_or_late_) {
-            if (noisy_) {
-                machine::NoiseState& noise = tables_.noise[current.number()];
-                if (noise.quiet_from > begin || begin >= noise.quiet_until || occupation.cpu.end > noise.quiet_until)
-                    [[unlikely]] {
-                    if constexpr (Observer::observes) {
-                        const InDetour detours = detours_at(current, costs, begin);
-                        occupation.activity.in_detour = detours.first;
-                        occupation.activity.bytes_in_detour = detours.bytes;
-                    }
-                    occupation.cpu = occupy(tables_.machine, noise, begin, costs);
+                                 {done, later(done, bytes)}};
+        if (noisy_) {
+            machine::NoiseState& noise = tables_.noise[current.number()];
+            if (noise.quiet_from > begin || begin >= noise.quiet_until || occupation.cpu.end > noise.quiet_until)
+                [[unlikely]] {
+                if constexpr (Observer::observes) {
+                    const InDetour detours = detours_at(current, first, bytes, begin);
+                    occupation.activity.in_detour = detours.first;
+                    occupation.activity.bytes_in_detour = detours.bytes;
                 }
-            }
-            occupation.completed = later(occupation.cpu.end, costs.completion);
-            if constexpr (!Observer::observes) {
-                Time& processed = tables_.processed[current.number()];
-                processed = costs.completion > 0 ? latest(processed, occupation.completed) : processed;
+                occupation.cpu = occupy(tables_.machine, noise, begin, first, bytes);
             }
         }
         return occupation;
     }
 
-    [[gnu::noinline]] InDetour detours_at(const Current& current, const CpuCosts& costs, Time begin) const {
-        const bool apart = !costs.reached && costs.bytes > 0 && reach_.O;
-        return {costs.reached && is_in_detour(current, begin),
-                apart && is_in_detour(current, later(begin, costs.overhead))};
+    [[gnu::noinline]] InDetour detours_at(const Current& current, Overhead first, Time bytes, Time begin) const {
+        const bool apart = !first.reached && bytes > 0 && reach_.O;
+        return {first.reached && is_in_detour(current, begin),
+                apart && is_in_detour(current, later(begin, first.length))};
     }
 
     [[nodiscard]] bool is_in_detour(const Current& current, Time t) const {
@@ -297,7 +271,6 @@ class Occupation {
     Tables& tables_;
     machine::NoiseReach reach_;  ///< a copy: each message needs it
     bool noisy_;
-    bool noisy_or_late_;  ///< there is noise, or sends end later than their CPU time
     MessageCount messages_;
 };
 

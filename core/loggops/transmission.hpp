@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.hpp"
@@ -35,13 +36,14 @@ class Transmission {
           network_control_(costs(tables.machine.network, 1)),
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
           unclassified_{0, Level::network, costs(tables.machine.network, 0)},
+          always_eager_(node_ranks_ != 0 ? std::min(network_eager_limit_, node_eager_limit_) : network_eager_limit_),
           has_shared_buffer_(tables.machine.shared_buffer.has_value()),
+          has_one_level_(node_ranks_ == 0 && !has_shared_buffer_),
           posts_take_cpu_(tables.machine.posts_take_cpu()) {}
 
     /// Whether a message is eager: one that passes through a shared buffer always is (R3).
     [[nodiscard]] bool is_eager(const Current& current, const goal::Op& op) const {
-        return op.size <= (is_within_node(current, op.peer) ? node_eager_limit_ : network_eager_limit_) ||
-               level_of(current, op.peer, op.tag) == Level::shared_buffer;
+        return op.size <= always_eager_ || is_eager_at_its_level(current, op);
     }
 
     /// Whether receives take the CPU on this machine.
@@ -102,6 +104,12 @@ class Transmission {
         machine::Costs costs;
     };
 
+    [[nodiscard, gnu::noinline]] bool is_eager_at_its_level(const Current& current, const goal::Op& op) const {
+        const Level level = level_of(current, op.peer, op.tag);
+        return level == Level::shared_buffer ||
+               op.size <= (level == Level::node ? node_eager_limit_ : network_eager_limit_);
+    }
+
     [[nodiscard, gnu::always_inline]] bool is_within_node(const Current& current, std::uint32_t peer) const {
         return node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
     }
@@ -113,6 +121,9 @@ class Transmission {
     /// The level of an eager message. On a machine without a network within nodes, all ranks share the buffer.
     [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer,
                                                      std::uint32_t tag) const {
+        if (has_one_level_) [[likely]] {
+            return Level::network;
+        }
         const Level level = level_of(current, peer);
         if (has_shared_buffer_ && goal::has_shared_buffer_tag(tag)) [[unlikely]] {
             return node_ranks_ == 0 || level == Level::node ? Level::shared_buffer : Level::network;
@@ -168,7 +179,9 @@ class Transmission {
     machine::Costs network_control_;  ///< of one byte, as all control messages are
     machine::Costs node_control_;     ///< the same within nodes
     UnclassifiedCosts unclassified_;
+    std::uint64_t always_eager_;  ///< messages of up to this size are eager at all levels
     bool has_shared_buffer_;
+    bool has_one_level_;
     bool posts_take_cpu_;
 };
 

@@ -6,14 +6,8 @@ namespace idlewave::machine {
 
 namespace {
 
-/// Whether a cost is not 0 for messages of some size.
-bool has_cost(const Machine& machine, Time Parameters::* cost) {
-    const auto has = [cost](const Level& level) {
-        return std::ranges::any_of(level.segments,
-                                   [cost](const Segment& segment) { return segment.parameters.*cost > 0; });
-    };
-    return has(machine.network) || (machine.node && has(*machine.node)) ||
-           (machine.shared_buffer && has(*machine.shared_buffer));
+bool posts_take_cpu(const Level& level) {
+    return std::ranges::any_of(level.segments, [](const Segment& segment) { return segment.parameters.o_p > 0; });
 }
 
 }  // namespace
@@ -36,11 +30,8 @@ Time Machine::lookahead() const {
 }
 
 bool Machine::posts_take_cpu() const {
-    return has_cost(*this, &Parameters::o_p);
-}
-
-bool Machine::sends_end_late() const {
-    return has_cost(*this, &Parameters::c);
+    return machine::posts_take_cpu(network) || (node && machine::posts_take_cpu(*node)) ||
+           (shared_buffer && machine::posts_take_cpu(*shared_buffer));
 }
 
 }  // namespace idlewave::machine

@@ -91,11 +91,11 @@ TEST(Occupation, APartThatNoiseDoesNotReachTakesItsPlainTimeAndIsNotInterrupted)
     machine.noise = machine::NoiseTrace({{10, 500}}, 1'000'000, machine::Phase::given, {0});
     machine.noise_reach.o_s = false;
     machine::NoiseState state = machine.noise.begin(0, 0);
-    const Occupied cpu = occupy(machine, state, 0, {.overhead = 20, .reached = false, .bytes = 30});
+    const Occupied cpu = occupy(machine, state, 0, {.length = 20, .reached = false}, 30);
     EXPECT_EQ(cpu.overhead, 20) << "a part that noise does not reach";
     EXPECT_EQ(cpu.end, 510 + 30) << "O would begin inside the detour, so it begins at its end";
     machine.noise_reach.O = false;
-    EXPECT_EQ(occupy(machine, state, 0, {.overhead = 20, .reached = false, .bytes = 30}).end, 50);
+    EXPECT_EQ(occupy(machine, state, 0, {.length = 20, .reached = false}, 30).end, 50);
 }
 
 }  // namespace

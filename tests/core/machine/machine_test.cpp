@@ -61,14 +61,6 @@ TEST(Machine, ItsReceivesTakeTheCpuIfThoseOfSomeSizeDo) {
     EXPECT_TRUE(machine.posts_take_cpu());
 }
 
-TEST(Machine, ItsSendsEndLateIfThoseOfSomeSizeDo) {
-    Machine machine;
-    machine.node = Level{};
-    EXPECT_FALSE(machine.sends_end_late());
-    machine.node->segments.push_back({100, {.c = 1}});
-    EXPECT_TRUE(machine.sends_end_late());
-}
-
 TEST(Machine, ItsLookaheadIsTheLeastOverheadAndLatencyOfAnyTransmission) {
     Machine machine;
     machine.network.segments[0].parameters = {.L = 50, .o_s = 5};
