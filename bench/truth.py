@@ -45,6 +45,8 @@ ROOTED = ("bcast", "reduce")
 """Those that a barrier follows."""
 NEAR = 1.1
 """A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
+BARRIER_NEAR = 1.25
+"""One of a collective counts if its barriers are, too, within this factor of the machine's."""
 ENOUGH = 0.9
 """The share of points that must have samples at the machine's speed; else all is measured again, …"""
 ATTEMPTS = 3
@@ -53,6 +55,8 @@ PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
 """Examples, with arguments for some tenths of a second."""
 POINT = ["loop", "size"]
 RUNS = 3
+STARTS = 3
+"""Of the loops in each half: what is said is of the machine, and not of where one start laid its memory."""
 FEW, MANY = 8, 24
 """Repetitions of two simulations of a collective: the difference leaves out what only the first ones have."""
 TCP = {
@@ -92,7 +96,14 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
-    """The samples of the loops: loop, size, time_ps of one repetition, before_ns, after_ns."""
+    """The samples of the loops, which are started STARTS times: loop, size, time_ps of one repetition, before_ns,
+    after_ns."""
+    each = [one_start(setting, program, ranks, seconds / STARTS, most, STARTS * seed + i) for i in range(STARTS)]
+    return pd.concat(each, ignore_index=True)
+
+
+def one_start(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
+    """The samples of one start of the loops."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "samples.csv"
         command = [
@@ -111,11 +122,20 @@ def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int
 
 
 def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
-    """The samples at the speed of the machine that was measured."""
+    """The samples at the speed of the machine that was measured; of collectives those at that of its barrier, too."""
     assert network.patterns is not None
+    assert network.collectives is not None
     pilot = float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
-    near = [samples[name].between(pilot / NEAR, pilot * NEAR) for name in ("before_ns", "after_ns")]
-    return samples[near[0] & near[1]]
+    times = network.collectives.table.set_index("collective")["median_ps"] / 1000
+    barriers = is_near(samples, "barrier_", float(times["barrier"]), BARRIER_NEAR)
+    return samples[is_near(samples, "", pilot, NEAR) & (barriers | ~samples["loop"].isin(COLLECTIVES))]
+
+
+def is_near(samples: pd.DataFrame, name: str, time_ns: float, factor: float) -> pd.Series:
+    """Whether what shows the speed took that time, but for a factor, before and after a sample."""
+    columns = (samples[f"{name}{when}_ns"] for when in ("before", "after"))
+    before, after = (column.between(time_ns / factor, time_ns * factor) for column in columns)
+    return before & after
 
 
 @dataclass(frozen=True)
@@ -225,6 +245,7 @@ def plot(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
             axes.plot(rows["size"], rows["error"], "o-", markersize=3, linewidth=1, label=loop)
         axes.axhspan(-0.1, 0.1, color="0.5", alpha=0.15, linewidth=0)
         axes.set_xscale("log", base=2)
+        axes.set_xlim(left=0.8)
         axes.set_ylim(-1, 1)
         axes.set_title(name)
         axes.set_ylabel("error of the simulation")

@@ -2,9 +2,9 @@
 //
 // mpiexec -n P truth_loops FILE SECONDS MAX_SIZE SEED
 // It shares no code with the probes. Each loop is timed by rank 0 from a barrier on, after two repetitions that are
-// not. A barrier follows each broadcast and each reduction, so that no rank runs ahead. Before and after it the time of
-// a ping-pong of one byte says how fast the machine is. FILE gets a line a sample:
-// loop,size,repetitions,elapsed_ns,before_ns,after_ns.
+// not. A barrier follows each broadcast and each reduction, so that no rank runs ahead. Before and after it the times
+// of a ping-pong of one byte and of a barrier say how fast the machine is. FILE gets a line a sample:
+// loop,size,repetitions,elapsed_ns,before_ns,after_ns,barrier_before_ns,barrier_after_ns.
 
 #include <mpi.h>
 
@@ -19,6 +19,8 @@ namespace {
 
 constexpr int window = 64;
 constexpr int pilots = 8;
+constexpr const char* columns =
+    "loop,size,repetitions,elapsed_ns,before_ns,after_ns,barrier_before_ns,barrier_after_ns\n";
 const std::vector<std::string> point_to_point{"latency", "bandwidth", "bidirectional bandwidth"};
 const std::vector<std::string> collectives{"barrier", "bcast", "reduce", "allreduce", "alltoall"};
 
@@ -42,6 +44,8 @@ class Loops {
         for (int i = 0; i < pilots; ++i) latency(1);
         return (MPI_Wtime() - begin) / pilots * 1e9;
     }
+
+    double barrier() { return time({"barrier", 0}, pilots) / pilots; }
 
     double time(const Item& item, int repetitions) {
         for (int i = 0; i < 2; ++i) once(item);
@@ -146,7 +150,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     std::FILE* const file = rank == 0 ? std::fopen(argv[1], "w") : nullptr;
     if (rank == 0 && file == nullptr) MPI_Abort(MPI_COMM_WORLD, 1);
-    if (file != nullptr) std::fputs("loop,size,repetitions,elapsed_ns,before_ns,after_ns\n", file);
+    if (file != nullptr) std::fputs(columns, file);
     Loops loops(most);
     std::vector<Item> all = items(most, ranks);
     std::mt19937 random(static_cast<unsigned>(std::atoi(argv[4])));
@@ -160,11 +164,13 @@ int main(int argc, char** argv) {
             const int messages = item.loop.find("bandwidth") == std::string::npos ? 1 : window;
             const int repetitions = std::clamp((1 << 20) / std::max(item.size * messages, 1), 4, 512 / messages);
             const double before = loops.pilot();
+            const double barrier_before = loops.barrier();
             const double elapsed = loops.time(item, repetitions);
+            const double barrier_after = loops.barrier();
             const double after = loops.pilot();
             if (file != nullptr) {
-                std::fprintf(file, "%s,%d,%d,%.0f,%.0f,%.0f\n", item.loop.c_str(), item.size, repetitions, elapsed,
-                             before, after);
+                std::fprintf(file, "%s,%d,%d,%.0f,%.0f,%.0f,%.0f,%.0f\n", item.loop.c_str(), item.size, repetitions,
+                             elapsed, before, after, barrier_before, barrier_after);
             }
         }
     }

@@ -1,8 +1,8 @@
 // Collective operations of the ranks of a communicator, measured by size.
 //
 // A sample is the mean over some calls, after a few that are not timed. Operations and sizes are in an order drawn
-// anew for each round, and before and after each sample a ping-pong of one byte is timed, which shows the machine's
-// speed. Table of int64 in the output folder, described in collectives.json: collectives.i64, a row a sample.
+// anew for each round, and before and after each sample a ping-pong of one byte and a barrier are timed, which show the
+// machine's speed. Table of int64 in the output folder, described in collectives.json: collectives.i64, a row a sample.
 #pragma once
 
 #include <mpi.h>
@@ -45,6 +45,8 @@ struct CollectiveSample {
     std::int64_t disturbed = 0;   // involuntary context switches of rank 0
     std::int64_t pilot_before_ns = 0;
     std::int64_t pilot_after_ns = 0;
+    std::int64_t barrier_before_ns = 0;
+    std::int64_t barrier_after_ns = 0;
 };
 
 inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const CollectiveItem& item,
@@ -52,12 +54,12 @@ inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, co
     CollectiveSample sample{item, repetitions_of(item, size_of(world))};
     const std::int64_t disturbed = involuntary_switches();
     sample.pilot_before_ns = pilot.time();
-    MPI_Barrier(world);
+    sample.barrier_before_ns = pilot.barrier_time();
     loops.repeat(item, 2);
     const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
     loops.repeat(item, sample.repetitions);
     sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-    MPI_Barrier(world);
+    sample.barrier_after_ns = pilot.barrier_time();
     sample.pilot_after_ns = pilot.time();
     sample.disturbed = involuntary_switches() - disturbed;
     return sample;
@@ -104,7 +106,8 @@ inline std::string summary(const Options& options, const std::vector<ProcessPlac
                json::Object()
                    .add("file", "collectives.i64")
                    .add("columns", std::vector<std::string>{"collective", "size", "repetitions", "elapsed_ns", "at_ns",
-                                                            "disturbed", "pilot_before_ns", "pilot_after_ns"}));
+                                                            "disturbed", "pilot_before_ns", "pilot_after_ns",
+                                                            "barrier_before_ns", "barrier_after_ns"}));
     std::vector<json::Object> variables;
     for (const ControlVariable& variable : control_variables()) {
         variables.push_back(json::Object()
@@ -131,7 +134,9 @@ inline void record(const Options& options, MPI_Comm world, const std::vector<Pro
                                             sample.at_ns,
                                             sample.disturbed,
                                             sample.pilot_before_ns,
-                                            sample.pilot_after_ns};
+                                            sample.pilot_after_ns,
+                                            sample.barrier_before_ns,
+                                            sample.barrier_after_ns};
         recording.write(row, sample.at_ns, share);
     });
     recording.finish(summary(options, places, stopped));

@@ -1,4 +1,5 @@
-// The pilot: a ping-pong of one byte between the first two ranks, which shows how fast the machine is at this moment.
+// What shows how fast the machine is at this moment: the pilot, a ping-pong of one byte between the first two ranks;
+// and a barrier of all, since a library may have other ways for collectives, whose speed changes by itself.
 #pragma once
 
 #include <mpi.h>
@@ -16,16 +17,25 @@ class Pilot {
 
     // The mean time of a round trip, ns. All ranks call it; those beyond the first two do nothing.
     std::int64_t time() const {
-        constexpr int before = 2;
-        constexpr int timed = 8;
-        if (rank_ > 1) return 0;
-        for (int i = 0; i < before; ++i) ping_pong();
-        const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-        for (int i = 0; i < timed; ++i) ping_pong();
-        return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
+        return rank_ > 1 ? 0 : mean_time([this] { ping_pong(); });
+    }
+
+    // The mean time of a barrier of all ranks, ns. All ranks call it.
+    std::int64_t barrier_time() const {
+        return mean_time([this] { MPI_Barrier(ranks_); });
     }
 
   private:
+    template <class Call>
+    static std::int64_t mean_time(Call call) {
+        constexpr int before = 2;
+        constexpr int timed = 8;
+        for (int i = 0; i < before; ++i) call();
+        const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+        for (int i = 0; i < timed; ++i) call();
+        return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
+    }
+
     void ping_pong() const {
         constexpr int tag = 17;
         char byte = 1;

@@ -345,6 +345,7 @@ def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch
         raw = Path(command[command.index("--output") + 1])
         runs.append(raw.name)
         samples = emulate(NETWORK, seed=1, repetitions=8)
+        samples = samples[samples["size"] <= 4096].reset_index(drop=True)  # fits to what nothing fits take long
         wild = np.random.default_rng(1).uniform(0.05, 20, 1 + samples["size"].max())
         train = samples["series"] == "train"
         samples.loc[train, "value_ns"] *= wild[samples.loc[train, "size"]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...formatting import plain_time
+from ...formatting import percent_text, plain_time
 from ...machine import BETWEEN, Machine
 from ...measurement_parameters import (
     EPOCHS,
@@ -27,7 +27,7 @@ from .assessment_run import AssessmentRun
 from .files.network_recording import NetworkMeasurement, read_measurement
 from .fitting.collective_rules import CollectiveFit, fit_rules, merged
 from .fitting.loggp import LogGP
-from .fitting.machine_speeds import find_speeds, usual_or
+from .fitting.machine_speeds import Speeds, find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
 from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
@@ -180,14 +180,18 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     pilot = own if pilot_ns is None else pilot_ns
     notes: tuple[str, ...] = ()
     if found.share_near(pilot) < LEAST_NEAR:
-        table = found.table()
+        counted = None
         notes = (
             "Collectives were measured at another speed than the machine's, at which a byte takes "
             f"{plain_time(pilot * 1000)} there and back: their errors are partly that of the speed. Measure the "
             "machine just before.",
         )
     else:
-        table = found.table(pilot)
+        counted = pilot
+    table = found.table(counted)
+    barriers = found.barrier_speeds(counted)
+    if barriers is not None and len(barriers.pilots_ns) > 1:
+        notes = (*notes, _of_barriers(barriers))
     one_node = found.one_node and machine.measured != BETWEEN
     library = "" if found.forced else found.library
     fitted = fit_rules(table, machine, found.ranks, one_node=one_node, library=library)
@@ -195,6 +199,17 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     if len(rules) > len(fitted.rules):
         notes = (*notes, BEYOND)
     return replace(fitted, rules=rules, notes=(*fitted.notes, *notes, *found.notes))
+
+
+def _of_barriers(speeds: Speeds) -> str:
+    """That the library's barrier had several speeds, and with which of them the samples count."""
+    times = [plain_time(time * 1000) for time in speeds.pilots_ns]
+    share = percent_text(float(speeds.table["share"].iloc[speeds.usual]))
+    others = " or ".join(time for number, time in enumerate(times) if number != speeds.usual)
+    return (
+        f"At this speed of the machine a barrier took {times[speeds.usual]} beside {share} of the collectives, and "
+        f"{others} beside the others, which do not count."
+    )
 
 
 def has_patterns(transport: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from collective_recordings import PILOT_NS, SAMPLES, recorded, time_ns
 from idlewave import AlgorithmRule, Operation, Schedule, simulate
 from idlewave.algorithm_rules import core_rules, rules_of_library
 from idlewave.errors import InputError
+from idlewave.formatting import plain
 from idlewave.machine import Level, Machine, Parameters
 from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.fitting.collective_rules import fit_rules, merged
@@ -241,6 +243,41 @@ def test_only_samples_at_the_speed_of_the_machine_count(tmp_path: Path) -> None:
     found = read_collectives(tmp_path)
     assert len(found.table(PILOT_NS)) == len(found.table())
     assert (found.share_near(PILOT_NS), found.share_near(3.0 * PILOT_NS)) == (1, 0)
+
+
+def test_of_several_speeds_of_the_barrier_at_one_pilot_the_usual_one_counts_and_a_note_says_so(tmp_path: Path) -> None:
+    """Collectives through a buffer of the node may take twice as long while a ping-pong takes as long as ever."""
+    recorded(tmp_path, barriers_ns=[600] * 6 + [1400] * 3)
+    found = read_collectives(tmp_path)
+    table = found.table(PILOT_NS)
+    row = table[(table["collective"] == "allreduce") & (table["size"] == 4096)].iloc[0]
+    assert row["samples"] == 6
+    assert row["median_ps"] == pytest.approx(1000 * time_ns(2, 4096), rel=1e-3)
+    (note,) = (note for note in assess_collectives(found, MACHINE, PILOT_NS).notes if "a barrier took" in note)
+    assert "a barrier took 600 ns beside 67 % of the collectives, and 1.4 µs beside the others" in plain(note)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"barriers_ns": [600] * SAMPLES},
+        {"barriers_ns": [600] * 6 + [1400] * 3, "ranks": [{"host": "a", "cpu": 1}, {"host": "a", "cpu": 1}]},
+    ],
+)
+def test_without_barriers_with_one_speed_and_of_ranks_that_take_turns_all_samples_count(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
+    recorded(tmp_path, **changes)
+    found = read_collectives(tmp_path)
+    assert (found.table(PILOT_NS)["samples"] == SAMPLES).all()
+    assert not any("a barrier took" in note for note in assess_collectives(found, MACHINE, PILOT_NS).notes)
+
+
+def test_a_negative_barrier_is_refused_with_its_place(tmp_path: Path) -> None:
+    recorded(tmp_path, barriers_ns=[-1] * SAMPLES)
+    with pytest.raises(InputError, match=r"barrier_before_ns of sample 0: expected 0 to "):
+        read_collectives(tmp_path)
 
 
 def test_a_machine_of_another_speed_is_said_to_be_one(tmp_path: Path) -> None:

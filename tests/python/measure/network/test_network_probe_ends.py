@@ -207,7 +207,7 @@ def test_a_server_that_dies_ends_the_client(tmp_path):
 @pytest.mark.parametrize("transport", ["put", "get"])
 def test_a_rank_that_fails_while_there_is_a_window_ends_all(installed, mpi_probe, tmp_path, transport):
     (tmp_path / "samples.csv").mkdir()
-    done = run_ranks(installed, mpi_probe, "--output", tmp_path, "--transport", transport)
+    done = run_ranks(installed, mpi_probe, "--output", tmp_path, "--transport", transport, "--seconds", "1")
     assert done.returncode != 0
     assert "samples.csv cannot be written" in done.stderr
 

@@ -28,6 +28,7 @@ OFF = 0.35
 """Octaves from the nearest speed beyond which a pilot was disturbed."""
 LEAST_PART = 0.2
 """Share of a speed's samples below which they are too few for a fit of their own."""
+PILOTS = ("pilot_before_ns", "pilot_after_ns")
 NONE = -1
 """The speed of a sample whose pilots disagree, or were disturbed."""
 
@@ -68,7 +69,7 @@ def usual_or(speeds: Speeds, number: int | None) -> int:
 def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The samples at the speed whose pilots are nearest to `pilot_ns` (None: the usual one), and a note if there were
     several. Samples without pilots, and those of a machine of one speed, are all left."""
-    if not {"pilot_before_ns", "pilot_after_ns"} <= set(samples.columns) or samples["pilot_before_ns"].isna().any():
+    if not set(PILOTS) <= set(samples.columns) or samples[PILOTS[0]].isna().any():
         return samples, ()
     speeds = find_speeds(samples)
     if pilot_ns is not None and np.abs(np.log2(np.array(speeds.pilots_ns) / pilot_ns)).min() > OFF:
@@ -86,12 +87,10 @@ def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.D
     )
 
 
-def find_speeds(samples: pd.DataFrame) -> Speeds:
-    """The speeds in `samples` (columns pilot_before_ns, pilot_after_ns)."""
-    before, after = (
-        np.log2(np.maximum(samples[name].to_numpy(dtype=np.float64), 1))
-        for name in ("pilot_before_ns", "pilot_after_ns")
-    )
+def find_speeds(samples: pd.DataFrame, columns: tuple[str, str] = PILOTS) -> Speeds:
+    """The speeds in `samples`, which has the times of what shows them, ns, just before and after each sample in these
+    columns."""
+    before, after = (np.log2(np.maximum(samples[name].to_numpy(dtype=np.float64), 1)) for name in columns)
     octaves = np.concatenate([before, after])
     centres = _centres(octaves)
     kinds = []

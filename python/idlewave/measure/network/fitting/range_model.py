@@ -55,6 +55,9 @@ SURELY = 25.0
 """... and the fit without the NIC must be worse by this, in squared standard errors of the gap."""
 UNSURE = 9.0
 """The same limit for a g that is so large that it would show."""
+SEARCH_PARTS = 32
+SEARCH_ROUNDS = 4
+"""The largest g that does not show is enclosed in one of so many parts of its interval, so often."""
 LEAST = 1000.0
 """A median counts in a fit as at least 1 ns (in ps): by a coarse clock a call may take 0."""
 
@@ -371,13 +374,15 @@ class RangeModel:
         measured, weight = self.medians.curves["gap"], self.medians.exact_weights("gap")
         least = float((((bare - measured) * weight) ** 2).sum())
         low, high = 0.0, float(bare.max())
-        trial = v.copy()
-        for _ in range(30):
-            trial[NIC] = (low + high) / 2
-            gap = self.predict(trial)["gap"]
-            worse = float((((gap - measured) * weight) ** 2).sum()) - least
-            seen = worse > UNSURE and bool((gap > bare * (1 + SEEN)).any())
-            low, high = (low, float(trial[NIC])) if seen else (float(trial[NIC]), high)
+        for _ in range(SEARCH_ROUNDS):
+            trials = np.linspace(low, high, SEARCH_PARTS + 1)
+            rows = np.tile(v, (len(trials), 1))
+            rows[:, NIC] = trials
+            gaps = self.predict(rows)["gap"]
+            worse = (((gaps - measured) * weight) ** 2).sum(axis=1) - least
+            seen = (worse > UNSURE) & (gaps > bare * (1 + SEEN)).any(axis=1)
+            first = max(int(seen.argmax()), 1) if seen.any() else SEARCH_PARTS
+            low, high = float(trials[first - 1]), float(trials[first])
         return low
 
 

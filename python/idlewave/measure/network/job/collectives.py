@@ -20,7 +20,7 @@ from ...environment_file import read_environment
 from ..files.file_schemas import CollectivesSchema
 from ..fitting.collective_times import ROOTED
 from ..fitting.loggp import median_interval
-from ..fitting.machine_speeds import find_speeds
+from ..fitting.machine_speeds import PILOTS, Speeds, find_speeds
 from ..fitting.pattern_assessment import FEWEST
 from ..probing.job_run import (
     EPOCH,
@@ -43,6 +43,8 @@ COLUMNS = (
     "pilot_before_ns",
     "pilot_after_ns",
 )
+BARRIERS = ("barrier_before_ns", "barrier_after_ns")
+"""Columns that earlier versions did not record."""
 NEAR = 1.25
 """A sample has the speed of a machine if its pilots are within this factor of the machine's."""
 MOST_SIZE = 2**30
@@ -57,8 +59,8 @@ class CollectiveMeasurement:
 
     samples: a row a sample: collective, size in bytes (of the vector, or of one rank's block), repetitions, elapsed_ns
     of all repetitions, at_ns since the beginning, disturbed (involuntary context switches of rank 0), pilot_before_ns
-    and pilot_after_ns (a ping-pong of one byte just before and after). Rank 0 is the root of collectives that have one,
-    and a barrier follows each of their calls.
+    and pilot_after_ns (a ping-pong of one byte just before and after), barrier_before_ns and barrier_after_ns (the same
+    of a barrier). Rank 0 is the root of collectives that have one, and a barrier follows each of their calls.
     """
 
     samples: pd.DataFrame
@@ -85,14 +87,14 @@ class CollectiveMeasurement:
         """A row a collective and size: samples, median_ps of one call, and its 95 % interval, low_ps and high_ps.
 
         Samples of another speed and interrupted ones do not count, but for a row that has no other. `pilot_ns`: of the
-        speed that counts; None: the one that most samples had.
+        speed that counts; None: the one that most samples had. Of several speeds of the barrier the one counts that
+        most of these samples had.
         """
-        if pilot_ns is None:
-            speeds = find_speeds(self.samples)
-            near = pd.Series(speeds.of_sample == speeds.usual, index=self.samples.index)
-        else:
-            near = self._near(pilot_ns)
+        near = self._near(pilot_ns)
         own = near & (self.samples["disturbed"] == 0)
+        barriers = self.barrier_speeds(pilot_ns)
+        if barriers is not None:
+            own[near] &= barriers.of_sample == barriers.usual
         rows_of = [self.samples["collective"], self.samples["size"]]
         samples = self.samples[own | ~own.groupby(rows_of).transform("any")]
         each = samples["elapsed_ns"] / samples["repetitions"] * 1000.0
@@ -110,9 +112,21 @@ class CollectiveMeasurement:
         """The share of the samples at the speed of a machine on which a byte takes `pilot_ns` there and back."""
         return float(self._near(pilot_ns).mean())
 
-    def _near(self, pilot_ns: float) -> pd.Series:
-        pilots = (self.samples[name] for name in ("pilot_before_ns", "pilot_after_ns"))
-        before, after = (pilot.between(pilot_ns / NEAR, pilot_ns * NEAR) for pilot in pilots)
+    def barrier_speeds(self, pilot_ns: float | None = None) -> Speeds | None:
+        """The speeds of the barriers beside the samples at the speed of the machine: a library may have ways for
+        collectives that are fast or slow at one time of a ping-pong. None where they were not recorded, and for ranks
+        that take turns on a processor, whose barriers take any time."""
+        recorded = set(BARRIERS) <= set(self.samples.columns) and self.samples[[*BARRIERS]].notna().all(axis=None)
+        if self.shares_cores or not recorded:
+            return None
+        near = self._near(pilot_ns)
+        return find_speeds(self.samples[near], BARRIERS) if near.any() else None
+
+    def _near(self, pilot_ns: float | None) -> pd.Series:
+        if pilot_ns is None:
+            speeds = find_speeds(self.samples)
+            return pd.Series(speeds.of_sample == speeds.usual, index=self.samples.index)
+        before, after = (self.samples[name].between(pilot_ns / NEAR, pilot_ns * NEAR) for name in PILOTS)
         return before & after
 
     @property
@@ -219,6 +233,8 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "pilot_before_ns": (0, 2**50),
         "pilot_after_ns": (0, 2**50),
     }
+    if set(BARRIERS) <= set(said["tables"]["samples"]["columns"]):
+        limits |= dict.fromkeys(BARRIERS, (0, 2**50))
     samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
     return samples[~samples["collective"].isin(without_barrier(said))].reset_index(drop=True), said
