@@ -27,6 +27,7 @@ from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.files.network_files import machine_of, save_network
 from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
 from idlewave.measure.network.job.collectives import measure_collectives
+from idlewave.measurement_parameters import PATTERN_SECONDS
 from idlewave.mpi import OPEN_MPI, Mpi, MpiError, build_example, find
 from idlewave.plot_style import new_figure
 from idlewave.trace import Trace
@@ -97,7 +98,7 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
     """The samples of the loops, which are started STARTS times: loop, size, time_ps of one repetition, before_ns,
-    after_ns."""
+    after_ns, barrier_before_ns, barrier_after_ns."""
     each = [one_start(setting, program, ranks, seconds / STARTS, most, STARTS * seed + i) for i in range(STARTS)]
     return pd.concat(each, ignore_index=True)
 
@@ -122,13 +123,18 @@ def one_start(setting: Setting, program: Path, ranks: int, seconds: float, most:
 
 
 def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
-    """The samples at the speed of the machine that was measured; of collectives those at that of its barrier, too."""
+    """The samples at the speed of the machine that was measured."""
     assert network.patterns is not None
-    assert network.collectives is not None
     pilot = float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
+    return samples[is_near(samples, "", pilot, NEAR)]
+
+
+def at_barrier(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
+    """The samples without those of collectives at another speed of the barrier than the machine's."""
+    assert network.collectives is not None
     times = network.collectives.table.set_index("collective")["median_ps"] / 1000
     barriers = is_near(samples, "barrier_", float(times["barrier"]), BARRIER_NEAR)
-    return samples[is_near(samples, "", pilot, NEAR) & (barriers | ~samples["loop"].isin(COLLECTIVES))]
+    return samples[barriers | ~samples["loop"].isin(COLLECTIVES)]
 
 
 def is_near(samples: pd.DataFrame, name: str, time_ns: float, factor: float) -> pd.Series:
@@ -140,7 +146,7 @@ def is_near(samples: pd.DataFrame, name: str, time_ns: float, factor: float) -> 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A measurement of the machine, and the samples of the loops before and after it at the machine's speed."""
+    """A measurement of the machine, and the samples of the loops before and after it, at its speed."""
 
     network: NetworkMeasurement
     before: pd.DataFrame
@@ -148,9 +154,14 @@ class Attempt:
     points: int
 
     @property
-    def own(self) -> pd.DataFrame:
+    def at_any_barrier(self) -> pd.DataFrame:
         """The samples of both halves."""
         return pd.concat([self.before, self.after], ignore_index=True)
+
+    @property
+    def own(self) -> pd.DataFrame:
+        """Those of collectives at the barrier of the machine, and all others."""
+        return at_barrier(self.at_any_barrier, self.network)
 
     @property
     def share(self) -> float:
@@ -282,6 +293,10 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
             part = table[table["loop"].isin(names)]
             if len(part):
                 print(f"\n{ranks}, {kind}: {summary(part)}\n\n{markdown(part)}", flush=True)
+    any_barrier = compared(attempt.at_any_barrier, machine, 2)
+    any_barrier = any_barrier[any_barrier["loop"].isin(COLLECTIVES)]
+    if len(any_barrier):
+        print(f"\n2 ranks, collectives at any speed of the barrier: {summary(any_barrier)}", flush=True)
     said = [f"{name} {error:+.1%}" for name, error in zip(real["program"], real["error"], strict=True)]
     print(f"\nreal programs, 2 ranks, {RUNS} runs each: {', '.join(said)}", flush=True)
     return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}
@@ -320,7 +335,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="part of '(openmpi|mpich) (shared memory|tcp)'")
     parser.add_argument("--seconds", type=float, default=20, help="of the loops")
-    parser.add_argument("--pattern-seconds", type=float, default=8)
+    parser.add_argument("--pattern-seconds", type=float, default=PATTERN_SECONDS.default)
     parser.add_argument("--collective-seconds", type=float, default=6, help="of those of four ranks")
     parser.add_argument("--max-size", type=int, default=4 << 20)
     parser.add_argument("--four", action="store_true", help="four ranks, too, which share two cores")

@@ -17,19 +17,18 @@ class Pilot {
 
     // The mean time of a round trip, ns. All ranks call it; those beyond the first two do nothing.
     std::int64_t time() const {
-        return rank_ > 1 ? 0 : mean_time([this] { ping_pong(); });
+        return rank_ > 1 ? 0 : mean_time(2, 8, [this] { ping_pong(); });
     }
 
     // The mean time of a barrier of all ranks, ns. All ranks call it.
     std::int64_t barrier_time() const {
-        return mean_time([this] { MPI_Barrier(ranks_); });
+        return mean_time(1, 4, [this] { MPI_Barrier(ranks_); });
     }
 
   private:
+    // That of some calls, after a few that are not timed.
     template <class Call>
-    static std::int64_t mean_time(Call call) {
-        constexpr int before = 2;
-        constexpr int timed = 8;
+    static std::int64_t mean_time(int before, int timed, Call call) {
         for (int i = 0; i < before; ++i) call();
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
         for (int i = 0; i < timed; ++i) call();

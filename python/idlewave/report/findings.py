@@ -72,7 +72,7 @@ def _noise_clause(noise: NoiseMeasurement) -> str:
 def _network_clause(machine: Machine, place: str) -> str:
     """The cost of a message; a parameter of 0 is one that the measurement could not distinguish from nothing."""
     p = machine.network.parameters
-    latency = f"L = {time_text(p.L)} of latency" if p.L > 0 else "no latency L that could be measured"
+    latency = f"L = {time_text(p.L)} of latency" if p.L > 0 else "no measurable latency L"
     text = (
         f"a small message costs {latency}{f' {place}' if place else ''}, "
         f"{_overhead('o_s', p.o_s)} to send and {_overhead('o_r', p.o_r)} to receive"
@@ -85,7 +85,7 @@ def _network_clause(machine: Machine, place: str) -> str:
 
 
 def _overhead(name: str, picoseconds: float) -> str:
-    return f"{name} = {time_text(picoseconds)}" if picoseconds > 0 else f"no {name} that could be measured"
+    return f"{name} = {time_text(picoseconds)}" if picoseconds > 0 else f"no measurable {name}"
 
 
 def bandwidth_text(G: float) -> str:

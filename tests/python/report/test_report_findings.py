@@ -98,9 +98,9 @@ def test_bytes_that_cost_nothing_have_no_infinite_bandwidth():
 @pytest.mark.parametrize(
     ("parameter", "said"),
     [
-        ("L", "a small message costs no latency L that could be measured, o_s = 72 ns to send"),
-        ("o_s", "no o_s that could be measured to send and o_r = 186 ns to receive"),
-        ("o_r", "o_s = 72 ns to send and no o_r that could be measured to receive"),
+        ("L", "a small message costs no measurable latency L, o_s = 72 ns to send"),
+        ("o_s", "no measurable o_s to send and o_r = 186 ns to receive"),
+        ("o_r", "o_s = 72 ns to send and no measurable o_r to receive"),
         ("g", "o_r = 186 ns to receive, and each further byte"),
     ],
 )

@@ -190,7 +190,7 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
         counted = pilot
     table = found.table(counted)
     barriers = found.barrier_speeds(counted)
-    if barriers is not None and len(barriers.pilots_ns) > 1:
+    if barriers is not None and barriers.others > 0:
         notes = (*notes, _of_barriers(barriers))
     one_node = found.one_node and machine.measured != BETWEEN
     library = "" if found.forced else found.library
@@ -202,13 +202,12 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
 
 
 def _of_barriers(speeds: Speeds) -> str:
-    """That the library's barrier had several speeds, and with which of them the samples count."""
+    """That the library's barrier had several speeds, and which samples do not count therefore."""
     times = [plain_time(time * 1000) for time in speeds.pilots_ns]
-    share = percent_text(float(speeds.table["share"].iloc[speeds.usual]))
     others = " or ".join(time for number, time in enumerate(times) if number != speeds.usual)
     return (
-        f"At this speed of the machine a barrier took {times[speeds.usual]} beside {share} of the collectives, and "
-        f"{others} beside the others, which do not count."
+        f"A barrier took {times[speeds.usual]} beside most samples of collectives. The {percent_text(speeds.others)} "
+        f"of them beside which it took {others} do not count, where a size has others."
     )
 
 

@@ -253,8 +253,43 @@ def test_of_several_speeds_of_the_barrier_at_one_pilot_the_usual_one_counts_and_
     row = table[(table["collective"] == "allreduce") & (table["size"] == 4096)].iloc[0]
     assert row["samples"] == 6
     assert row["median_ps"] == pytest.approx(1000 * time_ns(2, 4096), rel=1e-3)
-    (note,) = (note for note in assess_collectives(found, MACHINE, PILOT_NS).notes if "a barrier took" in note)
-    assert "a barrier took 600 ns beside 67 % of the collectives, and 1.4 µs beside the others" in plain(note)
+    (note,) = (note for note in assess_collectives(found, MACHINE, PILOT_NS).notes if "A barrier took" in note)
+    assert "A barrier took 600 ns beside most samples of collectives." in plain(note)
+    assert "The 33 % of them beside which it took 1.4 µs do not count, where a size has others." in plain(note)
+
+
+def test_a_size_without_the_usual_barrier_keeps_the_samples_at_the_machine_s_speed(tmp_path: Path) -> None:
+    recorded(tmp_path, barriers_ns=[600] * 6 + [1400] * 3)
+    found = read_collectives(tmp_path)
+    samples = found.samples
+    of_row = (samples["collective"] == "bcast") & (samples["size"] == 8)
+    slow = samples["barrier_before_ns"] == 1400
+    samples.loc[of_row & ~slow, "pilot_before_ns"] = 9 * PILOT_NS
+    table = found.table(PILOT_NS)
+    row = table[(table["collective"] == "bcast") & (table["size"] == 8)].iloc[0]
+    assert row["samples"] == 3
+    assert (table.loc[table["collective"] == "allreduce", "samples"] == 6).all()
+
+
+def test_interrupted_samples_say_nothing_of_the_usual_barrier(tmp_path: Path) -> None:
+    recorded(tmp_path, barriers_ns=[600] * 3 + [1400] * 6)
+    found = read_collectives(tmp_path)
+    found.samples.loc[found.samples["barrier_before_ns"] == 1400, "disturbed"] = 1
+    assert (found.table(PILOT_NS)["samples"] == 3).all()
+
+
+def test_a_barrier_that_differs_before_and_after_a_sample_is_no_other_speed(tmp_path: Path) -> None:
+    recorded(tmp_path, barriers_ns=[600] * SAMPLES)
+    found = read_collectives(tmp_path)
+    found.samples.loc[found.samples.index % 3 == 0, "barrier_after_ns"] = 1400
+    assert (found.table(PILOT_NS)["samples"] == SAMPLES).all()
+    assert not any("A barrier took" in note for note in assess_collectives(found, MACHINE, PILOT_NS).notes)
+
+
+def test_of_epochs_of_which_one_has_no_barriers_all_samples_count(tmp_path: Path) -> None:
+    recorded(tmp_path / "epoch-1", barriers_ns=[600] * 6 + [1400] * 3)
+    recorded(tmp_path / "epoch-2")
+    assert (read_collectives(tmp_path).table(PILOT_NS)["samples"] == 2 * SAMPLES).all()
 
 
 @pytest.mark.parametrize(
@@ -271,7 +306,7 @@ def test_without_barriers_with_one_speed_and_of_ranks_that_take_turns_all_sample
     recorded(tmp_path, **changes)
     found = read_collectives(tmp_path)
     assert (found.table(PILOT_NS)["samples"] == SAMPLES).all()
-    assert not any("a barrier took" in note for note in assess_collectives(found, MACHINE, PILOT_NS).notes)
+    assert not any("A barrier took" in note for note in assess_collectives(found, MACHINE, PILOT_NS).notes)
 
 
 def test_a_negative_barrier_is_refused_with_its_place(tmp_path: Path) -> None:
@@ -345,6 +380,7 @@ def test_each_collective_and_size_is_measured_with_both_libraries(library: str, 
     assert sizes["allreduce"] == sizes["reduction"] == [4, 16, 64]
     assert sizes["reduce_scatter"] == [16, 64]
     assert (found.table()["median_ps"] > 0).all()
+    assert (found.samples[["barrier_before_ns", "barrier_after_ns"]] > 0).all(axis=None)
     assert (tmp_path / "collectives.parquet").exists()
     assert found.ranks == 2
     names = [row["name"] for row in found.probe["control_variables"]]

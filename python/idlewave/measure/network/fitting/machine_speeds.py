@@ -48,6 +48,16 @@ class Speeds:
         return int(np.argmax(self._counts()))
 
     @property
+    def is_usual(self) -> NDArray[np.bool_]:
+        """Whether a sample had no other speed than the usual one."""
+        return np.isin(self.of_sample, (self.usual, NONE))
+
+    @property
+    def others(self) -> float:
+        """The share of the samples that had another speed than the usual one."""
+        return float(1 - self.is_usual.mean())
+
+    @property
     def table(self) -> pd.DataFrame:
         """A row a speed: pilot_ns, and share, of the samples that have a speed."""
         counts = self._counts()

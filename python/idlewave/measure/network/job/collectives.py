@@ -86,17 +86,19 @@ class CollectiveMeasurement:
     def table(self, pilot_ns: float | None = None) -> pd.DataFrame:
         """A row a collective and size: samples, median_ps of one call, and its 95 % interval, low_ps and high_ps.
 
-        Samples of another speed and interrupted ones do not count, but for a row that has no other. `pilot_ns`: of the
-        speed that counts; None: the one that most samples had. Of several speeds of the barrier the one counts that
-        most of these samples had.
+        Samples of another speed and interrupted ones do not count, but for a row that has no other; of the others those
+        do not whose barriers had another speed than most, but for a row that has no other. `pilot_ns`: of the speed
+        that counts; None: the one that most samples had.
         """
-        near = self._near(pilot_ns)
-        own = near & (self.samples["disturbed"] == 0)
+        own = self._own(pilot_ns)
+        rows_of = [self.samples["collective"], self.samples["size"]]
+        counted = own | ~own.groupby(rows_of).transform("any")
         barriers = self.barrier_speeds(pilot_ns)
         if barriers is not None:
-            own[near] &= barriers.of_sample == barriers.usual
-        rows_of = [self.samples["collective"], self.samples["size"]]
-        samples = self.samples[own | ~own.groupby(rows_of).transform("any")]
+            usual = counted.copy()
+            usual[own] = barriers.is_usual
+            counted &= usual | ~usual.groupby(rows_of).transform("any")
+        samples = self.samples[counted]
         each = samples["elapsed_ns"] / samples["repetitions"] * 1000.0
         rows = []
         for keys, values in each.groupby([samples["collective"], samples["size"]]):
@@ -113,14 +115,19 @@ class CollectiveMeasurement:
         return float(self._near(pilot_ns).mean())
 
     def barrier_speeds(self, pilot_ns: float | None = None) -> Speeds | None:
-        """The speeds of the barriers beside the samples at the speed of the machine: a library may have ways for
-        collectives that are fast or slow at one time of a ping-pong. None where they were not recorded, and for ranks
-        that take turns on a processor, whose barriers take any time."""
+        """The speeds of the barriers beside the samples at the speed of the machine that were not interrupted.
+
+        A library may have ways for collectives that are fast or slow at one time of a ping-pong. None where barriers
+        were not recorded, and for ranks that take turns on a processor, whose barriers take any time.
+        """
         recorded = set(BARRIERS) <= set(self.samples.columns) and self.samples[[*BARRIERS]].notna().all(axis=None)
         if self.shares_cores or not recorded:
             return None
-        near = self._near(pilot_ns)
-        return find_speeds(self.samples[near], BARRIERS) if near.any() else None
+        own = self._own(pilot_ns)
+        return find_speeds(self.samples[own], BARRIERS) if own.any() else None
+
+    def _own(self, pilot_ns: float | None) -> pd.Series:
+        return self._near(pilot_ns) & (self.samples["disturbed"] == 0)
 
     def _near(self, pilot_ns: float | None) -> pd.Series:
         if pilot_ns is None:
