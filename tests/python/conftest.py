@@ -42,6 +42,13 @@ def _open_mpi_starts_quickly() -> None:
 
 
 @pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test of a report's page, and not of the pictures on it: they are left blank, as drawing them takes seconds."""
+    monkeypatch.setattr("idlewave.report.page.svg_of", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("idlewave.report.page.png_of", lambda *_: b"")
+
+
+@pytest.fixture
 def machine() -> idlewave.Machine:
     """L 2500, o 1500, g 1000 ns, G 6 ns/B: LogGOPSim's defaults."""
     return idlewave.Machine.from_toml(

@@ -10,9 +10,10 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from command_runs import run_command
 from idlewave import Machine, Provenance, Schedule, simulate, traced_run
-from idlewave.cli import study_command
+from idlewave.cli import cli, study_command
 from idlewave.export import write_otf2, write_perfetto
 from idlewave.export.picture import write_picture
 from idlewave.measure import Measurement
@@ -170,9 +171,14 @@ def test_the_measured_machine_is_the_one_in_its_toml(material: dict[str, str]) -
     assert measured.misfits() == []
 
 
-def test_a_report_shows_what_it_was_made_from_and_carries_it(material: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("undrawn")
+def test_a_report_shows_what_it_was_made_from_and_carries_it(
+    material: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run(tmp_path, "study", material["goal"], "-m", material["machine"], "--seeds", 2, "-o", "s.csv")
-    run(tmp_path, "report", "--machine", material["machine"], "--study", "s.csv", "-o", ".")
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(cli, ["report", "--machine", material["machine"], "--study", "s.csv", "-o", "."])
+    assert made.exit_code == 0, made.output
     said = Provenance.read(tmp_path / "report.html")
     assert [source.kind for source in said.sources] == ["measurement", "study"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -10,13 +10,13 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Provenance, Schedule, simulate
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
 from idlewave.output import write_table
 from idlewave.report import Report, build, findings, report_of
-from idlewave.report import page as page_module
 from idlewave.report.consistency import Part, consistency_of
 from idlewave.studies.table import read_study
 from known_networks import RENDEZVOUS
@@ -90,11 +90,10 @@ def test_a_study_on_another_machine_is_refused_by_name_of_both_and_what_differs(
     assert "network" not in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_mixed_parts_are_said_in_the_sentence_the_captions_and_the_caveats(
-    folder: Path, measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, measured, tmp_path: Path
 ) -> None:
-    for draw, nothing in (("svg_of", "<svg></svg>"), ("png_of", b"")):  # drawing takes seconds
-        monkeypatch.setattr(page_module, draw, lambda *_, nothing=nothing: nothing)
     study = studied(Schedule.from_trace(folder / "trace"), machine_in(folder, "other"))
     data = mixed(measured, None, None, study)
     sentence = findings(data)["scale"]
@@ -259,10 +258,12 @@ def test_parts_that_nobody_can_hold_against_each_other_are_no_misfits() -> None:
     assert consistency_of(Part("m/", machine), None, None, None).sentences() == []
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_command_refuses_with_one_line_and_obeys_allow_mixed(
-    material: dict[str, str], tmp_path: Path
+    material: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from command_runs import run_command
+    from idlewave.cli import cli
 
     run_command(["study", material["goal"], "-m", "odin", "-o", "s.parquet"], tmp_path)
     words = ["report", "--machine", material["machine"], "--study", "s.parquet", "-o", "report"]
@@ -270,9 +271,10 @@ def test_the_report_command_refuses_with_one_line_and_obeys_allow_mixed(
     assert (refused.status, len(refused.complained.strip().splitlines())) == (1, 1)
     assert "s.parquet was simulated with the network of 'odin'" in refused.complained
     assert not (tmp_path / "report").exists()
-    made = run_command([*words, "--allow-mixed"], tmp_path)
-    assert made.status == 0, made.complained
-    assert "s.parquet was simulated with the network of 'odin'" in made.printed
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(cli, [*words, "--allow-mixed"])
+    assert made.exit_code == 0, made.output
+    assert "s.parquet was simulated with the network of 'odin'" in made.output
     said = Provenance.read(tmp_path / "report")
     assert said is not None
     assert said.options == {"allow_mixed": True}

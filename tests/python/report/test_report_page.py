@@ -132,13 +132,6 @@ def in_one_format(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "png_of", lambda *_: b"")
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is looked at is the page, and not the pictures on it: they are left blank, as drawing them takes seconds."""
-    monkeypatch.setattr(page_module, "svg_of", lambda *_: "<svg></svg>")
-    monkeypatch.setattr(page_module, "png_of", lambda *_: b"")
-
-
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("data", "sections", "figures"),
