@@ -64,10 +64,11 @@ TEST(SlopedPartitions, HaveTheDerivativesOfOneLoop) {
 TEST(SlopedPartitions, GoOnFromCheckpoints) {
     const std::string directory = ::testing::TempDir() + "idlewave-sloped-partitions";
     std::uint64_t restarts = 0;
+    const auto messages = static_cast<std::uint32_t>(800 / testing::stride(4));
     for (std::uint64_t seed = 0; seed < testing::trials(60); ++seed) {
         Dice dice(seed);
         const machine::Machine machine = testing::random_machine(dice);
-        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), 800);
+        const goal::Graph graph = testing::random_schedule(dice, 2 + dice.small(6), messages);
         const auto one = sequential_slopes(graph, machine, seed);
         if (one.empty()) {
             continue;

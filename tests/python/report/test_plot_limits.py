@@ -330,7 +330,8 @@ WRAPPERS = {"plot_curves": "plot_network", "plot_fit": "plot_network"}
 
 
 def drawn(figure: Figure) -> Figure:
-    FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(figure)
+    figure.draw_without_rendering()
     return figure
 
 

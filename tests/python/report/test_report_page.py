@@ -191,6 +191,7 @@ def test_progress_is_told_figure_by_figure(tmp_path: Path):
     assert told == ["slowdown", "run-time"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_one_format")
 def test_a_page_of_a_million_detours_stays_small(tmp_path: Path):
     data = noise(cores=2, seconds=700.0)

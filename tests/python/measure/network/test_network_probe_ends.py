@@ -273,7 +273,9 @@ def test_what_was_recorded_until_mpiexec_was_interrupted_is_read(installed, numb
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize(("name", "rank"), [("loggp", 0), ("loggp", 1), ("pairs", 0), ("clocks", 0)])
+@pytest.mark.parametrize(
+    ("name", "rank"), [("loggp", 0), ("loggp", 1), ("pairs", 0), pytest.param("clocks", 0, marks=pytest.mark.long)]
+)
 def test_a_rank_that_alone_is_told_to_end_ends_all_and_the_summary_is_whole(installed, name, rank, tmp_path):
     running = started_ranks(installed, name, tmp_path)
     os.kill(process_of_rank(rank, tmp_path), signal.SIGTERM)

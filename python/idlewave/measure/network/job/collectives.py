@@ -127,6 +127,7 @@ class CollectiveMeasurement:
         return find_speeds(self.samples[own], BARRIERS) if own.any() else None
 
     def _own(self, pilot_ns: float | None) -> pd.Series:
+        """Whether a sample is at the speed of the machine, and was not interrupted."""
         return self._near(pilot_ns) & (self.samples["disturbed"] == 0)
 
     def _near(self, pilot_ns: float | None) -> pd.Series:
