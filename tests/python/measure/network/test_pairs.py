@@ -294,7 +294,7 @@ def together(samples: pd.DataFrame) -> list[tuple[set[int], set[int]]]:
 
 @pytest.mark.mpi
 def test_in_serial_mode_one_pair_talks_at_a_time() -> None:
-    found = measure_pairs(4, open_mpi(), seconds=6, visits=1)
+    found = measure_pairs(4, open_mpi(), seconds=10, visits=1)
     assert len(found.pairs) == 6
     assert together(found.samples) == []
 
@@ -314,7 +314,7 @@ def test_concurrent_pairs_of_a_round_are_disjoint_and_talk_at_once() -> None:
 @pytest.mark.mpi
 def test_a_sample_of_pairs_joins_all_ranks_and_is_the_same_for_the_same_seed() -> None:
     use = open_mpi()
-    found = [measure_pairs(5, use, seconds=2, pairs=5, visits=1, seed=seed) for seed in (1, 1, 2)]
+    found = [measure_pairs(5, use, seconds=10, pairs=5, visits=1, seed=seed) for seed in (1, 1, 2)]
     chosen = [{tuple(pair) for pair in one.pairs[["a", "b"]].to_numpy().tolist()} for one in found]
     assert all(len(pairs) == 5 for pairs in chosen)
     assert chosen[0] == chosen[1] != chosen[2]
