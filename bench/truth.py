@@ -293,10 +293,10 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
             part = table[table["loop"].isin(names)]
             if len(part):
                 print(f"\n{ranks}, {kind}: {summary(part)}\n\n{markdown(part)}", flush=True)
-    any_barrier = compared(attempt.at_any_barrier, machine, 2)
-    any_barrier = any_barrier[any_barrier["loop"].isin(COLLECTIVES)]
+    any_barrier = attempt.at_any_barrier[attempt.at_any_barrier["loop"].isin(COLLECTIVES)]
     if len(any_barrier):
-        print(f"\n2 ranks, collectives at any speed of the barrier: {summary(any_barrier)}", flush=True)
+        said_of_all = summary(compared(any_barrier, machine, 2))
+        print(f"\n2 ranks, collectives at any speed of the barrier: {said_of_all}", flush=True)
     said = [f"{name} {error:+.1%}" for name, error in zip(real["program"], real["error"], strict=True)]
     print(f"\nreal programs, 2 ranks, {RUNS} runs each: {', '.join(said)}", flush=True)
     return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}

@@ -179,22 +179,19 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
     own = pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000
     pilot = own if pilot_ns is None else pilot_ns
     notes: tuple[str, ...] = ()
-    if found.share_near(pilot) < LEAST_NEAR:
-        counted = None
+    counted = pilot if found.share_near(pilot) >= LEAST_NEAR else None
+    if counted is None:
         notes = (
             "Collectives were measured at another speed than the machine's, at which a byte takes "
             f"{plain_time(pilot * 1000)} there and back: their errors are partly that of the speed. Measure the "
             "machine just before.",
         )
-    else:
-        counted = pilot
-    table = found.table(counted)
     barriers = found.barrier_speeds(counted)
     if barriers is not None and barriers.others > 0:
         notes = (*notes, _of_barriers(barriers))
     one_node = found.one_node and machine.measured != BETWEEN
     library = "" if found.forced else found.library
-    fitted = fit_rules(table, machine, found.ranks, one_node=one_node, library=library)
+    fitted = fit_rules(found.table(counted), machine, found.ranks, one_node=one_node, library=library)
     rules = merged((), fitted.rules, library, machine.node_ranks)
     if len(rules) > len(fitted.rules):
         notes = (*notes, BEYOND)

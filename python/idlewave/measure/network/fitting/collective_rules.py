@@ -133,9 +133,9 @@ def fit_rules(
     """The rules with which the simulation on `machine` comes nearest to the `measured` times.
 
     `measured`: see `CollectiveMeasurement.table`. `library`: its MPI_Get_library_version, where it chooses by itself.
-    `one_node`: all ranks were on one node, and may share a buffer: that
-    of the machine, if it has one already, which its other rules were found with. Collectives that the simulator does
-    not have are left out. Raises MeasurementError if none is left.
+    `one_node`: all ranks were on one node, and may share a buffer: that of the machine, if it has one already, which
+    its other rules were found with. Collectives that the simulator does not have are left out. Raises MeasurementError
+    if none is left.
     """
     quiet = replace(machine.with_noise(None), shared_buffer=None)
     known = measured["collective"].isin(set(algorithms()["collective"]))

@@ -29,6 +29,7 @@ OFF = 0.35
 LEAST_PART = 0.2
 """Share of a speed's samples below which they are too few for a fit of their own."""
 PILOTS = ("pilot_before_ns", "pilot_after_ns")
+"""The columns of samples with the pilots just before and after."""
 NONE = -1
 """The speed of a sample whose pilots disagree, or were disturbed."""
 

@@ -40,8 +40,7 @@ COLUMNS = (
     "elapsed_ns",
     "at_ns",
     "disturbed",
-    "pilot_before_ns",
-    "pilot_after_ns",
+    *PILOTS,
 )
 BARRIERS = ("barrier_before_ns", "barrier_after_ns")
 """Columns that earlier versions did not record."""
@@ -238,11 +237,9 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "repetitions": (1, 2**31),
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
-        "pilot_before_ns": (0, 2**50),
-        "pilot_after_ns": (0, 2**50),
     }
-    if set(BARRIERS) <= set(said["tables"]["samples"]["columns"]):
-        limits |= dict.fromkeys(BARRIERS, (0, 2**50))
+    barriers = BARRIERS if set(BARRIERS) <= set(said["tables"]["samples"]["columns"]) else ()
+    limits |= dict.fromkeys((*PILOTS, *barriers), (0, 2**50))
     samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
     return samples[~samples["collective"].isin(without_barrier(said))].reset_index(drop=True), said
