@@ -72,7 +72,10 @@ class Occupation {
     };
 
     explicit Occupation(Tables& tables)
-        : tables_(tables), reach_(tables.machine.noise_reach), noisy_(!tables.noise.empty()) {}
+        : tables_(tables),
+          reach_(tables.machine.noise_reach),
+          noisy_(!tables.noise.empty()),
+          sends_end_late_(tables.machine.sends_end_late()) {}
 
     /// The messages that the thread has sent.
     [[nodiscard]] std::uint64_t& messages() { return messages_.sent; }
@@ -206,10 +209,11 @@ class Occupation {
 
   private:
     /// The end of a send whose CPU is free at `free`: `completion` later (R7). No request or control message of a
-    /// rendezvous ends a send. With derivatives, what c would add counts even where it is 0.
+    /// rendezvous ends a send. With derivatives c counts on a machine that has it, for messages without it, too.
     [[gnu::always_inline]] Moment end_of_send(const Current& current, MessageKind kind, Time completion,
                                               const typename Observer::ActivityRef& ref, const Moment& free) {
-        if (completion == 0 && (!Observer::observes || Observer::records)) [[likely]] {
+        const bool counts = Observer::observes && !Observer::records && sends_end_late_;
+        if (completion == 0 && !counts) [[likely]] {
             return free;
         }
         if (kind != MessageKind::data && kind != MessageKind::rendezvous_data) {
@@ -271,6 +275,7 @@ class Occupation {
     Tables& tables_;
     machine::NoiseReach reach_;  ///< a copy: each message needs it
     bool noisy_;
+    bool sends_end_late_;
     MessageCount messages_;
 };
 

@@ -6,8 +6,14 @@ namespace idlewave::machine {
 
 namespace {
 
-bool posts_take_cpu(const Level& level) {
-    return std::ranges::any_of(level.segments, [](const Segment& segment) { return segment.parameters.o_p > 0; });
+/// Whether a parameter is not 0 for messages of some size, on some level.
+bool has(const Machine& machine, Time Parameters::* parameter) {
+    const auto of_level = [parameter](const Level& level) {
+        return std::ranges::any_of(level.segments,
+                                   [parameter](const Segment& segment) { return segment.parameters.*parameter > 0; });
+    };
+    return of_level(machine.network) || (machine.node && of_level(*machine.node)) ||
+           (machine.shared_buffer && of_level(*machine.shared_buffer));
 }
 
 }  // namespace
@@ -30,8 +36,11 @@ Time Machine::lookahead() const {
 }
 
 bool Machine::posts_take_cpu() const {
-    return machine::posts_take_cpu(network) || (node && machine::posts_take_cpu(*node)) ||
-           (shared_buffer && machine::posts_take_cpu(*shared_buffer));
+    return has(*this, &Parameters::o_p);
+}
+
+bool Machine::sends_end_late() const {
+    return has(*this, &Parameters::c);
 }
 
 }  // namespace idlewave::machine

@@ -96,6 +96,9 @@ struct Machine {
 
     /// Whether receives take the CPU: o_p is not 0 for messages of some size.
     [[nodiscard]] bool posts_take_cpu() const;
+
+    /// Whether sends end after their CPU time: c is not 0 for messages of some size.
+    [[nodiscard]] bool sends_end_late() const;
 };
 
 }  // namespace idlewave::machine

@@ -156,8 +156,12 @@ std::uint64_t expect_true_slopes(const S& source, const machine::Machine& machin
     for (unsigned level = 0; level < (machine.node ? 2 : 1); ++level) {
         for (const Nudge& nudge : nudges) {
             const machine::Parameters& own = machine.network.segments.front().parameters;
-            if ((nudge.name == std::string("o_p") && own.o_p == 0) || (nudge.name == std::string("c") && own.c == 0)) {
-                continue;  // from 0 on, the first picosecond changes what goes first, which is no small change
+            if ((nudge.name == "o_p" && own.o_p == 0) || (nudge.name == "c" && own.c == 0)) {
+                // From 0 on, the first picosecond changes what goes first, which is no small change.
+                for (const Sloped& rank : slopes) {
+                    EXPECT_EQ(nudge.count(rank.levels[level]), 0) << which << ", " << nudge.name;
+                }
+                continue;
             }
             machine::Machine other = machine;
             (level == 0 ? other.network : *other.node) = nudged(level == 0 ? machine.network : *machine.node, nudge);

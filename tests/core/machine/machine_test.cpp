@@ -61,6 +61,14 @@ TEST(Machine, ItsReceivesTakeTheCpuIfThoseOfSomeSizeDo) {
     EXPECT_TRUE(machine.posts_take_cpu());
 }
 
+TEST(Machine, ItsSendsEndLateIfThoseOfSomeSizeDo) {
+    Machine machine;
+    machine.shared_buffer = Level{};
+    EXPECT_FALSE(machine.sends_end_late());
+    machine.shared_buffer->segments.push_back({100, {.c = 1}});
+    EXPECT_TRUE(machine.sends_end_late());
+}
+
 TEST(Machine, ItsLookaheadIsTheLeastOverheadAndLatencyOfAnyTransmission) {
     Machine machine;
     machine.network.segments[0].parameters = {.L = 50, .o_s = 5};
