@@ -185,6 +185,18 @@ def test_a_machine_that_never_runs_alike_gives_no_result():
         estimate(samples, None)
 
 
+def test_repetitions_that_never_run_alike_are_fitted_all_together_where_a_failed_fit_is_noted():
+    samples = emulate(PUBLISHED["tcp-gige"], seed=1, repetitions=12)
+    samples["value_ns"] *= 1.5 ** samples["repetition"]
+    fit = estimate(samples, None, failed_fit="noted")
+    assert fit.steady == fit.repetitions == 12
+    assert "no 5 ran alike" in fit.failures[0]
+    assert fit.failures[0].endswith("the fit is to all of them.")
+    few = samples[samples["repetition"] < 4]
+    with pytest.raises(MeasurementError, match="of 4 repetitions"):
+        estimate(few, None, failed_fit="noted")
+
+
 def test_missing_series_are_named():
     samples = emulate(PUBLISHED["tcp-gige"], seed=1, repetitions=6)
     with pytest.raises(MeasurementError, match="none of the series paced"):

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 from collective_recordings import recorded as record_collectives
 from emulated_samples import emulate
+from idlewave.errors import MeasurementError
 from idlewave.measure import assess_pair
 from idlewave.measure.network import assessment_run
+from idlewave.measure.network.assessment import read_assessment
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.fitting.machine_speeds import at_speed
-from idlewave.measure.network.job.patterns import findings
+from idlewave.measure.network.job.patterns import findings, read_patterns
 from idlewave.measure.network.probing.job_run import JobProbe
 from idlewave.measure.network.transports import Transport
 from idlewave.measurement_parameters import PATTERN_SECONDS
@@ -110,6 +112,22 @@ def test_each_epoch_is_one_start_for_a_part_of_prtt_collectives_and_patterns(
     assert [start["patterns"].get("--changes") for start in starts] == [None, "257,12289", "257,12289"]
     assert [start["patterns"].get("--late") for start in starts] == [None, "1500.0", "1500.0"]
     assert len({start["patterns"]["--seed"] for start in starts}) == 3
+
+
+def test_patterns_give_a_machine_where_no_repetitions_of_prtt_ran_alike(tmp_path: Path) -> None:
+    raw = record(tmp_path / "raw", seed=1)
+    samples = pd.read_csv(raw / "samples.csv")
+    samples["value_ns"] *= 1.5 ** samples["repetition"]
+    samples.to_csv(raw / "samples.csv", index=False)
+    recorded(tmp_path / "patterns" / "epoch-1")
+    with pytest.raises(MeasurementError, match="ran alike"):
+        read_measurement(raw)
+    found = read_assessment(raw, read_patterns(tmp_path / "patterns"))
+    assert found.notes[0].startswith("By PRTT, of 10 repetitions of the network measurement no 5 ran alike")
+    assert found.patterns is not None
+    assert found.patterns.table["error"].abs().median() < 0.05
+    save_network(tmp_path / "m", found, "m")
+    assert load_network(tmp_path / "m").notes == found.notes
 
 
 @pytest.mark.alone

@@ -27,7 +27,7 @@ def test_mpi_over_tcp_on_one_host_gives_a_machine(monkeypatch: pytest.MonkeyPatc
     """By PRTT L is negative there, since a send's CPU time overlaps with its message's way."""
     for name, value in OVER_TCP.items():
         monkeypatch.setenv(name, value)
-    found = assess_pair(open_mpi(), seconds=1, pattern_seconds=3, epochs=2, max_size=65536)
+    found = assess_pair(open_mpi(), max_size=65536)
     assert found.patterns is not None
     warm = found.patterns.table[found.patterns.table["pattern"] != COLD]
     assert warm["error"].abs().median() < 0.15

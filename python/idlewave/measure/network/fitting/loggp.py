@@ -76,10 +76,11 @@ def estimate(
     `transport`: its traits show whether a send that waits for its receiver runs a rendezvous or waits for room in a
     buffer. `pages`: the position of messages in pages, None if that does not matter or is not known.
     `seed` draws the bootstrap's samples. Raises MeasurementError, naming the parameter, its value and its
-    interval, if a parameter is negative beyond its uncertainty or a curve scatters too much; and if the fit is
-    far from the measured round trips or trains; unless `failed_fit` is "noted": then the notes say so.
+    interval, if a parameter is negative beyond its uncertainty or a curve scatters too much; if the fit is far from the
+    measured round trips or trains; and if too few repetitions ran alike; unless `failed_fit` is "noted": then the
+    failures say so.
     """
-    seen = observe(samples, transport.passive)
+    seen = observe(samples, transport.passive, take_unlike=failed_fit == "noted")
     medians = Medians(seen.sizes, seen.medians(), seen.errors())
     threshold = eager_threshold(seen, medians, eager_limit, transport)
     try:
@@ -111,7 +112,8 @@ def _estimate(
     far = _far_off(predictions)
     if far and failed_fit == "refused":
         raise MeasurementError(far[0])
-    failures = [*(failure for r in ranges for failure in r.failures), *(f"By PRTT, {why}." for why in far)]
+    unlike = [f"By PRTT, {seen.unlike}; the fit is to all of them."] if seen.unlike else []
+    failures = [*unlike, *(failure for r in ranges for failure in r.failures), *(f"By PRTT, {why}." for why in far)]
     return LogGP(
         ranges=ranges,
         S=S,

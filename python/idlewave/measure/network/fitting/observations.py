@@ -49,7 +49,7 @@ class Observations:
     is a call, the way of its request and the way of its data: half is its time less the request's way, which is half of
     the time of the smallest get beyond the call. raw: by series; paced is without the delays. train, paced: the number
     of their messages by size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: the number of
-    the `samples` samples that were left out.
+    the `samples` samples that were left out. unlike: why all repetitions count as steady; empty if enough ran alike.
     """
 
     sizes: NDArray[np.int64]
@@ -61,6 +61,7 @@ class Observations:
     left_out: tuple[int, ...]
     samples: int
     disturbed: int
+    unlike: str = ""
 
     @property
     def repetitions(self) -> int:
@@ -105,10 +106,11 @@ class Observations:
         } | ({"receive": values["wait"]} if "wait" in values else {})
 
 
-def observe(samples: pd.DataFrame, passive: bool = False) -> Observations:
+def observe(samples: pd.DataFrame, passive: bool = False, take_unlike: bool = False) -> Observations:
     """The curves of `samples` (columns as in COLUMNS; with `disturbed` if the probe counts context switches).
 
     `passive`: the server takes no part in an exchange (get), so that none of its calls can be timed (`wait`).
+    `take_unlike`: where too few repetitions ran alike, all of them count, and `unlike` says why.
 
     Raises MeasurementError if there are too few.
     """
@@ -124,11 +126,15 @@ def observe(samples: pd.DataFrame, passive: bool = False) -> Observations:
     sizes = _common_sizes(kept, series)
     whole = {s: _grid(kept[kept["series"] == s], repetitions, sizes) for s in series}
     steady = _steady(whole)
+    unlike = ""
     if steady.sum() < FEWEST:
-        raise MeasurementError(
+        unlike = (
             f"of {len(repetitions)} repetitions of the network measurement no {FEWEST} ran alike (within "
             "15 %): the machine was too busy, or the time too short"
         )
+        if not take_unlike or len(repetitions) < FEWEST:
+            raise MeasurementError(unlike)
+        steady = np.ones(len(repetitions), dtype=np.bool_)
     paced = kept[kept["series"] == "paced"]
     waited = (paced["n"] - 1) * paced["delay_ns"]
     whole["paced"] = _grid(paced.assign(value_ns=paced["value_ns"] - waited), repetitions, sizes)
@@ -151,6 +157,7 @@ def observe(samples: pd.DataFrame, passive: bool = False) -> Observations:
         tuple(sizes[~seen].tolist()),
         len(samples),
         len(samples) - len(kept),
+        unlike,
     )
 
 

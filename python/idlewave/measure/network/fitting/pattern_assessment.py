@@ -10,9 +10,10 @@ import pandas as pd
 from ....errors import MeasurementError
 from ....formatting import percent_text, plain_time, size_text
 from ....machine import Level, Machine
+from .fitted_piece import FittedPiece
 from .loggp import median_interval
 from .machine_speeds import Speeds, find_speeds, usual_or
-from .pattern_fit import PatternRange, PieceFits, fit_patterns, level_of_ranges
+from .pattern_fit import PatternRange, PieceFits, fit_patterns, level_of_ranges, with_intervals
 from .pattern_times import COLD, KEYS, NOT_FITTED, PATTERNS, PEERS, PatternPrograms, items_of
 
 GOOD, FAIR = 0.05, 0.1
@@ -84,13 +85,14 @@ def assess_patterns(
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
     S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])])
-    ranges, table = _fitted(epochs, whole, fits, S)
+    pieces, table = _fitted(whole, fits, S)
     too_quick = False
     if S is not None and _off(table, S) > GOOD:
-        others, other_table = _fitted(epochs, whole, fits, None)
+        others, other_table = _fitted(whole, fits, None)
         too_quick = _off(other_table, S) < _off(table, S)
         if too_quick:
-            ranges, table, S = others, other_table, None
+            pieces, table, S = others, other_table, None
+    ranges = with_intervals(fits, pieces, epochs)
     notes = [
         *_speed_notes(speeds, chosen),
         *_error_notes(table),
@@ -105,11 +107,9 @@ def assess_patterns(
     return PatternFit(tuple(ranges), S, table, speeds.table, chosen, own["epoch"].nunique(), tuple(notes))
 
 
-def _fitted(
-    epochs: Sequence[pd.DataFrame], whole: pd.DataFrame, fits: PieceFits, S: int | None
-) -> tuple[list[PatternRange], pd.DataFrame]:
-    ranges = fit_patterns(epochs, fits, S)
-    return ranges, with_errors(whole, Machine("fitted", level_of_ranges(ranges, S)))
+def _fitted(whole: pd.DataFrame, fits: PieceFits, S: int | None) -> tuple[list[FittedPiece], pd.DataFrame]:
+    pieces = fit_patterns(fits, S)
+    return pieces, with_errors(whole, Machine("fitted", level_of_ranges(pieces, S)))
 
 
 def _off(table: pd.DataFrame, S: int) -> float:

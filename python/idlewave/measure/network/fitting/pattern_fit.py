@@ -42,8 +42,8 @@ class PatternRange:
     intervals: dict[str, tuple[float, float]]
 
 
-def level_of_ranges(ranges: Sequence[PatternRange], eager_limit: int | None) -> Level:
-    """The ranges as a level of a machine's network."""
+def level_of_ranges(ranges: Sequence[PatternRange | FittedPiece], eager_limit: int | None) -> Level:
+    """The ranges, or the pieces, as a level of a machine's network."""
     later = tuple(Segment(r.first, r.parameters) for r in ranges[1:])
     return Level(ranges[0].parameters, later, eager_limit)
 
@@ -132,12 +132,8 @@ def _shown_by(sizes: pd.Series[int], starts: Sequence[int]) -> tuple[set[int], s
     return ends, kept
 
 
-def fit_patterns(tables: Sequence[pd.DataFrame], fits: PieceFits, eager_limit: int | None = None) -> list[PatternRange]:
-    """The parameters by range of sizes.
-
-    `tables` has a table like that of `fits` for each epoch of the measurement, for the intervals. `eager_limit`: S,
-    None if every message is eager.
-    """
+def fit_patterns(fits: PieceFits, eager_limit: int | None = None) -> list[FittedPiece]:
+    """The pieces of the sizes with their parameters. `eager_limit`: S, None if every message is eager."""
     pieces = _fit_pieces(fits, eager_limit)
     others = _with_posting(fits, pieces, eager_limit)
     better = _criterion(others) < _criterion(pieces) and _held_out(others) <= _held_out(pieces)
@@ -146,7 +142,14 @@ def fit_patterns(tables: Sequence[pd.DataFrame], fits: PieceFits, eager_limit: i
     threshold = max(p.threshold for p in pieces)
     if _criterion(others) + _held_out(others) <= _criterion(pieces) + _held_out(pieces) + threshold:
         pieces = [p.or_as(other) for p, other in zip(pieces, others, strict=True)]
-    pieces = _with_better_limits(fits, pieces)
+    return _with_better_limits(fits, pieces)
+
+
+def with_intervals(
+    fits: PieceFits, pieces: Sequence[FittedPiece], tables: Sequence[pd.DataFrame]
+) -> list[PatternRange]:
+    """The parameters by range of sizes, with their intervals. `tables` has a table like that of `fits` for each epoch
+    of the measurement."""
     intervals = fits.map(parameter_intervals, pieces, repeat(tables))
     return [PatternRange(p.first, p.parameters, own) for p, own in zip(pieces, intervals, strict=True)]
 
