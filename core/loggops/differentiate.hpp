@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "loggops/shared_slopes.hpp"
 #include "loggops/slopes.hpp"
 #include "machine/machine.hpp"
@@ -13,7 +15,8 @@ template <class Run>
 auto differentiate(const machine::Machine& machine, Run run) {
     if (machine.lookahead() > 0) {
         try {
-            SharedDifferentiation shared;
+            SharedDifferentiation shared(std::ranges::any_of(
+                machine::level_kinds, [&machine](machine::LevelKind kind) { return machine.sends_end_late(kind); }));
             return run(shared);
         } catch (const TooManySlopes&) {
             if (!machine.node && !machine.shared_buffer) {

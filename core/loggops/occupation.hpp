@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 
@@ -75,7 +78,7 @@ class Occupation {
         : tables_(tables),
           reach_(tables.machine.noise_reach),
           noisy_(!tables.noise.empty()),
-          sends_end_late_(tables.machine.sends_end_late()) {}
+          sends_end_late_(sends_end_late(tables.machine)) {}
 
     /// The messages that the thread has sent.
     [[nodiscard]] std::uint64_t& messages() { return messages_.sent; }
@@ -163,7 +166,7 @@ class Occupation {
         current.free_times()[tables_.layout.tx(op.nic)] =
             tables_.observer.at(ref, Point::sender_gap, later(begin, costs.gap));
         ++messages_.sent;
-        return {end_of_send(current, message.kind, costs.completion, ref, free), later(cpu.overhead, costs.L),
+        return {end_of_send(current, message, costs.completion, ref, free), later(cpu.overhead, costs.L),
                 tables_.observer.annotate(ref)};
     }
 
@@ -209,19 +212,35 @@ class Occupation {
 
   private:
     /// The end of a send whose CPU is free at `free`: `completion` later (R7). No request or control message of a
-    /// rendezvous ends a send. With derivatives c counts on a machine that has it, for messages without it, too.
-    [[gnu::always_inline]] Moment end_of_send(const Current& current, MessageKind kind, Time completion,
+    /// rendezvous ends a send.
+    [[gnu::always_inline]] Moment end_of_send(const Current& current, const MessageEnd& message, Time completion,
                                               const typename Observer::ActivityRef& ref, const Moment& free) {
-        const bool counts = Observer::observes && !Observer::records && sends_end_late_;
-        if (completion == 0 && !counts) [[likely]] {
+        if (completion == 0 && !counts_completion(message)) [[likely]] {
             return free;
         }
-        if (kind != MessageKind::data && kind != MessageKind::rendezvous_data) {
+        if (message.kind != MessageKind::data && message.kind != MessageKind::rendezvous_data) {
             return free;
         }
         const Moment done = tables_.observer.at(ref, Point::completed, later(time_of(free), completion));
         tables_.processed[current.number()] = latest(tables_.processed[current.number()], done);
         return done;
+    }
+
+    /// Whether c is differentiated for a message that has none: where others of its level have it, since a parameter of
+    /// a level grows for all sizes.
+    [[nodiscard, gnu::always_inline]] bool counts_completion(const MessageEnd& message) const {
+        if constexpr (Observer::observes && !Observer::records) {
+            return sends_end_late_[static_cast<std::size_t>(message.level)];
+        }
+        return false;
+    }
+
+    using ByLevel = std::array<bool, machine::level_kinds.size()>;
+    static ByLevel sends_end_late(const machine::Machine& machine) {
+        ByLevel late = {};
+        std::ranges::transform(machine::level_kinds, late.begin(),
+                               [&machine](machine::LevelKind kind) { return machine.sends_end_late(kind); });
+        return late;
     }
 
     /// The CPU's part of a message.
@@ -275,7 +294,7 @@ class Occupation {
     Tables& tables_;
     machine::NoiseReach reach_;  ///< a copy: each message needs it
     bool noisy_;
-    bool sends_end_late_;
+    ByLevel sends_end_late_;
     MessageCount messages_;
 };
 

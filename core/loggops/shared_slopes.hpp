@@ -66,6 +66,9 @@ class SharedDifferentiation : public NoRecording {
     using Moment = SharedSlopes;
     using Annotation = const SlopeStep*;
 
+    /// `with_c`: whether sends end after their CPU time on some level of the machine.
+    explicit SharedDifferentiation(bool with_c = true) : table_(with_c) {}
+
     struct Payload : Message {
         InternedSlopes* sent = nullptr;  ///< the slopes of the arrival
 

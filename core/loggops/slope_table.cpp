@@ -27,7 +27,7 @@ std::uint32_t length_of(const SlopeStep& first) {
 
 }  // namespace
 
-SlopeTable::SlopeTable() : zero_(intern({})), next_check_(items_to_check) {}
+SlopeTable::SlopeTable(bool with_c) : with_c_(with_c), zero_(intern({})), next_check_(items_to_check) {}
 
 std::size_t SlopeTable::Hash::operator()(const AllSlopes& slopes) const {
     // Odd constants of many bits: the fractions of the golden ratio and of the square root of 3.
@@ -91,7 +91,7 @@ const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& acti
             step.cpu = at(Point::sender_free);
             step.nic = at(Point::sender_gap);
             step.message = intern(Rules::annotate(ref));
-            step.completion = at(Point::completed);
+            step.completion = with_c_ ? at(Point::completed) : step.cpu;
             break;
         case ActivityKind::reception:
             step.cpu = at(Point::receiver_free);

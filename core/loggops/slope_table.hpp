@@ -65,7 +65,8 @@ struct InternedSlopes {
 /// so one comparison finds the slopes of a moment, where adding them up takes a hundred instructions.
 class SlopeTable {
   public:
-    SlopeTable();
+    /// `with_c`: whether a send may end later than its CPU is free.
+    explicit SlopeTable(bool with_c);
 
     /// The slopes of the beginning of the simulation.
     [[nodiscard]] InternedSlopes* zero() const { return zero_; }
@@ -133,6 +134,7 @@ class SlopeTable {
         return std::pmr::polymorphic_allocator<>(&memory_).new_object<Item>();
     }
 
+    bool with_c_;
     std::mutex mutex_;                            ///< protects all members below
     std::pmr::monotonic_buffer_resource memory_;  ///< few large pieces keep entries close together
     std::pmr::unordered_set<InternedSlopes*, Hash, Alike> found_{&memory_};

@@ -6,14 +6,10 @@ namespace idlewave::machine {
 
 namespace {
 
-/// Whether a parameter is not 0 for messages of some size, on some level.
-bool has(const Machine& machine, Time Parameters::* parameter) {
-    const auto of_level = [parameter](const Level& level) {
-        return std::ranges::any_of(level.segments,
-                                   [parameter](const Segment& segment) { return segment.parameters.*parameter > 0; });
-    };
-    return of_level(machine.network) || (machine.node && of_level(*machine.node)) ||
-           (machine.shared_buffer && of_level(*machine.shared_buffer));
+/// Whether a parameter is not 0 for messages of some size.
+bool has(const Level& level, Time Parameters::* parameter) {
+    return std::ranges::any_of(level.segments,
+                               [parameter](const Segment& segment) { return segment.parameters.*parameter > 0; });
 }
 
 }  // namespace
@@ -35,12 +31,25 @@ Time Machine::lookahead() const {
     return least;
 }
 
-bool Machine::posts_take_cpu() const {
-    return has(*this, &Parameters::o_p);
+bool Machine::has_level(LevelKind kind) const {
+    switch (kind) {
+        case LevelKind::node:
+            return node.has_value();
+        case LevelKind::shared_buffer:
+            return shared_buffer.has_value();
+        case LevelKind::network:
+            break;
+    }
+    return true;
 }
 
-bool Machine::sends_end_late() const {
-    return has(*this, &Parameters::c);
+bool Machine::posts_take_cpu() const {
+    return std::ranges::any_of(
+        level_kinds, [this](LevelKind kind) { return has_level(kind) && has(level(kind), &Parameters::o_p); });
+}
+
+bool Machine::sends_end_late(LevelKind kind) const {
+    return has_level(kind) && has(level(kind), &Parameters::c);
 }
 
 }  // namespace idlewave::machine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -66,6 +67,7 @@ enum class LevelKind : std::uint8_t {
     node,          ///< within a node
     shared_buffer  ///< within a node, through a buffer that its ranks share
 };
+inline constexpr std::array level_kinds{LevelKind::network, LevelKind::node, LevelKind::shared_buffer};
 
 /// A machine: its network between nodes, optionally another inside nodes of `node_ranks` ranks, and its noise.
 /// Optionally a node has a buffer that its ranks share, for the messages with its tags (goal/op.hpp); on a machine
@@ -91,14 +93,16 @@ struct Machine {
         return network;
     }
 
+    [[nodiscard]] bool has_level(LevelKind kind) const;
+
     /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md).
     [[nodiscard]] Time lookahead() const;
 
     /// Whether receives take the CPU: o_p is not 0 for messages of some size.
     [[nodiscard]] bool posts_take_cpu() const;
 
-    /// Whether sends end after their CPU time: c is not 0 for messages of some size.
-    [[nodiscard]] bool sends_end_late() const;
+    /// Whether sends on a level end after their CPU time: it has a c that is not 0 for messages of some size.
+    [[nodiscard]] bool sends_end_late(LevelKind kind) const;
 };
 
 }  // namespace idlewave::machine

@@ -110,7 +110,9 @@ class Sensitivities:
     `shared_buffer` (None without a buffer that the ranks of a node share) have for each of `PARAMETERS` the derivative
     by it: how many times it counts (for G, O, O_s and O_r: bytes). If a parameter of that level, in all its segments,
     grows by 1 ps (those: 1 ps per byte), the time grows by so many ps. o is o_s and o_r growing together, and O
-    likewise. By c and by o_p it is 0 on a machine without them: there the first picosecond changes the order of ops.
+    likewise. By c it is 0 on a level without c, and by o_p on a machine without o_p: there the first picosecond may
+    change what goes first. Where a level has c for some sizes alone, and a machine o_p for some messages alone, the
+    others count, too, as long as nothing goes first because of that.
     `computation` is the derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every
     rank. `run` has the statistics of the simulation, if it ran in partitions of the kernel.
     """

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -75,6 +76,12 @@ void give(machine::Level& level, Time machine::Parameters::* parameter, testing:
     }
 }
 
+/// The levels of a machine by LevelKind, nullptr for those that it does not have.
+std::array<machine::Level*, all_levels> levels_of(machine::Machine& machine) {
+    const auto of = [](std::optional<machine::Level>& level) { return level ? &*level : nullptr; };
+    return {&machine.network, of(machine.node), of(machine.shared_buffer)};
+}
+
 machine::Machine fine_machine(testing::Dice& dice) {
     machine::Machine machine;
     machine.network = fine_level(dice);
@@ -87,9 +94,11 @@ machine::Machine fine_machine(testing::Dice& dice) {
     }
     for (Time machine::Parameters::* added : {&machine::Parameters::c, &machine::Parameters::o_p}) {
         if (dice.one_in(3)) {
-            give(machine.network, added, dice);
-            if (machine.node) {
-                give(*machine.node, added, dice);
+            for (machine::Level* level : levels_of(machine)) {
+                if (level == nullptr || dice.one_in(3)) {
+                    continue;
+                }
+                give(*level, added, dice);
             }
         }
     }
@@ -153,18 +162,26 @@ std::uint64_t expect_true_slopes(const S& source, const machine::Machine& machin
     const std::vector<Sloped> slopes = slopes_by<Observer>(source, machine);
     const std::vector<Time> before = times_of(source, machine);
     std::uint64_t found = 0;
-    for (unsigned level = 0; level < (machine.node ? 2 : 1); ++level) {
+    for (const machine::LevelKind kind : machine::level_kinds) {
+        const auto level = static_cast<std::size_t>(kind);
         for (const Nudge& nudge : nudges) {
-            const machine::Parameters& own = machine.network.segments.front().parameters;
-            if ((nudge.name == "o_p" && own.o_p == 0) || (nudge.name == "c" && own.c == 0)) {
+            machine::Machine other = machine;
+            machine::Level* changed = levels_of(other)[level];
+            if (changed == nullptr) {
+                continue;
+            }
+            if (nudge.name == "o_p" && machine.posts_take_cpu() && changed->segments.front().parameters.o_p == 0) {
+                continue;  // the other levels have it: it counts, but here also from 0 on
+            }
+            if ((nudge.name == "o_p" && !machine.posts_take_cpu()) ||
+                (nudge.name == "c" && !machine.sends_end_late(kind))) {
                 // From 0 on, the first picosecond changes what goes first, which is no small change.
                 for (const Sloped& rank : slopes) {
                     EXPECT_EQ(nudge.count(rank.levels[level]), 0) << which << ", " << nudge.name;
                 }
                 continue;
             }
-            machine::Machine other = machine;
-            (level == 0 ? other.network : *other.node) = nudged(level == 0 ? machine.network : *machine.node, nudge);
+            *changed = nudged(*changed, nudge);
             const std::vector<Time> after = times_of(source, other);
             for (std::uint32_t r = 0; r < source.ranks(); ++r) {
                 EXPECT_EQ(slopes[r].time, before[r]);

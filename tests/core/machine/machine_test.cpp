@@ -61,12 +61,14 @@ TEST(Machine, ItsReceivesTakeTheCpuIfThoseOfSomeSizeDo) {
     EXPECT_TRUE(machine.posts_take_cpu());
 }
 
-TEST(Machine, ItsSendsEndLateIfThoseOfSomeSizeDo) {
+TEST(Machine, SendsOnALevelEndLateIfThoseOfSomeSizeDo) {
     Machine machine;
     machine.shared_buffer = Level{};
-    EXPECT_FALSE(machine.sends_end_late());
+    EXPECT_FALSE(machine.sends_end_late(LevelKind::shared_buffer));
     machine.shared_buffer->segments.push_back({100, {.c = 1}});
-    EXPECT_TRUE(machine.sends_end_late());
+    EXPECT_TRUE(machine.sends_end_late(LevelKind::shared_buffer));
+    EXPECT_FALSE(machine.sends_end_late(LevelKind::network));
+    EXPECT_FALSE(machine.sends_end_late(LevelKind::node));
 }
 
 TEST(Machine, ItsLookaheadIsTheLeastOverheadAndLatencyOfAnyTransmission) {

@@ -17,7 +17,6 @@ from idlewave.cli import cli, study_command
 from idlewave.export import write_otf2, write_perfetto
 from idlewave.export.picture import write_picture
 from idlewave.measure import Measurement
-from long_cases import most_long
 from PIL import Image
 from places import EXAMPLES
 from trace_files import write_trace
@@ -65,7 +64,13 @@ WRITTEN = {
 """What commands write, by their words."""
 
 
-@pytest.mark.parametrize("command", most_long(WRITTEN, len(WRITTEN) - 1))  # a report draws its figures for seconds
+SLOW = [command for command in WRITTEN if command.startswith("report")]
+"""A report draws its figures for seconds."""
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(command, marks=pytest.mark.long) if command in SLOW else command for command in WRITTEN]
+)
 def test_what_a_command_writes_says_which_command_wrote_it(
     command: str, material: dict[str, str], tmp_path: Path
 ) -> None:

@@ -214,8 +214,10 @@ def has_patterns(transport: str) -> bool:
 
 
 def changes_of(fit: LogGP) -> list[int]:
-    """The first size of each protocol that PRTT has enclosed to the byte."""
-    found = {r.first for r in fit.ranges[1:] if r.cause in ("jump", "rendezvous") and r.onset[0] == r.onset[1]}
+    """The first size of each protocol that PRTT has enclosed to the byte. Where its repetitions ran unlike each other,
+    a jump may be one of the machine's speed, and only S is known: it is found by shares of a time."""
+    later = fit.ranges[1:] if fit.ran_alike else ()
+    found = {r.first for r in later if r.cause in ("jump", "rendezvous") and r.onset[0] == r.onset[1]}
     if fit.seen_limit is not None:
         found.add(fit.seen_limit + 1)
     return sorted(found)

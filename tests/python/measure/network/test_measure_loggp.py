@@ -186,14 +186,17 @@ def test_a_machine_that_never_runs_alike_gives_no_result():
 
 
 def test_repetitions_that_never_run_alike_are_fitted_all_together_where_a_failed_fit_is_noted():
-    samples = emulate(PUBLISHED["tcp-gige"], seed=1, repetitions=12)
+    samples = emulate(PUBLISHED["tcp-gige"], seed=1, repetitions=13)
     samples["value_ns"] *= 1.5 ** samples["repetition"]
     fit = estimate(samples, None, failed_fit="noted")
-    assert fit.steady == fit.repetitions == 12
-    assert "no 5 ran alike" in fit.failures[0]
-    assert fit.failures[0].endswith("the fit is to all of them.")
+    assert (fit.steady, fit.repetitions, fit.ran_alike) == (1, 13, False)
+    assert fit.failures[0].startswith("No 5 of 13 repetitions of PRTT ran alike")
+    assert not any("set aside because they ran unlike" in note for note in fit.notes)
+    trips = samples[(samples["series"] == "rtt") & (samples["size"] == 1)]["value_ns"]
+    half = fit.medians[(fit.medians["curve"] == "half") & (fit.medians["size"] == 1)].iloc[0]
+    assert (half["n"], half["median_ps"]) == (13, pytest.approx(500 * trips.median()))
     few = samples[samples["repetition"] < 4]
-    with pytest.raises(MeasurementError, match="of 4 repetitions"):
+    with pytest.raises(MeasurementError, match="no 5 of 4 repetitions"):
         estimate(few, None, failed_fit="noted")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from emulated_samples import emulate
 from idlewave.errors import MeasurementError
 from idlewave.measure import assess_pair
 from idlewave.measure.network import assessment_run
-from idlewave.measure.network.assessment import read_assessment
+from idlewave.measure.network.assessment import changes_of, read_assessment
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.fitting.machine_speeds import at_speed
@@ -116,18 +117,30 @@ def test_each_epoch_is_one_start_for_a_part_of_prtt_collectives_and_patterns(
 
 def test_patterns_give_a_machine_where_no_repetitions_of_prtt_ran_alike(tmp_path: Path) -> None:
     raw = record(tmp_path / "raw", seed=1)
+    for epoch in (1, 2):
+        recorded(tmp_path / "patterns" / f"epoch-{epoch}")
+    patterns = read_patterns(tmp_path / "patterns")
     samples = pd.read_csv(raw / "samples.csv")
     samples["value_ns"] *= 1.5 ** samples["repetition"]
     samples.to_csv(raw / "samples.csv", index=False)
-    recorded(tmp_path / "patterns" / "epoch-1")
     with pytest.raises(MeasurementError, match="ran alike"):
         read_measurement(raw)
-    found = read_assessment(raw, read_patterns(tmp_path / "patterns"))
-    assert found.notes[0].startswith("By PRTT, of 10 repetitions of the network measurement no 5 ran alike")
+    found = read_assessment(raw, patterns)
+    assert found.notes[0].startswith("No 5 of 10 repetitions of PRTT ran alike")
     assert found.patterns is not None
+    assert found.patterns.ranges[-1].intervals.keys() == found.patterns.ranges[0].intervals.keys()
     assert found.patterns.table["error"].abs().median() < 0.05
     save_network(tmp_path / "m", found, "m")
     assert load_network(tmp_path / "m").notes == found.notes
+
+
+def test_a_jump_of_prtt_is_a_change_of_protocol_only_where_its_repetitions_ran_alike(tmp_path: Path) -> None:
+    """Sizes that were measured later may have run at another speed than those beside them."""
+    fit = read_measurement(record(tmp_path / "raw", seed=1)).fit
+    jump = replace(fit.ranges[1], first=301, cause="jump", onset=(301, 301))
+    alike = replace(fit, ranges=(fit.ranges[0], jump, fit.ranges[1]))
+    assert changes_of(alike) == [301, 12_289]
+    assert changes_of(replace(alike, steady=4)) == [12_289]
 
 
 @pytest.mark.alone

@@ -66,7 +66,7 @@ def doubts(seen: Observations, medians: Medians) -> tuple[str, ...]:
     """Notes about uncertainty that is due to the samples."""
     notes = []
     steady = int(seen.steady.sum())
-    if steady < 0.8 * seen.repetitions:
+    if seen.ran_alike and steady < 0.8 * seen.repetitions:
         notes.append(
             f"The machine changed its speed during the measurement: {seen.repetitions - steady} of {seen.repetitions} "
             "repetitions were set aside because they ran unlike the others."
@@ -75,7 +75,8 @@ def doubts(seen: Observations, medians: Medians) -> tuple[str, ...]:
         notes.append(f"{seen.disturbed} of {seen.samples} samples were set aside: a rank lost its core during them.")
     if seen.left_out:
         shown = ", ".join(map(str, seen.left_out[:5])) + (" …" if len(seen.left_out) > 5 else "")
-        notes.append(f"{len(seen.left_out)} sizes have too few samples that ran alike, and are left out: {shown} B.")
+        alike = " that ran alike" if seen.ran_alike else ""
+        notes.append(f"{len(seen.left_out)} sizes have too few samples{alike}, and are left out: {shown} B.")
     reach = {name: 1.96 * medians.errors[name] / medians.curves[name] for name in ("half", "gap")}
     unsure = np.any([np.abs(values) > UNSETTLED for values in reach.values()], axis=0)
     if unsure.any():

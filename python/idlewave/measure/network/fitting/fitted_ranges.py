@@ -23,7 +23,8 @@ _DECIDES = {"half": "L", "gap": "g", "send": "o_s", "receive": "o_r"}
 
 
 FailedFit = Literal["refused", "noted"]
-"""Whether a fit that fails is an error, or a parameter below 0 is held at 0 and that is noted."""
+"""Whether a fit that fails is an error, or is noted: a parameter below 0 is held at 0 then, and where too few
+repetitions ran alike, the fit is to all of them."""
 
 
 class QuickRendezvousError(MeasurementError):

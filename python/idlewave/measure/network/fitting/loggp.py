@@ -22,7 +22,7 @@ from .bootstrap import CONFIDENCE, bootstrap
 from .eager_threshold import Threshold, eager_threshold
 from .fit_notes import doubts, remarks
 from .fitted_ranges import LARGEST_SCATTER, FailedFit, QuickRendezvousError, Range, checked
-from .observations import Array, Curves, Observations, observe
+from .observations import FEWEST, Array, Curves, Observations, observe
 from .page_steps import Pages
 from .prediction import Exchange, Network, prtts
 from .range_model import Medians
@@ -41,7 +41,8 @@ class LogGP:
 
     medians: one row a (size, curve): median_ps, low_ps, high_ps (95 %, order statistics), n. predictions: one row a
     (size, series rtt or train): measured_ps, predicted_ps by the simulator's rules, residual (relative). repetitions:
-    those made, and the steady ones of them (see observations.py). notes: sentences about the fit.
+    those made. steady: how many of them ran alike (see observations.py); the fit is to these, or to all if they are too
+    few. notes: sentences about the fit.
     """
 
     ranges: tuple[Range, ...]
@@ -54,6 +55,11 @@ class LogGP:
     S_bounds: tuple[int, int] | None = None
     seen_limit: int | None = None
     failures: tuple[str, ...] = ()
+
+    @property
+    def ran_alike(self) -> bool:
+        """Whether the fit is to repetitions that ran alike, and not to all because those were too few."""
+        return self.steady >= FEWEST
 
     @property
     def network(self) -> Network:
@@ -112,7 +118,7 @@ def _estimate(
     far = _far_off(predictions)
     if far and failed_fit == "refused":
         raise MeasurementError(far[0])
-    unlike = [f"By PRTT, {seen.unlike}; the fit is to all of them."] if seen.unlike else []
+    unlike = [] if seen.ran_alike else [_ran_unlike(seen)]
     failures = [*unlike, *(failure for r in ranges for failure in r.failures), *(f"By PRTT, {why}." for why in far)]
     return LogGP(
         ranges=ranges,
@@ -125,6 +131,13 @@ def _estimate(
         S_bounds=threshold.bounds,
         seen_limit=S,
         failures=tuple(failures),
+    )
+
+
+def _ran_unlike(seen: Observations) -> str:
+    return (
+        f"No {FEWEST} of {seen.repetitions} repetitions of PRTT ran alike (within 15 %): its fit is to all of them, at "
+        "whatever speed they ran."
     )
 
 

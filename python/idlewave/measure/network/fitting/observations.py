@@ -2,7 +2,8 @@
 
 A virtual machine changes its speed by a factor of two within seconds (another tenant, a sibling thread). Medians over
 such a mixture describe no machine. So the repetitions are compared with each other, and the largest group of similar
-speed is used; the number of the others is reported. Samples during which a rank lost its core are left out one by one.
+speed is used; the number of the others is reported. If it is too small, that is an error, or all are used. Samples
+during which a rank lost its core are left out one by one.
 
 Not every repetition has every size: sizes around a protocol change are added later, settled ones are sampled less
 often, and an interrupt leaves an incomplete repetition.
@@ -49,49 +50,55 @@ class Observations:
     is a call, the way of its request and the way of its data: half is its time less the request's way, which is half of
     the time of the smallest get beyond the call. raw: by series; paced is without the delays. train, paced: the number
     of their messages by size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: the number of
-    the `samples` samples that were left out. unlike: why all repetitions count as steady; empty if enough ran alike.
+    the `samples` samples that were left out. steady: the repetitions that ran alike; counted: those of which the curves
+    are, which are all if too few ran alike.
     """
 
     sizes: NDArray[np.int64]
     raw: Curves
     steady: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
     train: NDArray[np.int64]
     paced: NDArray[np.int64]
     late: pd.DataFrame
     left_out: tuple[int, ...]
     samples: int
     disturbed: int
-    unlike: str = ""
 
     @property
     def repetitions(self) -> int:
         """The number of repetitions made or begun."""
         return len(self.steady)
 
+    @property
+    def ran_alike(self) -> bool:
+        """Whether enough repetitions ran alike."""
+        return bool(self.steady.sum() >= FEWEST)
+
     def medians(self) -> Curves:
-        """The median of each curve by size, over the steady repetitions; NaN without any."""
-        middle = {name: column_medians(values[self.steady]) for name, values in self.raw.items()}
+        """The median of each curve by size, over the counted repetitions; NaN without any."""
+        middle = {name: column_medians(values[self.counted]) for name, values in self.raw.items()}
         return self._curves(middle["rtt"], middle)
 
     def resampled(self, times: int, random: np.random.Generator) -> Iterator[Curves]:
-        """The medians of `times` bootstrap samples: the steady repetitions drawn with replacement."""
-        ordered = {name: _Ordered(values[self.steady]) for name, values in self.raw.items()}
-        rows = int(self.steady.sum())
+        """The medians of `times` bootstrap samples: the counted repetitions drawn with replacement."""
+        ordered = {name: _Ordered(values[self.counted]) for name, values in self.raw.items()}
+        rows = int(self.counted.sum())
         for _ in range(times):
             drawn = np.bincount(random.choice(rows, rows), minlength=rows)
             middle = {name: columns.medians(drawn) for name, columns in ordered.items()}
             yield self._curves(middle["rtt"], middle)
 
     def curves(self) -> Curves:
-        """The curves of each steady repetition; their medians are those of `medians`."""
-        chosen = {name: values[self.steady] for name, values in self.raw.items()}
+        """The curves of each counted repetition; their medians are those of `medians`."""
+        chosen = {name: values[self.counted] for name, values in self.raw.items()}
         single = column_medians(chosen["rtt"])
         return self._curves(single, chosen) | {"half": chosen["rtt"] / 2}
 
     def errors(self) -> Curves:
         """The standard error of each curve's median by size, from the median absolute deviation: samples with a detour
         do not count."""
-        error = {name: _median_errors(values[self.steady]) for name, values in self.raw.items()}
+        error = {name: _median_errors(values[self.counted]) for name, values in self.raw.items()}
         return {
             "half": error["rtt"] / 2,
             "gap": np.hypot(error["train"], error["rtt"]) / (self.train - 1),
@@ -110,7 +117,7 @@ def observe(samples: pd.DataFrame, passive: bool = False, take_unlike: bool = Fa
     """The curves of `samples` (columns as in COLUMNS; with `disturbed` if the probe counts context switches).
 
     `passive`: the server takes no part in an exchange (get), so that none of its calls can be timed (`wait`).
-    `take_unlike`: where too few repetitions ran alike, all of them count, and `unlike` says why.
+    `take_unlike`: where too few repetitions ran alike, all of them count.
 
     Raises MeasurementError if there are too few.
     """
@@ -125,39 +132,38 @@ def observe(samples: pd.DataFrame, passive: bool = False, take_unlike: bool = Fa
     repetitions = np.unique(kept.loc[kept["series"].isin(series), "repetition"].to_numpy(dtype=np.int64))
     sizes = _common_sizes(kept, series)
     whole = {s: _grid(kept[kept["series"] == s], repetitions, sizes) for s in series}
-    steady = _steady(whole)
-    unlike = ""
+    counted = steady = _steady(whole)
     if steady.sum() < FEWEST:
-        unlike = (
-            f"of {len(repetitions)} repetitions of the network measurement no {FEWEST} ran alike (within "
-            "15 %): the machine was too busy, or the time too short"
-        )
-        if not take_unlike or len(repetitions) < FEWEST:
-            raise MeasurementError(unlike)
-        steady = np.ones(len(repetitions), dtype=np.bool_)
+        counted = np.any([np.isfinite(values).any(axis=1) for values in whole.values()], axis=0)
+        if not take_unlike or counted.sum() < FEWEST:
+            raise MeasurementError(
+                f"no {FEWEST} of {len(steady)} repetitions of PRTT ran alike (within 15 %): the machine was too busy, "
+                "or the time too short"
+            )
     paced = kept[kept["series"] == "paced"]
     waited = (paced["n"] - 1) * paced["delay_ns"]
     whole["paced"] = _grid(paced.assign(value_ns=paced["value_ns"] - waited), repetitions, sizes)
-    seen = np.all([np.isfinite(v[steady]).sum(axis=0) >= FEWEST_SAMPLES for v in whole.values()], axis=0)
+    seen = np.all([np.isfinite(v[counted]).sum(axis=0) >= FEWEST_SAMPLES for v in whole.values()], axis=0)
     if not seen.any():
-        raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples that ran alike in every series")
+        alike = " that ran alike" if counted is steady else ""
+        raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples{alike} in every series")
     raw = {name: values[:, seen] for name, values in whole.items()}
     messages = {s: _messages(kept, s, sizes)[seen] for s in ("train", "paced")}
     if passive:
-        single, several = (column_medians(raw[s][steady]) for s in ("rtt", "paced"))
+        single, several = (column_medians(raw[s][counted]) for s in ("rtt", "paced"))
         call = (several[0] - single[0]) / (messages["paced"][0] - 1)
         raw = {name: values + single - single[0] + call for name, values in raw.items()}
     return Observations(
         sizes[seen],
         raw,
         steady,
+        counted,
         messages["train"],
         messages["paced"],
         late_sends(kept),
         tuple(sizes[~seen].tolist()),
         len(samples),
         len(samples) - len(kept),
-        unlike,
     )
 
 

@@ -97,7 +97,7 @@ def measure_network(
     1 B to `max_size`. After a failed fit the measurement is repeated, up to `attempts` times in all
     (with `connect` once, because the other side serves one run), for twice and three times as long: a disturbed machine
     may be quiet the next time, and more samples give a better fit. Raises MeasurementError for the last failed fit, and
-    if a probe fails. `failed_fit`: whether a parameter that came out negative is an error, or is held at 0 and noted.
+    if a probe fails. `failed_fit`: see FailedFit.
     `progress` gets one task; `folder` gets the raw samples as they are taken, so that an interrupt
     loses nothing (`read_measurement`).
     """
