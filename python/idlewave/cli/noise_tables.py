@@ -82,7 +82,7 @@ def show_peaks(peaks: Sequence[Peak], title: str, false_alarm: float, most: int 
         name = f"the source of {p.frequency:.6g} Hz"
         if p.doubt:
             say_note(f"{name} is doubtful: {p.doubt}")
-        if p.mixed >= LEAST_MIXED and p.least_ps is not None and p.most_ps is not None:
+        if p.mixed >= LEAST_MIXED and p.least_ps and p.most_ps:  # from 0 on: the doubt says it
             say_note(mixture_note(name, p.mixed, p.least_ps, p.most_ps))
     if left := len(peaks) - len(shown[:most]):
         say(f"{left} more, most of a single line: sidebands of the noise's ups and downs look so (--json has all)")

@@ -123,7 +123,7 @@ def _as_recorded(peak: Peak, support: Sequence[_Support], cores: int) -> Peak:
         least_ps=least,
         most_ps=most,
         mixed=float(np.mean([each.mixed for each in support])),
-        doubt=_doubt(peak, lost) if separable else inseparable(least, most),
+        doubt=_doubt(peak, lost) if separable else inseparable(most),
     )
 
 

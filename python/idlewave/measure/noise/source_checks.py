@@ -47,7 +47,7 @@ class SourceCheck:
     def doubt(self) -> str:
         """What the recording does not support; empty if nothing."""
         if not self.separable:
-            return inseparable(self.least_ps, self.most_ps)
+            return inseparable(self.most_ps)
         return f"its gaps are not exponential (off by {self.gaps_off:.2f})" if self.gaps_off > _OFF else ""
 
 
@@ -72,9 +72,9 @@ def mixture_note(source: str, mixed: float, least_ps: float, most_ps: float) -> 
     return plain(f"{text}; an event takes {_range(least_ps, most_ps)}.")
 
 
-def inseparable(least_ps: float, most_ps: float) -> str:
+def inseparable(most_ps: float) -> str:
     """The doubt about a source whose detours may hold a competing task's time."""
-    return plain(f"it cannot be separated from a competing task; its detours take {_range(least_ps, most_ps)}")
+    return plain(f"it cannot be separated from a competing task; its detours take up to {time_text(most_ps)}")
 
 
 def check_of_periodic(name: str, core: int, found: SourceLength) -> SourceCheck:

@@ -24,6 +24,7 @@ _INTERVAL = (0.025, 0.975)
 _FULL = 0.9  # of the period
 _MOST_OF_IT = 0.8  # of the time that other tasks took: in detours of at least a turn's length
 _SAME_PERIOD = 1e-3
+_MOST_MIXED = 0.5  # of a source's detours, those that hold other work, where the others are the source's own
 _MODE = 0.15  # of the lengths: those that lie nearest together
 _SHORT = 0.1  # of the lengths: the short ones, where nothing separates the source from other work
 _NEAR = 2.0  # factor by which the lengths of short ones differ
@@ -37,8 +38,8 @@ class SourceLength:
     `alone`: of each detour of the core, whether it holds an event of the source and nothing else, as far as its length
     shows. `mixed`: the part of the source's detours that hold other work, too. `separable`: whether the lengths show
     which these are; if not, only the interval is known, and `length_ps` is that of the short ones. The interval has
-    the single lengths but for the longest 2.5 %, if other work may be among them; else it is the 95 % confidence
-    interval of the mean. `share`: of all periods in which an event comes.
+    the single lengths but for the longest 2.5 %, if other work may be among them, and begins with 0 if all may hold
+    some; else it is the 95 % confidence interval of the mean. `share`: of all periods in which an event comes.
     """
 
     alone: Flags
@@ -117,6 +118,7 @@ def _separated(core: Detours, train: Train, competing: float) -> SourceLength | 
     The events are in the lowest clusters of lengths, which are no further apart than a turn of the competing task
     takes. Within these, if many have nearly one length, longer ones hold other work. Without such a mode, and without
     longer clusters, lengths that are wide enough apart for turns may hold some; then only short detours count as alone.
+    So they do where short detours may be the switches that come with longer events.
     """
     lengths = core.lengths[train.members]
     clusters = [pair for pair in length_clusters(lengths) if not _by_chance(core, train, *pair)]
@@ -124,7 +126,7 @@ def _separated(core: Detours, train: Train, competing: float) -> SourceLength | 
     turn = _shortest_turn(core, train, competing, low)
     high = max((last for first, last in clusters if first - low < turn), default=int(lengths.max()))
     end = min(high, _end_of_mode(lengths[(lengths >= low) & (lengths <= high)]))
-    separable = bool(end < lengths.max() or high - low < turn)
+    separable = bool(end < lengths.max() or high - low < turn) and not _are_switches(lengths, low, end)
     if not separable:
         short = float(np.quantile(lengths, _SHORT))
         low, end = round(short / _NEAR), short * _NEAR
@@ -132,10 +134,19 @@ def _separated(core: Detours, train: Train, competing: float) -> SourceLength | 
     own = core.lengths[alone]
     if len(own) < max(LEAST_EVENTS, _LEAST_ALONE * len(lengths)):
         return None
-    least, most = (float(q) for q in np.quantile(own if separable else lengths, _INTERVAL))
-    # Other work comes meanwhile, and adds: the shortest detour that is alone may be the only one without.
-    least = float(own.min()) if separable else least * max(1 - competing, 0.0)
+    most = float(np.quantile(own if separable else lengths, _INTERVAL[1]))
+    # Other work comes meanwhile, and adds: the shortest detour that is alone may be the only one without; and if
+    # nothing shows which are alone, all may hold other work.
+    least = float(own.min()) if separable else 0.0
     return SourceLength(alone, float(own.mean()), least, most, float((lengths > end).mean()), separable)
+
+
+def _are_switches(lengths: Times, low: float, end: float) -> bool:
+    """Whether the lengths from `low` to `end` may be those of what comes with events, and not of these: they are few,
+    and unlike each other."""
+    own = lengths[(lengths >= low) & (lengths <= end)]
+    shortest, longest = np.quantile(own, _INTERVAL) if len(own) else (1.0, 1.0)
+    return bool((lengths > end).mean() > _MOST_MIXED and longest > _NEAR * shortest)
 
 
 def _end_of_mode(lengths: Times) -> float:

@@ -117,9 +117,10 @@ def _estimate(
     predictions = _predictions(seen, medians.curves, network)
     far = _far_off(predictions)
     if far and failed_fit == "refused":
-        raise MeasurementError(far[0])
+        raise MeasurementError(f"by the fit, {far[0]}")
     unlike = [] if seen.ran_alike else [_ran_unlike(seen)]
-    failures = [*unlike, *(failure for r in ranges for failure in r.failures), *(f"By PRTT, {why}." for why in far)]
+    of_ranges = (failure for r in ranges for failure in r.failures)
+    failures = [*unlike, *of_ranges, *(f"By PRTT's fit, {why}." for why in far)]
     return LogGP(
         ranges=ranges,
         S=S,
@@ -196,7 +197,7 @@ def _far_off(predictions: pd.DataFrame) -> list[str]:
         off = float(residuals.abs().median())
         if off > LARGEST_SCATTER:
             found.append(
-                f"by the fit, times of the series '{series}' are {off:.0%} from those measured at the median size, "
+                f"times of the series '{series}' are {off:.0%} from those measured at the median size, "
                 f"more than {LARGEST_SCATTER:.0%}: they scatter too much"
             )
     return found

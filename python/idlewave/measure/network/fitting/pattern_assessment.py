@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ....errors import MeasurementError
-from ....formatting import percent_text, plain_time, size_text
+from ....formatting import percent_text, plain_time, plural, size_text
 from ....machine import Level, Machine
 from .fitted_piece import FittedPiece
 from .loggp import median_interval
@@ -187,7 +187,12 @@ def _sample_notes(samples: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     disturbed = float((samples["disturbed"] > 0).mean())
     if disturbed > GOOD:
         notes.append(f"{percent_text(disturbed)} of the samples of patterns were interrupted, and are left out.")
+    return [*notes, *few_samples_notes("patterns", table)]
+
+
+def few_samples_notes(measured: str, table: pd.DataFrame) -> list[str]:
+    """A sentence on what was `measured`, if a row of its table has few `samples`."""
     fewest = int(table["samples"].min())
-    if fewest < FEWEST:
-        notes.append(f"Some patterns have only {fewest} samples: more seconds make their medians reliable.")
-    return notes
+    if fewest >= FEWEST:
+        return []
+    return [f"Some {measured} have only {plural(fewest, 'sample')}: more seconds make their medians reliable."]

@@ -21,7 +21,7 @@ from ..files.file_schemas import CollectivesSchema
 from ..fitting.collective_times import ROOTED
 from ..fitting.loggp import median_interval
 from ..fitting.machine_speeds import PILOTS, Speeds, find_speeds
-from ..fitting.pattern_assessment import FEWEST
+from ..fitting.pattern_assessment import few_samples_notes
 from ..probing.job_run import (
     EPOCH,
     JobProbe,
@@ -167,9 +167,7 @@ class CollectiveMeasurement:
             )
         if self.shares_cores:
             notes.append("Ranks shared processors: the times are those of ranks that take turns.")
-        fewest = int(self.table()["samples"].min())
-        if fewest < FEWEST:
-            notes.append(f"Some collectives have only {fewest} samples: more seconds make their medians reliable.")
+        notes += few_samples_notes("collectives", self.table())
         if self.forced:
             said = ", ".join(f"{name} = {value}" for name, value in self.forced.items())
             notes.append(f"Settings of the MPI library choose algorithms here: {said}.")

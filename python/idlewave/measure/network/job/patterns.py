@@ -27,7 +27,7 @@ from ....simulation import as_machine
 from ...environment_file import read_environment
 from ..files.file_schemas import PatternsSchema
 from ..fitting.machine_speeds import find_speeds
-from ..fitting.pattern_assessment import FEWEST, pattern_table, with_errors
+from ..fitting.pattern_assessment import few_samples_notes, pattern_table, with_errors
 from ..fitting.pattern_times import MOST_PEERS, PATTERNS, PEERS
 from ..probing.job_run import (
     EPOCH,
@@ -112,10 +112,7 @@ class PatternMeasurement:
             notes.append(INTERRUPTED)
         if self.shares_cpus:
             notes.append(SHARED)
-        fewest = int(self.table["samples"].min())
-        if fewest < FEWEST:
-            notes.append(f"Some patterns have only {fewest} samples: more seconds make their medians reliable.")
-        return tuple(notes)
+        return (*notes, *few_samples_notes("patterns", self.table))
 
 
 @takes(PatternsParameters)
