@@ -17,7 +17,7 @@ from competing_tasks import COMPETITORS, Injected, competing_core, random_inject
 from idlewave.measure.noise.known_periods import TICK_RATES
 from idlewave.measure.noise.noise_recording import detours_of, read_recording
 from injected_truth import Found, found_sources, is_injected, wrong_sources
-from injectors import CORE, NOTHING_US, injecting, injections, skip_without_priority
+from injectors import CORE, injecting, injections, skip_without_priority
 from probe_support import run
 
 pytestmark = pytest.mark.long
@@ -81,13 +81,13 @@ def competing(load: float, seed: int):
         running.wait()
 
 
-def bias_of(period_us: int, folder) -> float:
-    """By how many s detours are longer than what was injected, at most nearly always: the longer the period, the
-    colder the caches are for the switch to the injector."""
-    with injecting("--period-us", period_us, "--length-us", NOTHING_US) as nothing:
+def bias_of(period_us: int, length_us: int, folder) -> float:
+    """By how many s detours are longer than what was injected, at most nearly always: the longer period and injection,
+    the colder the caches are for the switches to the injector and back."""
+    with injecting("--period-us", period_us, "--length-us", length_us) as alone:
         found = run("detour", folder, "--seconds", REAL_SECONDS, "--cpus", CORE)
     table = found.table()[:, :2]
-    known = injections(found, nothing, table)
+    known = injections(found, alone, table)
     held = known.places >= 0
     return float(np.quantile(table[known.places[held], 1] / 1000 - known.lengths[held], 0.9)) * 1e-9
 
@@ -107,9 +107,11 @@ def real(folder, seed: int) -> Real:
     skip_without_priority()
     drawn = random_injected(np.random.default_rng([seed, 17]))
     period_us, length_us = round(1e6 / drawn.frequency), round(drawn.length_s * 1e6)
-    source = Injected(1e6 / period_us, length_us * 1e-6, bias_of(period_us, folder / "bias"))
+    before = bias_of(period_us, length_us, folder / "before")
     with competing(LOADS[seed % len(LOADS)], seed), injecting("--period-us", period_us, "--length-us", length_us):
         run("detour", folder / "source", "--seconds", REAL_SECONDS, "--cpus", CORE)
+    after = bias_of(period_us, length_us, folder / "after")  # a host may begin to switch more slowly
+    source = Injected(1e6 / period_us, length_us * 1e-6, max(before, after))
     core = detours_of(read_recording(folder / "source"))[0]
     return Real(source, [found for found in found_sources(core) if not of_the_machine(found)])
 
