@@ -29,16 +29,28 @@ def nudged(machine: Machine, parameter: str) -> Machine:
     return replace(machine, network=replace(machine.network, parameters=changed))
 
 
+FINE = Parameters(
+    L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0, c=40_009, o_p=100_003
+)
+"""Parameters of many digits, so that one ps more changes no order in which things happen."""
+
+
 @pytest.mark.parametrize("parameter", PARAMETERS)
 def test_a_derivative_is_what_a_little_more_of_the_parameter_costs(parameter: str) -> None:
-    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0, o_p=100_003)
-    machine = Machine(name="fine", network=Level(fine))
+    machine = Machine(name="fine", network=Level(FINE))
     schedule = stencil()
     found = idlewave.sensitivities(schedule, machine)
     slower = idlewave.simulate(schedule, nudged(machine, parameter))
     assert found.time == idlewave.simulate(schedule, machine).max_finish
     assert slower.max_finish - found.time == found.network[parameter]
     assert (slower.finish - found.finish == found.slopes[f"network.{parameter}"]).all()
+
+
+@pytest.mark.parametrize("parameter", ["c", "o_p"])
+def test_by_what_a_machine_does_not_have_the_derivative_is_0(parameter: str) -> None:
+    """Its first picosecond may change what goes first."""
+    without = replace(FINE, **{parameter: 0})
+    assert idlewave.sensitivities(stencil(), Machine(name="fine", network=Level(without))).network[parameter] == 0
 
 
 def test_the_derivative_by_computation_is_what_a_little_more_of_it_costs() -> None:
@@ -90,10 +102,9 @@ def uneven_gather() -> Schedule:
 @pytest.mark.parametrize("node_ranks", [1, 3])
 @pytest.mark.parametrize("schedule", [uneven_ring, uneven_gather])
 def test_derivatives_of_ranks_that_all_differ_are_exact_too(schedule: Callable[[], Schedule], node_ranks: int) -> None:
-    fine = Parameters(L=5_000_037, o_s=700_013, o_r=900_007, g=1_200_017, G=1003.0, O_s=511.0, O_r=307.0, o_p=100_003)
-    machine = Machine(name="fine", network=Level(fine))
+    machine = Machine(name="fine", network=Level(FINE))
     if node_ranks > 1:
-        machine = replace(machine, node=Level(fine), node_ranks=node_ranks)
+        machine = replace(machine, node=Level(FINE), node_ranks=node_ranks)
     found = idlewave.sensitivities(schedule(), machine)
     before = idlewave.simulate(schedule(), machine)
     assert (found.finish == before.finish).all()
