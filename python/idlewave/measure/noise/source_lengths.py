@@ -145,7 +145,7 @@ def _are_switches(lengths: Times, low: float, end: float) -> bool:
     """Whether the lengths from `low` to `end` may be those of what comes with events, and not of these: they are few,
     and unlike each other."""
     own = lengths[(lengths >= low) & (lengths <= end)]
-    shortest, longest = np.quantile(own, _INTERVAL) if len(own) else (1.0, 1.0)
+    shortest, longest = np.quantile(own, _INTERVAL)
     return bool((lengths > end).mean() > _MOST_MIXED and longest > _NEAR * shortest)
 
 
