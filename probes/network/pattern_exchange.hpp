@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,18 @@ class ColdBuffers {
         std::byte* const found = pool_.data() + at_;
         at_ += (length / page + 1) * page;
         return found;
+    }
+
+    // Changes each word of so many bytes of the pool, after those of the last call.
+    void sweep(std::size_t bytes) {
+        if (at_ + bytes > pool_.size()) at_ = 0;
+        for (std::size_t i = at_; i + sizeof(std::uint64_t) <= at_ + bytes; i += sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, &pool_[i], sizeof word);
+            word = word * 3 + 1;
+            std::memcpy(&pool_[i], &word, sizeof word);
+        }
+        at_ += bytes;
     }
 
   private:
@@ -82,6 +95,16 @@ class PatternExchange {
         return excess;
     }
 
+    // How long the exchanges after computations took since the last call, each from the moment at which the later rank
+    // called; ns. Both ranks call it.
+    std::int64_t take_exchanges_ns() {
+        const std::int64_t own = std::exchange(exchanges_ns_, 0);
+        std::int64_t other = 0;
+        MPI_Sendrecv(&own, 1, MPI_INT64_T, peer_, answer_tag, &other, 1, MPI_INT64_T, peer_, answer_tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        return std::min(own, other);
+    }
+
     // The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.
     std::int64_t pilot() {
         constexpr int before = 2;
@@ -116,6 +139,10 @@ class PatternExchange {
                 start_receives(item.window);
                 start_sends(item.window);
                 wait();
+                break;
+            case Pattern::after_computation:
+                compute_over_memory(item.delay_ns);
+                exchanges_ns_ += timed_exchange();
                 break;
             case Pattern::preposted:  // its repetitions hang together
             case Pattern::peers:      // it is of all ranks (peer_exchange.hpp)
@@ -168,6 +195,22 @@ class PatternExchange {
         excess_ticks_ += static_cast<double>(computed) + clock_.wait_cost - ticks;
     }
 
+    void compute_over_memory(std::int64_t ns) {
+        constexpr std::size_t step = 16384;  // some microseconds
+        const std::int64_t end = nanoseconds(CLOCK_MONOTONIC) + ns;
+        do {
+            cold_received_.sweep(step);
+        } while (nanoseconds(CLOCK_MONOTONIC) < end);
+    }
+
+    std::int64_t timed_exchange() {
+        const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+        start_receives(1);
+        start_sends(1);
+        wait();
+        return nanoseconds(CLOCK_MONOTONIC) - begin;
+    }
+
     void send(const void* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }
     void receive(void* to) { MPI_Recv(to, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
     void answer() const {
@@ -207,6 +250,7 @@ class PatternExchange {
     ColdBuffers cold_received_;
     network::ProcessorClock clock_;
     double excess_ticks_ = 0;
+    std::int64_t exchanges_ns_ = 0;
     std::array<MPI_Request, 2 * most_window> requests_{};
     std::size_t open_ = 0;
 };
