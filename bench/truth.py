@@ -311,7 +311,7 @@ def programs(setting: Setting, machine: Machine, folder: Path) -> pd.DataFrame:
             command = [str(setting.mpi.mpiexec), "-n", "2", str(program), *arguments]
             made = run_traced(command, folder / "trace", overwrite=True, output_to=2)
             trace = Trace.load(made.directory)
-            schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules)
+            schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules, cold_caches=machine.cold_caches)
             simulated = simulate(schedule, machine, noise=None).max_finish / 1e12
             rows.append((name, run + 1, trace.measured_s, simulated, simulated / trace.measured_s - 1))
     return pd.DataFrame(rows, columns=["program", "run", "measured_s", "simulated_s", "error"])

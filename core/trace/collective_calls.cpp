@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "trace/rank_converter.hpp"
@@ -111,11 +113,47 @@ void RankConverter::collective(const TraceRecord& r) {
     collectives::Instruction instruction{.kind = collectives::Instruction::Kind::collective,
                                          .begin = static_cast<std::uint32_t>(program_.collectives.size())};
     program_.collectives.push_back(site_of(r, blocking ? 2 : 3));
+    use(program_.collectives.back());
     if (!blocking) {
         instruction.slot = new_slot();
         pending_[r.words[2]].push_back({.slot = instruction.slot});
     }
     program_.instructions.push_back(instruction);
+}
+
+/// The rank's own buffers of a collective: of a v-variant what it knows of them.
+void RankConverter::use(const collectives::CollectiveSite& site) {
+    using collectives::Collective;
+    const CacheUse::Buffer buffer{CacheUse::Kind::collective, site.communicator,
+                                  static_cast<std::uint32_t>(site.collective)};
+    const auto sum = [](const std::vector<std::uint64_t>& counts) {
+        return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    };
+    if (!site.send_counts.empty() || !site.recv_counts.empty()) {
+        return use(buffer, sum(site.send_counts) + sum(site.recv_counts), 1);
+    }
+    const bool at_root = site.root == site.rank;
+    const std::uint64_t all = site.bytes * communicators_.size(site.communicator);
+    switch (site.collective) {
+        case Collective::barrier:
+            return use(buffer, 0, 0);
+        case Collective::bcast:
+            return use(buffer, site.bytes, 1);
+        case Collective::reduce:
+            return use(buffer, site.bytes, at_root ? 2 : 1);
+        case Collective::gather:
+        case Collective::scatter:
+            return use(buffer, at_root ? all : site.bytes, 1);
+        case Collective::allgather:
+        case Collective::reduce_scatter:
+            return use(buffer, all, 1);
+        case Collective::alltoall:
+            return use(buffer, all, 2);
+        case Collective::allreduce:
+        case Collective::scan:
+        case Collective::exscan:
+            return use(buffer, site.bytes, 2);
+    }
 }
 
 collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {

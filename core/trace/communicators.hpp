@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -29,6 +30,9 @@ class Communicators {
 
     /// The index of the communicator in `used`; adds it if it is not there.
     std::uint32_t use(std::uint64_t id, std::uint32_t rank);
+
+    /// How many members the used communicator with this index has.
+    [[nodiscard]] std::size_t size(std::uint32_t index) const { return used_[index].size(); }
 
     /// The members of the used communicators, by index.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> used() const { return used_; }

@@ -6,6 +6,7 @@
 #include "collectives/algorithm_rules.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/program.hpp"
+#include "trace/cold_caches.hpp"
 #include "trace/rank_trace.hpp"
 
 namespace idlewave::trace {
@@ -17,11 +18,13 @@ struct ConvertOptions {
     double reduction_cost = 0;  ///< ns of computation per byte reduced
     /// Choose for collectives without a name in `algorithms` whose ranks have equal counts.
     collectives::AlgorithmRules rules = {};
+    ColdCaches cold_caches = {};
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same
 /// length. Calls become instructions with the dependencies that MPI defines. The time inside calls is dropped: the
-/// simulation determines it.
+/// simulation determines it. What a call takes longer because the rank has computed is added to the computation before
+/// it.
 ///
 /// A wildcard receive gets the source and tag of the message that it received. Throws an InputError with the file and
 /// the call if the trace is incomplete or has a call that cannot be converted.

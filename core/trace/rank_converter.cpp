@@ -133,8 +133,24 @@ void RankConverter::compute(std::int64_t ns) {
     if (ns <= 0) {
         return;
     }
+    cache_use_.compute(ns);
     program_.instructions.push_back(
         {.kind = collectives::Instruction::Kind::calc, .size = static_cast<std::uint64_t>(ns)});
+}
+
+/// A call uses a buffer: by how long its computation has driven that out of the caches, the CPU takes longer before it.
+void RankConverter::use(const CacheUse::Buffer& buffer, std::uint64_t size, std::uint64_t ends) {
+    using Kind = collectives::Instruction::Kind;
+    const auto ns = static_cast<std::uint64_t>(cache_use_.use(buffer, size, ends));
+    auto& instructions = program_.instructions;
+    if (ns == 0) {
+        return;
+    }
+    if (!instructions.empty() && instructions.back().kind == Kind::calc) {
+        instructions.back().size += ns;
+    } else {
+        instructions.push_back({.kind = Kind::calc, .size = ns});
+    }
 }
 
 /// Adds a send or receive. Returns its slot, or no_slot for MPI_PROC_NULL.
@@ -155,6 +171,8 @@ std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::ui
     }
     instruction.tag = tag_of(communicator, peer_tag.second);
     instruction.size = static_cast<std::uint64_t>(bytes);
+    use({receive ? CacheUse::Kind::received : CacheUse::Kind::sent, instruction.peer, instruction.tag},
+        instruction.size, 1);
     instruction.slot = new_slot();
     program_.instructions.push_back(instruction);
     return instruction.slot;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/program.hpp"
+#include "trace/cold_caches.hpp"
 #include "trace/communicators.hpp"
 #include "trace/convert.hpp"
 #include "trace/rank_trace.hpp"
@@ -19,7 +20,11 @@ namespace idlewave::trace {
 class RankConverter {
   public:
     RankConverter(const RankTrace& trace, Communicators& communicators, Tags& tags, const ConvertOptions& options)
-        : trace_(trace), communicators_(communicators), tags_(tags), options_(options) {}
+        : trace_(trace),
+          communicators_(communicators),
+          tags_(tags),
+          options_(options),
+          cache_use_(options.cold_caches) {}
 
     /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
     collectives::RankProgram convert(std::int64_t offset);
@@ -53,6 +58,8 @@ class RankConverter {
     void free_request(const TraceRecord& r);
 
     void compute(std::int64_t ns);
+    void use(const CacheUse::Buffer& buffer, std::uint64_t size, std::uint64_t ends);
+    void use(const collectives::CollectiveSite& site);
     std::uint32_t message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                           std::int64_t bytes);
     void nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes,
@@ -70,6 +77,7 @@ class RankConverter {
     Communicators& communicators_;
     Tags& tags_;
     const ConvertOptions& options_;
+    CacheUse cache_use_;
     collectives::RankProgram program_;
     std::vector<std::uint32_t> unused_slots_;
     std::unordered_map<std::uint64_t, std::deque<Pending>> pending_;  ///< by request, oldest first

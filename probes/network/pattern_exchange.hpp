@@ -35,15 +35,18 @@ class ColdBuffers {
         return found;
     }
 
-    // Changes each word of so many bytes of the pool, after those of the last call.
+    // Adds the words of so many bytes of the pool, after those of the last call, to one of them: most of what programs
+    // do to memory is reading.
     void sweep(std::size_t bytes) {
         if (at_ + bytes > pool_.size()) at_ = 0;
-        for (std::size_t i = at_; i + sizeof(std::uint64_t) <= at_ + bytes; i += sizeof(std::uint64_t)) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, &pool_[i], sizeof word);
-            word = word * 3 + 1;
-            std::memcpy(&pool_[i], &word, sizeof word);
+        std::array<std::uint64_t, 4> sums{};
+        for (std::size_t i = at_; i + sizeof sums <= at_ + bytes; i += sizeof sums) {
+            std::array<std::uint64_t, 4> words;
+            std::memcpy(words.data(), &pool_[i], sizeof words);
+            for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += words[k];
         }
+        const std::uint64_t sum = sums[0] + sums[1] + sums[2] + sums[3];
+        std::memcpy(&pool_[at_], &sum, sizeof sum);
         at_ += bytes;
     }
 

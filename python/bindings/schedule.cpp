@@ -2,6 +2,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -22,6 +23,7 @@
 #include "goal/graph.hpp"
 #include "goal/schedule_file.hpp"
 #include "rank_poll.hpp"
+#include "trace/cold_caches.hpp"
 #include "trace/convert.hpp"
 
 namespace nb = nanobind;
@@ -58,13 +60,23 @@ std::string to_goal(const S& source) {
 }
 
 trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,
-                                   const collectives::AlgorithmRules& rules) {
-    trace::ConvertOptions options{.algorithms = {}, .reduction_cost = reduction_cost, .rules = rules};
+                                   const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches) {
+    trace::ConvertOptions options{
+        .algorithms = {}, .reduction_cost = reduction_cost, .rules = rules, .cold_caches = cold_caches};
     for (const auto& [operation, name] : names) {
         const collectives::Collective which = collectives::collective(operation);
         options.algorithms[which] = collectives::algorithm(which, name).name;
     }
     return options;
+}
+
+trace::ColdCaches cold_caches_from(Time call, std::int64_t call_after, std::int64_t buffer_after,
+                                   const std::vector<std::pair<std::uint64_t, Time>>& buffers) {
+    trace::ColdCaches costs{.call = call, .call_after = call_after, .buffer_after = buffer_after, .buffers = {}};
+    for (const auto& [size, time] : buffers) {
+        costs.buffers.push_back({size, time});
+    }
+    return costs;
 }
 
 template <class S>
@@ -222,15 +234,20 @@ void bind_schedule(nb::module_& m) {
         "How many ranks were traced.");
     program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
+    nb::class_<trace::ColdCaches>(m, "ColdCaches", "What messages take longer after a computation.")
+        .def(nb::new_(&cold_caches_from), "call"_a, "call_after"_a, "buffer_after"_a, "buffers"_a,
+             "`call` in ps, the computations `call_after` and `buffer_after` in ns; `buffers`: (bytes, ps), by size.")
+        .def("exchange", &trace::exchange_time, "computed"_a, "size"_a,
+             "What a call that sends and receives `size` bytes takes longer after `computed` ns of computation, in ns.");
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
-           const collectives::AlgorithmRules& rules) {
-            return collectives::ProgramSource(std::make_shared<const collectives::Program>(trace::convert(
-                                                  trace, options_from(algorithms, reduction_cost, rules))),
-                                              1);
+           const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches) {
+            const trace::ConvertOptions options = options_from(algorithms, reduction_cost, rules, cold_caches);
+            return collectives::ProgramSource(
+                std::make_shared<const collectives::Program>(trace::convert(trace, options)), 1);
         },
-        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The program that a trace is a run of.");
 
     bind_composition(m);

@@ -217,7 +217,20 @@ class Program:
     def least_ops(self) -> int:
         """How many ops all ranks have at least."""
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules) -> Program:
+class ColdCaches:
+    """What messages take longer after a computation."""
+
+    def __init__(self, call: int, call_after: int, buffer_after: int, buffers: Sequence[tuple[int, int]]) -> None:
+        """
+        `call` in ps, the computations `call_after` and `buffer_after` in ns; `buffers`: (bytes, ps), by size.
+        """
+
+    def exchange(self, computed: int, size: int) -> int:
+        """
+        What a call that sends and receives `size` bytes takes longer after `computed` ns of computation, in ns.
+        """
+
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches) -> Program:
     """The program that a trace is a run of."""
 
 class Composition:

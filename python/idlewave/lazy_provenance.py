@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .algorithm_rules import AlgorithmRule, described
+from .cold_caches import ColdCaches
+from .cold_caches import described as cold_caches_described
 from .digests import Files, digest_of, digest_of_files, digest_of_schedule, plain
 from .errors import InputError
 from .provenance import Provenance
@@ -93,12 +95,14 @@ def of_trace(
     algorithms: Mapping[str, str],
     reduction_cost: float,
     rules: Sequence[AlgorithmRule],
+    cold_caches: ColdCaches | None,
 ) -> LazyProvenance:
     """Of the schedule that is made from a trace."""
 
     def make() -> Provenance:
         source = trace.provenance
-        options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)} | described(rules)
+        options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
+        options |= described(rules) | cold_caches_described(cold_caches)
         return _derived(name, source, options)
 
     return LazyProvenance(make)

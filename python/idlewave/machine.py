@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .algorithm_rules import AlgorithmRule, core_rules
+from .cold_caches import ColdCaches
 from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
 from .escaping import found, name_of, quote
@@ -125,7 +126,8 @@ class Machine:
     measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
     `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES. `algorithm_rules` say which
-    algorithms its MPI library uses: schedules are made with them, the simulation itself does not use them.
+    algorithms its MPI library uses, and `cold_caches` what messages take longer after a computation; None: nothing.
+    Schedules are made with these two, the simulation itself does not use them.
     """
 
     name: str
@@ -139,6 +141,7 @@ class Machine:
     description: str = ""
     algorithm_rules: tuple[AlgorithmRule, ...] = ()
     shared_buffer: Level | None = None
+    cold_caches: ColdCaches | None = None
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod

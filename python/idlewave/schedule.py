@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _core, memory_needs
 from .algorithm_rules import AlgorithmRule, core_rules
+from .cold_caches import ColdCaches, core_of
 from .digests import Files
 from .errors import InputError, UsageError
 from .escaping import name_of, quote
@@ -91,13 +92,15 @@ class Schedule:
         *,
         algorithms: Mapping[str, str] | None = None,
         rules: Sequence[AlgorithmRule] = (),
+        cold_caches: ColdCaches | None = None,
         **options: Unpack[ReductionParameters],
     ) -> Schedule:
         """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
         collectives replaced by algorithms.
 
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as
-        `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. Raises InputError
+        `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. `cold_caches`,
+        such as `machine.cold_caches`, say what calls take longer after a computation; None: nothing. Raises InputError
         naming rank and call if the trace is incomplete or has a call that cannot be simulated.
         """
         from .trace import Trace
@@ -106,8 +109,10 @@ class Schedule:
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         with memory_for(f"making a schedule of {name_of(str(trace.directory))}"):
-            core = _core.convert(trace.core(), dict(algorithms or {}), reduction_cost, core_rules(rules))
-        made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost, tuple(rules))
+            core = _core.convert(
+                trace.core(), dict(algorithms or {}), reduction_cost, core_rules(rules), core_of(cold_caches)
+            )
+        made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost, tuple(rules), cold_caches)
         name = str(trace.directory)
         return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
@@ -234,8 +239,8 @@ def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
         text, name = arguments
         return Schedule.from_goal(text, name=name)
     if how == "from_trace":
-        directory, chosen, cost, rules = arguments
-        return Schedule.from_trace(directory, algorithms=chosen, rules=rules, reduction_cost=cost)
+        directory, chosen, cost, rules, cold = arguments
+        return Schedule.from_trace(directory, algorithms=chosen, rules=rules, cold_caches=cold, reduction_cost=cost)
     if how == "compose":
         jobs, ranks, name, rules = arguments
         return Schedule.compose(jobs, ranks=ranks, name=name, rules=rules)

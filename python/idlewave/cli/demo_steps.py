@@ -126,7 +126,7 @@ def _trace(plan: Plan, found: mpi.Mpi) -> Trace:
 
 def _schedule(plan: Plan, trace: Trace, machine: Machine) -> Schedule:
     _step(4, "schedule", "computation from the gaps between calls, collectives by their algorithms' messages")
-    schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules)
+    schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules, cold_caches=machine.cold_caches)
     file = plan.folder / f"{plan.program}.goal"
     schedule.save(file)
     say(f"written: {file}")

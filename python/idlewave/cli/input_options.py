@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ..algorithm_rules import AlgorithmRule
 from ..errors import UsageError
 from ..escaping import cut, quote
 from ..machine import Machine
@@ -98,10 +97,10 @@ def note_scope(machine: Machine, ranks: int) -> None:
 
 
 def load_schedule(
-    source: str, chosen: Iterable[str], reduction_cost: float, rules: Sequence[AlgorithmRule] = ()
+    source: str, chosen: Iterable[str], reduction_cost: float, machine: Machine | None = None
 ) -> Schedule:
-    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace); `rules` choose the algorithms of a
-    trace that are not named."""
+    """The schedule in a file (GOAL, or a binary one) or in a directory (a trace). That of a trace is made for
+    `machine`: with the algorithms of its MPI library that are not named, and its costs of cold caches."""
     if not Path(source).is_dir():
         if Path(source).exists():
             context = click.get_current_context()
@@ -111,7 +110,11 @@ def load_schedule(
             return Schedule.load(source, progress=progress)
     with doing(f"reading the trace {source}"):
         return Schedule.from_trace(
-            source, algorithms=algorithms_from(chosen), rules=rules, reduction_cost=reduction_cost
+            source,
+            algorithms=algorithms_from(chosen),
+            rules=() if machine is None else machine.algorithm_rules,
+            cold_caches=None if machine is None else machine.cold_caches,
+            reduction_cost=reduction_cost,
         )
 
 

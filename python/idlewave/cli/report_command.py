@@ -75,7 +75,11 @@ def report(
             machine = Machine.load(measured / "machine.toml")
             algorithms = algorithms_from(chosen)
             schedule = Schedule.from_trace(
-                trace, algorithms=algorithms, rules=machine.algorithm_rules, reduction_cost=reduction_cost
+                trace,
+                algorithms=algorithms,
+                rules=machine.algorithm_rules,
+                cold_caches=machine.cold_caches,
+                reduction_cost=reduction_cost,
             )
             prediction = simulate(schedule, machine, noise=None)
     study = read_study(studied) if studied else None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ..algorithm_rules import AlgorithmRule
 from ..errors import InputError, UsageError
 from ..escaping import quote
 from ..formatting import did_you_mean
+from ..machine import Machine
 from ..pattern_options import PATTERNS, RANKS, OperationParameters, PatternParameters, ReductionParameters
 from ..schedule import Schedule
 from .completion import sources
@@ -37,9 +37,9 @@ def source_options(command: F) -> F:
     return click.argument("source", metavar="FILE|TRACE|PATTERN", shell_complete=sources)(command)
 
 
-def schedule_from(source: str, options: Mapping[str, object], rules: Sequence[AlgorithmRule] = ()) -> Schedule:
-    """The schedule that the command line names, with the algorithms of `rules` where it names none. An option that was
-    not given is None."""
+def schedule_from(source: str, options: Mapping[str, object], machine: Machine | None = None) -> Schedule:
+    """The schedule that the command line names, for `machine`: with the algorithms of its MPI library where it names
+    none. An option that was not given is None."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     ranks: int | None = given.pop("ranks", None)
     chosen: tuple[str, ...] = given.pop("chosen")
@@ -48,7 +48,7 @@ def schedule_from(source: str, options: Mapping[str, object], rules: Sequence[Al
         if given:
             name = min(given).replace("_", "-")
             raise UsageError(f"--{name} belongs to a pattern, not to a file or a trace")
-        schedule = load_schedule(source, chosen, reduction_cost, rules)
+        schedule = load_schedule(source, chosen, reduction_cost, machine)
         return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
     if source not in PATTERNS:
         raise InputError(
@@ -60,6 +60,7 @@ def schedule_from(source: str, options: Mapping[str, object], rules: Sequence[Al
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
     algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""
+    rules = () if machine is None else machine.algorithm_rules
     return Schedule.pattern(
         source, ranks=ranks, rules=rules, algorithm=algorithm, reduction_cost=reduction_cost, **given
     )

@@ -56,7 +56,7 @@ def simulate(
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     check_statistics(statistics, RunConfiguration.of(how))
-    schedule = schedule_from(source, options, machine.algorithm_rules)
+    schedule = schedule_from(source, options, machine)
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
         timeline = run(

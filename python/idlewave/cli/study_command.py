@@ -72,7 +72,7 @@ def study(
     noise."""
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
-    schedule = load_schedule(source, chosen, reduction_cost, machine.algorithm_rules)
+    schedule = load_schedule(source, chosen, reduction_cost, machine)
     scales = ranks_from(sizes) or [schedule.ranks]
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)

@@ -140,6 +140,33 @@ class CollectiveTable(Closed, kw_only=True):
     of_library: bool = False
 
 
+class ColdBufferTable(Closed, kw_only=True):
+    """[[cold_caches.buffer]]: the time by which the two ends of a message of `size` bytes take longer."""
+
+    size: WholeFrom1
+    time: Time
+
+
+class ColdCachesTable(Closed, kw_only=True):
+    """[cold_caches]: a `ColdCaches`."""
+
+    call: Time
+    call_after: Time
+    buffer_after: Time
+    buffer: tuple[ColdBufferTable, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("call_after", "buffer_after"):
+            if getattr(self, name) == 0:
+                raise ValueError(f"{name}: expected a time above 0, found 0")
+        for i in range(1, len(self.buffer)):
+            before, row = self.buffer[i - 1], self.buffer[i]
+            if row.size <= before.size:
+                raise ValueError(f"buffer[{i}].size: expected more than before, {before.size}, found {row.size}")
+            if row.time < before.time:
+                raise ValueError(f"buffer[{i}].time: expected no less than before, {before.time}, found {row.time} ps")
+
+
 class MachineTable(Closed):
     """A machine.toml."""
 
@@ -148,6 +175,7 @@ class MachineTable(Closed):
     description: str = ""
     noise: NoiseTable | None = None
     collective: tuple[CollectiveTable, ...] = ()
+    cold_caches: ColdCachesTable | None = None
 
 
 class ScopeTable(Closed, kw_only=True):

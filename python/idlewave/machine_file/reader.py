@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..algorithm_rules import AlgorithmRule
+from ..cold_caches import ColdCaches
 from ..detour_file import read_detours
 from ..input.files import Origin
 from ..input.validation import checked, read_toml
@@ -26,7 +27,7 @@ from ..noise_models import (
     as_times,
 )
 from ..units import PICOSECONDS
-from .network_schema import CollectiveTable, LevelTable, MachineTable, ScopeTable
+from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, ScopeTable
 from .noise_schema import (
     Exponential,
     Law,
@@ -61,7 +62,13 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
         network_name=table.network.name,
         description=table.description,
         algorithm_rules=tuple(_rule(row) for row in table.collective),
+        cold_caches=None if table.cold_caches is None else _cold_caches(table.cold_caches),
     )
+
+
+def _cold_caches(table: ColdCachesTable) -> ColdCaches:
+    buffers = tuple((row.size, row.time) for row in table.buffer)
+    return ColdCaches(table.call, table.call_after, table.buffer_after, buffers)
 
 
 def _rule(row: CollectiveTable) -> AlgorithmRule:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..algorithm_rules import AlgorithmRule
+from ..cold_caches import ColdCaches
 from ..escaping import toml_text
 from ..machine import WITHIN, Level, Machine, Parameters
 from ..noise_models import (
@@ -70,6 +71,8 @@ def machine_toml(
         _write_segments(lines, "network.shared_buffer", machine.shared_buffer, added)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours)
+    if machine.cold_caches is not None:
+        _write_cold_caches(lines, machine.cold_caches)
     for number, rule in enumerate(machine.algorithm_rules):
         _write_rule(lines, rule, number)
     return lines.text()
@@ -176,6 +179,16 @@ def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:
         lines.value("residual", repr(float(rule.residual)))
     if rule.of_library:
         lines.value("of_library", "true")
+
+
+def _write_cold_caches(lines: _Lines, costs: ColdCaches) -> None:
+    lines.table("cold_caches")
+    for name in ("call", "call_after", "buffer_after"):
+        lines.value(name, _time(getattr(costs, name)))
+    for number, (size, time) in enumerate(costs.buffers):
+        lines.item("cold_caches.buffer", number)
+        lines.value("size", str(size))
+        lines.value("time", _time(time))
 
 
 def _write_noise(lines: _Lines, noise: AnyNoise, reaches: Sequence[str], save_detours: SaveDetours) -> None:

@@ -166,6 +166,8 @@ def _other_algorithms(name: str, prediction: Provenance, study: Provenance) -> l
     own, other = _conversion(prediction), _conversion(study)
     if own is None or other is None or own == other:
         return []
+    if own | {"cold_caches": None} == other | {"cold_caches": None}:
+        return [f"{_begin(name)} has other costs of cold caches than the prediction of the run."]
     return [
         f"{_begin(name)} has collectives with {_algorithms(other)}, the prediction of the run with {_algorithms(own)}."
     ]
@@ -179,6 +181,7 @@ def _conversion(made: Provenance) -> dict[str, object] | None:
                 "algorithms": found.options.get("algorithms"),
                 "cost": found.options.get("reduction_cost"),
                 "rules": found.options.get("algorithm_rules"),
+                "cold_caches": found.options.get("cold_caches"),
             }
     return None
 

@@ -97,7 +97,9 @@ def test_the_written_schedule_simulates_as_the_trace_does(demo: tuple[Path, str]
     folder, _ = demo
     machine = idlewave.Machine.load(folder / "machine" / "machine.toml")
     written = idlewave.Schedule.load(next(folder.glob("*.goal")))
-    direct = idlewave.Schedule.from_trace(folder / "trace", rules=machine.algorithm_rules)
+    direct = idlewave.Schedule.from_trace(
+        folder / "trace", rules=machine.algorithm_rules, cold_caches=machine.cold_caches
+    )
     for seed in range(3):
         expected = idlewave.simulate(direct, machine, seed=seed).finish.tolist()
         assert idlewave.simulate(written, machine, seed=seed).finish.tolist() == expected

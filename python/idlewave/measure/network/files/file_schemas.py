@@ -275,6 +275,16 @@ class SpeedRow(Open):
     share: Amount
 
 
+class ColdCachesSchema(Open):
+    """ColdCacheFit (cold_cache_fit.py)."""
+
+    call: Time
+    call_after: WholeFrom1
+    buffer_after: WholeFrom1
+    buffers: tuple[tuple[Size, Time], ...]
+    intervals: dict[str, Interval]
+
+
 class PatternFitSchema(Open):
     """PatternFit (pattern_assessment.py)."""
 
@@ -285,6 +295,7 @@ class PatternFitSchema(Open):
     epochs: WholeFrom1
     notes: tuple[str, ...]
     S: Size | None = None
+    cold_caches: ColdCachesSchema | None = None
 
     def __post_init__(self) -> None:
         firsts = [r.first for r in self.ranges]

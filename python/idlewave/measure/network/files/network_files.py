@@ -17,6 +17,7 @@ import pandas as pd
 from msgspec import structs
 
 from ....algorithm_rules import AlgorithmRule
+from ....cold_caches import ColdCaches
 from ....escaping import name_of
 from ....formatting import plain_time
 from ....host_environment import metadata_of_samples, provenance_of
@@ -30,6 +31,7 @@ from ....provenance import Provenance
 from ....provenance_in_files import comment, provenance_entry
 from ....units import parse_cost
 from ...table_rows import records
+from ..fitting.cold_cache_fit import ColdCacheFit
 from ..fitting.collective_rules import CollectiveFit
 from ..fitting.fitted_ranges import Range
 from ..fitting.loggp import LogGP
@@ -39,6 +41,7 @@ from ..fitting.piece_fit import NAMES
 from ..fitting.prediction import FittedParameters
 from ..transports import DEFAULT
 from .file_schemas import (
+    ColdCachesSchema,
     CollectiveErrorRow,
     CollectiveFitSchema,
     FitSchema,
@@ -75,6 +78,7 @@ def machine_of(
         measured=measured,
         algorithm_rules=() if collectives is None else collectives.rules,
         shared_buffer=None if collectives is None else collectives.shared_buffer,
+        cold_caches=None if network.patterns is None or network.patterns.cold is None else network.patterns.cold.costs,
     )
 
 
@@ -107,7 +111,15 @@ def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = N
     parameters."""
     comments = _comments_of_level("network", network)
     comments["network.shared_buffer"] = "Of collectives within a node; their rules say what their calls cost beside it."
+    if network.patterns is not None and network.patterns.cold is not None:
+        comments |= _comments_of_cold_caches(network.patterns.cold)
     return comments if node is None else comments | _comments_of_level("network.node", node)
+
+
+def _comments_of_cold_caches(fit: ColdCacheFit) -> dict[str, str]:
+    about = "What messages take longer after a computation of that length or more; schedules of traces have it."
+    seen = {name: f"95 %: {plain_time(low, 3)} to {plain_time(high, 3)}" for name, (low, high) in fit.intervals.items()}
+    return {"cold_caches": about} | {f"cold_caches.{name}": text for name, text in seen.items()}
 
 
 def where(network: NetworkMeasurement) -> str:
@@ -172,6 +184,7 @@ def _patterns_as_json(fit: PatternFit) -> dict[str, Any]:
         "speed": fit.speed,
         "epochs": fit.epochs,
         "notes": fit.notes,
+        "cold_caches": None if fit.cold is None else asdict(fit.cold.costs) | {"intervals": fit.cold.intervals},
     }
 
 
@@ -199,7 +212,13 @@ def _patterns_from(said: PatternFitSchema, raw: dict[str, Any]) -> PatternFit:
     ]
     table = pd.DataFrame(raw["errors"], columns=list(PatternErrorRow.__struct_fields__))
     speeds = pd.DataFrame(raw["speeds"], columns=list(SpeedRow.__struct_fields__))
-    return PatternFit(tuple(ranges), said.S, table, speeds, said.speed, said.epochs, said.notes)
+    cold = None if said.cold_caches is None else _cold_from(said.cold_caches)
+    return PatternFit(tuple(ranges), said.S, table, speeds, said.speed, said.epochs, said.notes, cold)
+
+
+def _cold_from(said: ColdCachesSchema) -> ColdCacheFit:
+    costs = ColdCaches(said.call, said.call_after, said.buffer_after, said.buffers)
+    return ColdCacheFit(costs, dict(said.intervals))
 
 
 def network_from_json(said: NetworkSchema, raw: dict[str, Any], samples: pd.DataFrame) -> NetworkMeasurement:

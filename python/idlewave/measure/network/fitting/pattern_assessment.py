@@ -10,11 +10,12 @@ import pandas as pd
 from ....errors import MeasurementError
 from ....formatting import percent_text, plain_time, plural, size_text
 from ....machine import Level, Machine
+from .cold_cache_fit import ColdCacheFit, fit_cold_caches
 from .fitted_piece import FittedPiece
 from .loggp import median_interval
 from .machine_speeds import Speeds, find_speeds, usual_or
 from .pattern_fit import PatternRange, PieceFits, fit_patterns, level_of_ranges, with_intervals
-from .pattern_times import COLD, KEYS, NOT_FITTED, PATTERNS, PEERS, PatternPrograms, items_of
+from .pattern_times import AFTER, COLD, KEYS, NOT_FITTED, PATTERNS, PEERS, PatternPrograms, items_of
 
 GOOD, FAIR = 0.05, 0.1
 """Errors below which a prediction is good, or fair."""
@@ -32,6 +33,7 @@ class PatternFit:
     a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
     error, simulated over measured less 1. speeds: a row a speed of the machine, the fastest first: pilot_ns, share.
     speed: the number of the one that all of this is about. epochs: the starts of the probe. notes: sentences.
+    cold: what messages take longer after a computation; None if that was not measured, or is nothing.
     """
 
     ranges: tuple[PatternRange, ...]
@@ -41,6 +43,7 @@ class PatternFit:
     speed: int
     epochs: int
     notes: tuple[str, ...]
+    cold: ColdCacheFit | None = None
 
     @property
     def level(self) -> Level:
@@ -84,11 +87,12 @@ def assess_patterns(
         raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
+    cold = fit_cold_caches(own)
     S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])])
-    pieces, table = _fitted(whole, fits, S)
+    pieces, table = _fitted(whole, fits, S, cold)
     too_quick = False
     if S is not None and _off(table, S) > GOOD:
-        others, other_table = _fitted(whole, fits, None)
+        others, other_table = _fitted(whole, fits, None, cold)
         too_quick = _off(other_table, S) < _off(table, S)
         if too_quick:
             pieces, table, S = others, other_table, None
@@ -96,6 +100,7 @@ def assess_patterns(
     notes = [
         *_speed_notes(speeds, chosen),
         *_error_notes(table),
+        *([] if cold is None else [cold.note]),
         *_held_out_notes(table, fits.held_out),
         *_sample_notes(samples, table),
     ]
@@ -104,12 +109,15 @@ def assess_patterns(
             f"Sends of more than {size_text(seen_limit)} wait for their receiver, but take less time than a rendezvous "
             "of the simulator's rules: such messages are eager here, and a simulated send does not wait."
         )
-    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, own["epoch"].nunique(), tuple(notes))
+    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, own["epoch"].nunique(), tuple(notes), cold)
 
 
-def _fitted(whole: pd.DataFrame, fits: PieceFits, S: int | None) -> tuple[list[FittedPiece], pd.DataFrame]:
+def _fitted(
+    whole: pd.DataFrame, fits: PieceFits, S: int | None, cold: ColdCacheFit | None
+) -> tuple[list[FittedPiece], pd.DataFrame]:
     pieces = fit_patterns(fits, S)
-    return pieces, with_errors(whole, Machine("fitted", level_of_ranges(pieces, S)))
+    machine = Machine("fitted", level_of_ranges(pieces, S), cold_caches=None if cold is None else cold.costs)
+    return pieces, with_errors(whole, machine)
 
 
 def _off(table: pd.DataFrame, S: int) -> float:
@@ -130,7 +138,7 @@ def error_summary(table: pd.DataFrame) -> str:
     return (
         f"The simulation is within {percent_text(GOOD)} on {good} of the rows with warm buffers and within "
         f"{percent_text(FAIR)} on {fair}; the median error is {percent_text(float(off.median()))}, the largest "
-        f"{worst['error']:+.0%} ({where}).{_peers_summary(table)}"
+        f"{worst['error']:+.0%} ({where}).{_peers_summary(table)}{_after_summary(table)}"
     )
 
 
@@ -145,6 +153,15 @@ def _peers_summary(table: pd.DataFrame) -> str:
     )
 
 
+def _after_summary(table: pd.DataFrame) -> str:
+    """A further sentence on exchanges after computations, if they were measured."""
+    off = table.loc[table["pattern"] == AFTER, "error"].abs()
+    if off.empty:
+        return ""
+    median, most = (percent_text(float(value)) for value in (off.median(), off.max()))
+    return f" Of exchanges after computations the median error is {median}, the largest {most}."
+
+
 def _error_notes(table: pd.DataFrame) -> list[str]:
     cold = table.loc[table["pattern"] == COLD, "error"]
     notes = [error_summary(table)]
@@ -152,7 +169,7 @@ def _error_notes(table: pd.DataFrame) -> list[str]:
         times = f"{1 / (1 + float(cold.min())):.2g}"
         notes.append(
             f"Messages from and to buffers that have left the caches take up to {times} times as long as simulated: "
-            "the parameters are those of warm buffers, since a schedule does not know its buffers."
+            "the parameters of the network are those of warm buffers."
         )
     return notes
 

@@ -18,6 +18,7 @@ from ....errors import UsageError
 from ....machine import Machine
 from ....schedule import Schedule
 from ....simulation import finish_times
+from ....units import PICOSECONDS
 
 LEAD = 4
 """The window of a repetition before the one that counts, at most: it leaves the ranks as the loop does."""
@@ -25,8 +26,8 @@ LEAD = 4
 
 @dataclass(frozen=True)
 class PatternItem:
-    """A pattern with its window (messages on the way at once), size in bytes, and the time for which a late receiver
-    computes, ns."""
+    """A pattern with its window (messages on the way at once), size in bytes, and the time for which a late receiver,
+    or each rank before an exchange, computes, ns."""
 
     pattern: str
     window: int
@@ -117,11 +118,21 @@ class PatternPrograms:
 
     def times(self, machine: Machine) -> npt.NDArray[np.float64]:
         """The time of one repetition of each pattern on a machine without noise, in ps: within a node, if nodes have a
-        network of their own."""
+        network of their own. After a computation, what its cold caches cost is in it."""
         if machine.node is not None or machine.noise is not None or machine.node_ranks > 1:
             machine = replace(machine, network=machine.node or machine.network, node=None, node_ranks=1, noise=None)
         ends = finish_times(self._schedule, machine)
-        return np.asarray(ends[self._both] - ends[self._first_alone], dtype=np.float64)
+        return np.asarray(ends[self._both] - ends[self._first_alone], dtype=np.float64) + self._in_cold_caches(machine)
+
+    def _in_cold_caches(self, machine: Machine) -> npt.NDArray[np.float64]:
+        costs = machine.cold_caches
+        if costs is None:
+            return np.zeros(len(self.items))
+        ns = PICOSECONDS["ns"]
+        return np.array(
+            [costs.exchange(item.delay_ns * ns, item.size) if item.pattern == AFTER else 0 for item in self.items],
+            dtype=np.float64,
+        )
 
 
 def pattern_time(machine: Machine, item: PatternItem) -> float:
@@ -216,8 +227,13 @@ PEERS, MOST_PEERS = "several peers", 4
 COLD = "cold buffers"
 """The pattern whose buffers have left the caches. A schedule does not know its buffers, so no parameter is for it."""
 
-NOT_FITTED = (COLD, PEERS)
-"""Patterns to which no parameter is fitted. Several peers show how far the parameters of a pair hold for them."""
+AFTER = "after computation"
+"""The pattern of an exchange after a computation that empties the caches: the costs of cold caches are fitted to it
+(cold_cache_fit.py). Its time is that of the exchange alone."""
+
+NOT_FITTED = (COLD, PEERS, AFTER)
+"""Patterns to which no parameter of the network is fitted. Several peers show how far the parameters of a pair hold for
+them."""
 
 _LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
@@ -228,6 +244,7 @@ _LOOPS: dict[str, _Loop] = {
     "late receivers": _stream,
     COLD: _ping_pong,
     PEERS: _several_peers,
+    AFTER: _both_ways,
 }
 ROUND_TRIPS = ("ping-pong", "posted in advance", COLD)
 """Patterns in which a message goes there and another one back."""
