@@ -15,8 +15,8 @@ Time whole(Wide time) {
     return static_cast<Time>(time);
 }
 
-/// The part of `time` that a computation of `computed` ns causes, of which `after` ns cause all.
-Wide part(Wide time, std::int64_t computed, std::int64_t after) {
+/// The share of `time` that a computation of `computed` ns causes, of which `after` ns cause all.
+Wide share_of(Wide time, std::int64_t computed, std::int64_t after) {
     return computed >= after ? time : time * computed / after;
 }
 
@@ -49,8 +49,8 @@ std::int64_t CacheUse::use(const Buffer& buffer, std::uint64_t size, std::uint64
     }
     std::int64_t& used = at_use_[buffer];
     const Wide both = static_cast<Wide>(costs_.buffer_time(size)) * ends;
-    const Wide ps = part(costs_.call, computed_ - at_call_, costs_.call_after) +
-                    part(both, computed_ - used, costs_.buffer_after) / 2;
+    const Wide ps = share_of(costs_.call, computed_ - at_call_, costs_.call_after) +
+                    share_of(both, computed_ - used, costs_.buffer_after) / 2;
     at_call_ = computed_;
     used = computed_;
     return whole((ps + picoseconds_per_nanosecond / 2) / picoseconds_per_nanosecond);

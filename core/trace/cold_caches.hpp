@@ -10,7 +10,7 @@
 namespace idlewave::trace {
 
 /// What messages take longer after a computation, which drives the library and the buffers out of the caches
-/// (docs/tracing.md, cold caches). Without call and buffers: nothing.
+/// (docs/model.md, R21). Without call and buffers: nothing.
 struct ColdCaches {
     /// The time, in ps, by which the two ends of a message of `size` bytes take longer, together.
     struct Buffer {
@@ -62,8 +62,8 @@ class CacheUse {
     };
 
     const ColdCaches& costs_;
-    std::int64_t computed_ = 0;                             ///< ns
-    std::int64_t at_call_ = 0;                              ///< `computed_` at the last call
+    std::int64_t computed_ = 0;                              ///< ns
+    std::int64_t at_call_ = 0;                               ///< `computed_` at the last call
     std::unordered_map<Buffer, std::int64_t, Hash> at_use_;  ///< and at the last use of a buffer
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/page.hpp"
+#include "common/switches.hpp"
 #include "common/ticks.hpp"
 #include "network/pattern_items.hpp"
 #include "network/processor_clock.hpp"
@@ -98,14 +99,19 @@ class PatternExchange {
         return excess;
     }
 
-    // How long the exchanges after computations took since the last call, each from the moment at which the later rank
-    // called; ns. Both ranks call it.
-    std::int64_t take_exchanges_ns() {
-        const std::int64_t own = std::exchange(exchanges_ns_, 0);
+    // The last exchange after a computation: its time from the moment at which the later rank called, and the
+    // involuntary context switches of this rank in it.
+    struct Exchange {
+        std::int64_t ns = 0;
+        std::int64_t disturbed = 0;
+    };
+
+    // Both ranks call it.
+    Exchange last_exchange() {
         std::int64_t other = 0;
-        MPI_Sendrecv(&own, 1, MPI_INT64_T, peer_, answer_tag, &other, 1, MPI_INT64_T, peer_, answer_tag, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-        return std::min(own, other);
+        MPI_Sendrecv(&exchange_.ns, 1, MPI_INT64_T, peer_, answer_tag, &other, 1, MPI_INT64_T, peer_, answer_tag,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return {std::min(exchange_.ns, other), exchange_.disturbed};
     }
 
     // The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.
@@ -145,7 +151,7 @@ class PatternExchange {
                 break;
             case Pattern::after_computation:
                 compute_over_memory(item.delay_ns);
-                exchanges_ns_ += timed_exchange();
+                exchange_ = timed_exchange();
                 break;
             case Pattern::preposted:  // its repetitions hang together
             case Pattern::peers:      // it is of all ranks (peer_exchange.hpp)
@@ -206,12 +212,14 @@ class PatternExchange {
         } while (nanoseconds(CLOCK_MONOTONIC) < end);
     }
 
-    std::int64_t timed_exchange() {
+    Exchange timed_exchange() {
+        const std::int64_t disturbed = involuntary_switches();
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
         start_receives(1);
         start_sends(1);
         wait();
-        return nanoseconds(CLOCK_MONOTONIC) - begin;
+        const std::int64_t end = nanoseconds(CLOCK_MONOTONIC);
+        return {end - begin, involuntary_switches() - disturbed};
     }
 
     void send(const void* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }
@@ -253,7 +261,7 @@ class PatternExchange {
     ColdBuffers cold_received_;
     network::ProcessorClock clock_;
     double excess_ticks_ = 0;
-    std::int64_t exchanges_ns_ = 0;
+    Exchange exchange_;
     std::array<MPI_Request, 2 * most_window> requests_{};
     std::size_t open_ = 0;
 };

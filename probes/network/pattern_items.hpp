@@ -12,9 +12,9 @@ namespace idlewave::probe {
 // ping_pong: blocking calls. stream: nonblocking sends, which the receiver answers once. blocking_stream: the same with
 // blocking calls. both_ways: nonblocking, both ranks at once. preposted: a ping-pong whose receives are posted before
 // the message can come. late: a stream whose receiver computes first. cold: a ping-pong over buffers that have left the
-// caches. peers: each rank of a ring sends to several others and receives from as many, at once. after_computation: both
-// ranks compute, over memory that no cache holds, and then exchange a message each; what counts is the exchange alone,
-// from the moment at which the later rank calls.
+// caches. peers: each rank of a ring sends to several others and receives from as many, at once. after_computation:
+// both ranks compute, over memory that no cache holds, and then exchange a message each; what counts is the exchange
+// alone, from the moment at which the later rank calls.
 enum class Pattern : std::int64_t {
     ping_pong,
     stream,
@@ -28,9 +28,8 @@ enum class Pattern : std::int64_t {
 };
 
 inline const std::vector<std::string> pattern_names{
-    "ping-pong",         "stream",         "blocking stream", "both ways",
-    "posted in advance", "late receivers", "cold buffers",    "several peers",
-    "after computation"};
+    "ping-pong",      "stream",       "blocking stream", "both ways",        "posted in advance",
+    "late receivers", "cold buffers", "several peers",   "after computation"};
 
 struct PatternItem {
     Pattern pattern = Pattern::ping_pong;
@@ -89,8 +88,8 @@ inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& s
     return items;
 }
 
-// Exchanges after computations: of one length that leaves the caches as they are, and of some that empty them more and
-// more. Computations take long, so the sizes are few: `most` of them, from the smallest to about 256 KiB.
+// Exchanges after computations: one length of these leaves the caches as they are, the others empty them more and more.
+// Computations take long, so the sizes are few: `most` of them, from the smallest to about 256 KiB.
 inline std::vector<PatternItem> items_after_computation(const std::vector<std::int64_t>& sizes, std::size_t most) {
     constexpr std::int64_t largest = 256 << 10;
     std::vector<std::int64_t> possible;
@@ -101,7 +100,7 @@ inline std::vector<PatternItem> items_after_computation(const std::vector<std::i
     std::vector<PatternItem> items;
     for (std::size_t i = 0; i < count; ++i) {
         const std::int64_t size = possible[count == 1 ? 0 : i * (possible.size() - 1) / (count - 1)];
-        for (const std::int64_t us : {10, 250, 1000, 4000, 16000}) {
+        for (const std::int64_t us : {10, 250, 1000, 3000, 10000}) {
             items.push_back({Pattern::after_computation, 1, size, us * 1000});
         }
     }
@@ -113,7 +112,6 @@ inline int repetitions_of(const PatternItem& item) {
     constexpr std::int64_t bytes = 1 << 20;
     constexpr std::int64_t messages = 512;
     constexpr std::int64_t most = 64;
-    if (item.pattern == Pattern::after_computation) return 1;
     const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
     return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, most));
 }

@@ -68,6 +68,7 @@ class Exchanges {
           peers_(ranks.own, ranks.all, ranks.all > 2 ? max_size : 0) {}
 
     PatternSample sample_of(const PatternItem& item) {
+        if (item.pattern == Pattern::after_computation) return sample_after_computation(item);
         PatternSample sample{item, repetitions_of(item)};
         if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
         const std::int64_t disturbed = involuntary_switches();
@@ -76,14 +77,11 @@ class Exchanges {
             order_others(ranks_.all, {item.window, item.size, 1 + sample.repetitions});
         }
         if (item.pattern == Pattern::peers) MPI_Barrier(MPI_COMM_WORLD);  // all are awake
-        const bool computes = item.pattern == Pattern::after_computation;
-        if (!computes || item.delay_ns < longest_to_repeat) repeat(item, 1);
+        repeat(item, 1);
         pair_.take_excess_ns();
-        if (computes) pair_.take_exchanges_ns();
         const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
         repeat(item, sample.repetitions);
         sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-        if (computes) sample.elapsed_ns = pair_.take_exchanges_ns();
         const std::int64_t excess = item.pattern == Pattern::late ? pair_.excess_of_receiver_ns() : 0;
         const bool lost_cpu = excess >= sample.elapsed_ns;  // the receiver did, for longer than all of this took
         if (!lost_cpu) sample.elapsed_ns -= excess;
@@ -93,8 +91,19 @@ class Exchanges {
     }
 
   private:
-    // Nothing before a longer computation shows after it.
-    static constexpr std::int64_t longest_to_repeat = 500'000;
+    // Of an exchange after a computation; what disturbs the computation does not count.
+    PatternSample sample_after_computation(const PatternItem& item) {
+        constexpr std::int64_t longest_to_repeat = 500'000;  // nothing before a longer computation shows after it
+        PatternSample sample{item, 1};
+        sample.pilot_before_ns = pair_.pilot();
+        if (item.delay_ns < longest_to_repeat) pair_.repeat(item, 1);
+        pair_.repeat(item, 1);
+        sample.pilot_after_ns = pair_.pilot();
+        const PatternExchange::Exchange exchange = pair_.last_exchange();
+        sample.elapsed_ns = exchange.ns;
+        sample.disturbed = exchange.disturbed;
+        return sample;
+    }
 
     void repeat(const PatternItem& item, int times) {
         if (item.pattern == Pattern::peers) return peers_.repeat(item.window, item.size, times);

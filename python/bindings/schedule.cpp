@@ -237,8 +237,9 @@ void bind_schedule(nb::module_& m) {
     nb::class_<trace::ColdCaches>(m, "ColdCaches", "What messages take longer after a computation.")
         .def(nb::new_(&cold_caches_from), "call"_a, "call_after"_a, "buffer_after"_a, "buffers"_a,
              "`call` in ps, the computations `call_after` and `buffer_after` in ns; `buffers`: (bytes, ps), by size.")
-        .def("exchange", &trace::exchange_time, "computed"_a, "size"_a,
-             "What a call that sends and receives `size` bytes takes longer after `computed` ns of computation, in ns.");
+        .def(
+            "exchange", &trace::exchange_time, "computed"_a, "size"_a,
+            "What a call that sends and receives `size` bytes takes longer after `computed` ns of computation, in ns.");
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
@@ -247,8 +248,8 @@ void bind_schedule(nb::module_& m) {
             return collectives::ProgramSource(
                 std::make_shared<const collectives::Program>(trace::convert(trace, options)), 1);
         },
-        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The program that a trace is a run of.");
+        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a,
+        nb::call_guard<nb::gil_scoped_release>(), "The program that a trace is a run of.");
 
     bind_composition(m);
     m.def(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .algorithm_rules import AlgorithmRule
+    from .cold_caches import ColdCaches
     from .errors import (
         Deadlock,
         IdlewaveError,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "algorithm_rules": ("AlgorithmRule",),
+    "cold_caches": ("ColdCaches",),
     "jobs": ("Job", "Operation"),
     "errors": (
         "Deadlock",
@@ -103,6 +105,7 @@ _NAMES = {
 
 __all__ = [
     "AlgorithmRule",
+    "ColdCaches",
     "Deadlock",
     "EmpiricalLength",
     "ExponentialLength",

@@ -25,6 +25,7 @@ from ..measure.network.files.network_files import (
     save_network,
 )
 from ..measure.network.files.network_recording import read_measurement, read_probe, transport_of
+from ..measure.network.fitting.pattern_assessment import variants_of
 from ..measure.network.job.collectives import CollectiveMeasurement, read_collectives
 from ..measure.network.job.patterns import read_patterns
 from ..measure.network.probing.job_run import epochs_of
@@ -302,13 +303,14 @@ def _show_patterns(carrier: str, fit: PatternFit) -> None:
 
 
 def _by_class(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a pattern and window, a column a class of sizes: the median of the errors' sizes, and the largest error."""
+    """A row a pattern and its variant, a column a class of sizes: the median of the errors' sizes, and the largest
+    error."""
     import pandas as pd
 
     rows = []
     edges = [-1, *CLASSES.values()]
-    for (pattern, window), part in table.groupby(["pattern", "window"], sort=False):
-        row: dict[str, Any] = {"pattern": pattern, "window": window}
+    for (pattern, variant), part in table.groupby([table["pattern"], variants_of(table)], sort=False):
+        row: dict[str, Any] = {"pattern": pattern, "window": variant}
         for name, above, most in zip(CLASSES, edges, edges[1:], strict=False):
             errors = part.loc[(part["size"] > above) & (part["size"] <= most), "error"].to_numpy()
             worst = max(errors, key=abs, default=0.0)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..formatting import plain, plain_time, size_text
 from ..machine import Machine
-from ..measure.network.fitting.pattern_assessment import error_summary
+from ..measure.network.fitting.pattern_assessment import error_summary, variants_of
 from ..measure.network.job.patterns import PatternMeasurement, measure_patterns, read_patterns
 from ..measure.table_rows import records
 from ..measurement_parameters import PatternsParameters
@@ -64,7 +64,7 @@ def patterns(
 
 
 def _show(found: PatternMeasurement, table: pd.DataFrame, machine: Machine | None) -> None:
-    shown = table[["pattern", "window"]].copy()
+    shown = table[["pattern"]].assign(window=variants_of(table))
     shown["size"] = table["size"].map(size_text)
     shown["samples"] = table["samples"]
     shown["median"] = table["median_ps"].map(lambda x: plain_time(x, 3))

@@ -126,7 +126,7 @@ class _Lines:
 
     def _commented(self, line: str, path: str) -> str:
         comment = self._comments.get(path)
-        return line if comment is None else f"{line.ljust(_COMMENT_COLUMN)}# {comment}"
+        return line if comment is None else f"{line.ljust(_COMMENT_COLUMN - 1)} # {comment}"
 
 
 def _added(machine: Machine) -> list[str]:

@@ -15,15 +15,18 @@ import pytest
 from click.testing import CliRunner
 from emulated_samples import emulate
 from idlewave.cli import cli
+from idlewave.cold_caches import ColdCaches
 from idlewave.errors import InputError, MeasurementError, MpiError, UsageError
+from idlewave.formatting import plain_time
 from idlewave.measure import describe
 from idlewave.measure.network import NetworkMeasurement, measure_network, read_measurement, read_samples
 from idlewave.measure.network.files.network_files import load_network, measured_level, save_network, where
 from idlewave.measure.network.files.network_recording import described
+from idlewave.measure.network.fitting.pattern_times import AFTER
 from idlewave.measure.network.probing import network_run as probing
 from idlewave.measure.network.transports import Transport
 from known_networks import RENDEZVOUS
-from pattern_recordings import items, rows_of, write
+from pattern_recordings import items, items_after, rows_of, write
 
 NETWORK = RENDEZVOUS["infiniband"]
 
@@ -384,12 +387,17 @@ def test_a_transport_without_mpi_says_so_in_the_machine(found, tmp_path):
     assert "within one node, over tcp." in text
 
 
+COLD_CACHES = ColdCaches(20_000_000, 4 * 10**9, 10**9, ((1, 0), (1024, 3_000_000), (16384, 30_000_000)))
+
+
 def record_patterns(folder, hosts=("a", "b")):
     """Two epochs of patterns of a machine that does what the simulator says."""
-    machine = idlewave.Machine("m", idlewave.Level(idlewave.Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000)))
+    level = idlewave.Level(idlewave.Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000))
+    machine = idlewave.Machine("m", level, cold_caches=COLD_CACHES)
     random = np.random.default_rng(1)
     for epoch in (1, 2):
-        rows = rows_of(items((1, 64, 1024, 16384)), machine, 1200, random)
+        measured = [*items((1, 64, 1024, 16384)), *items_after((1, 1024, 16384))]
+        rows = rows_of(measured, machine, 1200, random)
         write(folder / f"epoch-{epoch}", rows, ranks=[{"host": host} for host in hosts])
 
 
@@ -420,13 +428,21 @@ def test_patterns_beside_prtt_give_the_parameters_and_a_self_test_that_files_kee
     assert machine.network == measured_level(found)
     remarks = (tmp_path / "m" / "machine.toml").read_text()
     lines = remarks[remarks.index("# Self-test: ") :].replace("\n#    ", "")
-    for (pattern, window), part in found.patterns.table.groupby(["pattern", "window"]):
+    table = found.patterns.table
+    for (pattern, window, delay_ns), part in table.groupby(["pattern", "window", "delay_ns"]):
         errors = [f"{size}:{error:+.0%}" for size, error in zip(part["size"], part["error"], strict=True)]
-        assert f"# {pattern} {window}  {', '.join(errors)}\n" in lines
+        variant = f"after {plain_time(delay_ns * 1000)}" if pattern == AFTER else window
+        assert f"# {pattern} {variant}  {', '.join(errors)}\n" in lines
+    assert machine.cold_caches.call == pytest.approx(COLD_CACHES.call, rel=0.1)
+    assert "After a computation the caches are cold" in done.output
+    assert re.search(r"^call = .* # 95 %: ", remarks, re.MULTILINE)
     said = json.loads((tmp_path / "m" / "network.json").read_text())["network"]["patterns"]
     assert {"pattern", "window", "size", "error"} <= set(said["errors"][0])
     save_network(tmp_path / "again", found, "again")
-    assert load_network(tmp_path / "again").patterns.ranges == found.patterns.ranges
+    again = load_network(tmp_path / "again").patterns
+    assert again.ranges == found.patterns.ranges
+    assert again.cold == found.patterns.cold
+    assert again.cold.costs == machine.cold_caches
 
 
 def test_patterns_of_other_ranks_and_those_that_are_not_wanted_are_left_alone(with_patterns, tmp_path):

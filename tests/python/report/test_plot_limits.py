@@ -168,7 +168,7 @@ def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
         for i in range(10)
     ]
     names = ["pattern", "window", "size", "median_ps", "low_ps", "high_ps", "error"]
-    table = pd.DataFrame(rows, columns=names)
+    table = pd.DataFrame(rows, columns=names).assign(delay_ns=0)
     return lambda spoil: plot_patterns(spoil(table if column == "error" else table.drop(columns="error"), column))
 
 

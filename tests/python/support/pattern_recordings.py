@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from idlewave.machine import Machine
-from idlewave.measure.network.fitting.pattern_times import PATTERNS, PatternItem, PatternPrograms
+from idlewave.measure.network.fitting.pattern_times import AFTER, PATTERNS, PatternItem, PatternPrograms
 
 COLUMNS = [
     *("pattern", "window", "size", "repetitions", "delay_ns", "elapsed_ns", "at_ns", "disturbed"),
@@ -60,6 +60,15 @@ def items(sizes: Sequence[int], late_ns: int = 0) -> list[PatternItem]:
             if window <= 4 and late_ns:
                 found.append(PatternItem("late receivers", window, size, late_ns))
     return found
+
+
+COMPUTED_NS = (10_000, 250_000, 1_000_000, 3_000_000, 10_000_000)
+"""How long ranks compute before the exchanges after computations."""
+
+
+def items_after(sizes: Sequence[int]) -> list[PatternItem]:
+    """Exchanges after computations, as the probe measures them."""
+    return [PatternItem(AFTER, 1, size, computed) for size in sizes for computed in COMPUTED_NS]
 
 
 def rows_of(

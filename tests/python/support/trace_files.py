@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+SEND, RECV = 16, 32
 ALLREDUCE = 64 + 3
 HEADER_BYTES = 256
 
@@ -28,13 +30,44 @@ def write_trace(
     return folder
 
 
+@dataclass(frozen=True)
+class Message:
+    """What rank 0 sends to rank 1 by a blocking call: the computation of both ranks before it in ns, tag, and bytes."""
+
+    computed_ns: int
+    tag: int
+    size: int
+
+
+def write_messages(folder: Path, messages: Sequence[Message]) -> Path:
+    """The folder of a run of two ranks that computes and sends these messages."""
+    folder.mkdir(parents=True)
+    for rank in (0, 1):
+        records, now = b"", 1000
+        for message in messages:
+            peer_and_tag = struct.pack("<2i", 1 - rank, message.tag)
+            size = struct.pack("<q", message.size)
+            words = struct.pack("<Q", 1) + peer_and_tag + size + (peer_and_tag + size if rank == 1 else b"")
+            now += message.computed_ns
+            call = SEND if rank == 0 else RECV
+            records += struct.pack("<IHHqq", len(words) // 8, call, 0, now, now + 100) + words
+            now += 100
+        (folder / f"rank-{rank:07}.iwtrace").write_bytes(_with_header(rank, 2, "node1", records, now))
+    (folder / "trace.json").write_text(json.dumps({"format": 1, "command": ["./send"], "host": "node1"}))
+    return folder
+
+
 def _rank(rank: int, ranks: int, host: str, gap_ns: int) -> bytes:
     records, now = b"", 1000
     for _ in range(3):
         words = struct.pack("<Q2i2q", 1, -3, 0, 64, 64)
         records += struct.pack("<IHHqq", 4, ALLREDUCE, 0, now + gap_ns, now + gap_ns + 700) + words
         now += gap_ns + 700
+    return _with_header(rank, ranks, host, records, now + gap_ns)
+
+
+def _with_header(rank: int, ranks: int, host: str, records: bytes, end: int) -> bytes:
     header = bytearray(HEADER_BYTES)
-    struct.pack_into("<8s4IQ2q2I", header, 0, b"IDLEWTR1", 1, HEADER_BYTES, rank, ranks, 1, 1000, now + gap_ns, 1, 0)
+    struct.pack_into("<8s4IQ2q2I", header, 0, b"IDLEWTR1", 1, HEADER_BYTES, rank, ranks, 1, 1000, end, 1, 0)
     struct.pack_into("<64s48s", header, 144, host.encode(), b"Some MPI 1.0")
     return bytes(header) + records

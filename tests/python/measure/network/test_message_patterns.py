@@ -13,6 +13,7 @@ from idlewave.errors import InputError, MeasurementError, UsageError
 from idlewave.machine import Level, Machine, Parameters
 from idlewave.measure.network.fitting.pattern_assessment import error_summary
 from idlewave.measure.network.fitting.pattern_times import (
+    AFTER,
     PATTERNS,
     PEERS,
     PatternItem,
@@ -132,7 +133,7 @@ def test_the_recordings_of_several_epochs_are_one_measurement(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ((0, "pattern", 8), "pattern of sample 0: expected 0 to 7, found 8"),
+        ((0, "pattern", 9), "pattern of sample 0: expected 0 to 8, found 9"),
         ((2, "window", 0), "window of sample 2: expected 1 to 4096, found 0"),
         ((1, "elapsed_ns", 0), "elapsed_ns of sample 1: expected 1 to"),
         ((1, "pilot_after_ns", -1), "pilot_after_ns of sample 1: expected 0 to"),
@@ -167,7 +168,7 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     found = measure_patterns(find(), seconds=0.6, epochs=2, ranks=2, max_size=2048, changes=[257], folder=tmp_path)
     assert found.samples["epoch"].unique().tolist() == [1, 2]
     own = found.samples[found.samples["epoch"] == 1]
-    counts = own.groupby(["pattern", "window", "size"]).size()
+    counts = own.groupby(["pattern", "window", "size", "delay_ns"]).size()
     assert set(counts.index.get_level_values("pattern")) == set(PATTERNS) - {PEERS}
     assert set(counts.index.get_level_values("window")) == {1, 4, 16, 64}
     assert set(counts.index.get_level_values("size")) == {1, 4, 16, 64, 128, 256, 257, 512, 1024, 2048}
@@ -179,6 +180,9 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     )
     assert (found.samples[["pilot_before_ns", "pilot_after_ns"]] > 0).all(axis=None)
     assert (found.samples.loc[found.samples["pattern"] == "late receivers", "delay_ns"] >= 2000).all()
+    after = found.samples[found.samples["pattern"] == AFTER].groupby("delay_ns")["elapsed_ns"].median()
+    assert len(after) == 5
+    assert after.iloc[0] < after.iloc[-1] < after.index[-1]  # cold caches; and the computation is not in it
     assert (tmp_path / "patterns.parquet").exists()
     large = found.table.set_index(["pattern", "window", "size"])["median_ps"]
     assert large["stream", 64, 2048] > large["stream", 16, 2048] > large["stream", 1, 2048]

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from ..fitting.pattern_assessment import variants_of
 from .network_recording import NetworkMeasurement
 
 COLUMNS = 118
 """The longest line of a remark, without its mark."""
 SELF_TEST = (
     "Self-test: the simulation with these parameters was held against the patterns of messages that were measured. For "
-    "each pattern and window, size in bytes and error: simulated over measured time, less 1."
+    "each pattern and window, or computation before it, size in bytes and error: simulated over measured time, less 1."
 )
 
 
@@ -30,11 +31,11 @@ def remarks_of(network: NetworkMeasurement, node: NetworkMeasurement | None = No
 
 
 def _self_test(table: pd.DataFrame) -> Iterator[str]:
-    """A row a pattern and window."""
+    """A row a pattern and window, or length of the computation before an exchange."""
     yield SELF_TEST
-    for (pattern, window), part in table.groupby(["pattern", "window"], sort=False):
+    for (pattern, variant), part in table.groupby([table["pattern"], variants_of(table)], sort=False):
         errors = ", ".join(f"{size}:{error:+.0%}" for size, error in zip(part["size"], part["error"], strict=True))
-        yield f"{pattern} {window}  {errors}"
+        yield f"{pattern} {variant}  {errors}"
 
 
 def _wrapped(sentence: str) -> list[str]:

@@ -62,7 +62,8 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     measured at enough lengths, or do not take longer: the costs must explain more than they have parameters, by the
     criterion of Schwarz (1978)."""
     own = samples[samples["pattern"] == AFTER]
-    groups = own.groupby(["size", "delay_ns"])[["epoch", "elapsed_ns"]]
+    own = own.assign(each_ns=own["elapsed_ns"] / own["repetitions"])
+    groups = own.groupby(["size", "delay_ns"])[["epoch", "each_ns"]]
     cells = {(size, delay): part for (size, delay), part in groups}
     sizes, computed = sorted(own["size"].unique()), sorted(own["delay_ns"].unique())
     whole = [size for size in sizes if all((size, delay) in cells for delay in computed)]
@@ -90,8 +91,8 @@ def _names(sizes: int) -> list[str]:
 
 
 def _costs_of(found: Array, sizes: Array) -> ColdCaches:
-    """Times in whole ns."""
-    call_after, buffer_after, call, *buffers = (round(value / NS) * round(NS) for value in found)
+    """Times of three digits, in ps."""
+    call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in found)
     return ColdCaches(
         call, call_after, buffer_after, tuple((int(size), time) for size, time in zip(sizes, buffers, strict=True))
     )
@@ -108,11 +109,10 @@ class _Fits:
         after = np.geomspace(SHORTEST_PART * seen.computed[1], seen.computed[-1], GRID)
         shares = np.minimum(seen.computed / after[:, None], 1)
         shares = shares[:, 1:] - shares[:, :1]
-        self._tried = [
-            (call_after, buffer_after, self._design(of_call, of_buffer))
-            for call_after, of_call in zip(after, shares, strict=True)
-            for buffer_after, of_buffer in zip(after, shares, strict=True)
-        ]
+        self._after = [(call_after, buffer_after) for call_after in after for buffer_after in after]
+        designs = [self._design(of_call, of_buffer) for of_call in shares for of_buffer in shares]
+        self._weighted = np.array(designs) * self._weights.ravel()[:, None]
+        self._solvers = np.linalg.pinv(self._weighted)
 
     def _design(self, of_call: Array, of_buffer: Array) -> Array:
         """What each exchange takes longer (rows) by the cost of a call and those of the sizes but the smallest, whose
@@ -127,18 +127,16 @@ class _Fits:
     def best(self, longer: Array) -> tuple[Array, Array]:
         """For each of several tables of what exchanges take longer: the cost of the best fit, and its parameters in the
         order of `_names`, ps. No time is negative, and a larger message takes no less."""
-        weights = self._weights.ravel()
-        seen = longer.reshape(len(longer), -1) * weights
+        seen = longer.reshape(len(longer), -1) * self._weights.ravel()
         costs = np.full(len(longer), np.inf)
         found = np.zeros((len(longer), 3 + len(self._weights)))
-        for call_after, buffer_after, design in self._tried:
-            weighted = design * weights[:, None]
-            fitted = np.maximum(seen @ np.linalg.pinv(weighted).T, 0)
+        for after, weighted, solver in zip(self._after, self._weighted, self._solvers, strict=True):
+            fitted = np.maximum(seen @ solver.T, 0)
             fitted[:, 1:] = _ascending(fitted[:, 1:])
             cost = ((seen - fitted @ weighted.T) ** 2).sum(axis=1)
             better = cost < costs
             costs[better] = cost[better]
-            found[better, 0], found[better, 1] = call_after, buffer_after
+            found[better, :2] = after
             found[better, 2] = fitted[better, 0]
             found[better, 4:] = fitted[better, 1:]
         return costs, found
@@ -156,17 +154,22 @@ def _ascending(rows: Array) -> Array:
 
 
 def _medians(grid: list[list[pd.DataFrame]]) -> Array:
-    return np.array([[cell["elapsed_ns"].median() * NS for cell in row] for row in grid])
+    return np.array([[cell["each_ns"].median() * NS for cell in row] for row in grid])
 
 
 def _resampled(grid: list[list[pd.DataFrame]], random: np.random.Generator) -> Array:
-    """What exchanges take longer in resamples: epochs are drawn with replacement, and then the samples of each."""
-    values = [[[part.to_numpy() for _, part in cell.groupby("epoch")["elapsed_ns"]] for cell in row] for row in grid]
+    """What exchanges take longer in resamples: epochs are drawn with replacement, the same for all exchanges, and then
+    samples of these."""
+    epochs = np.unique(np.concatenate([cell["epoch"].to_numpy() for row in grid for cell in row]))
+    chosen = np.sort(random.choice(epochs, (RESAMPLES, len(epochs))), axis=1)
+    sets, members = np.unique(chosen, axis=0, return_inverse=True)
     drawn = np.empty((RESAMPLES, len(grid), len(grid[0])))
-    for resample in drawn:
-        for i, row in enumerate(values):
-            for j, epochs in enumerate(row):
-                chosen = [epochs[k] for k in random.integers(len(epochs), size=len(epochs))]
-                parts = [random.choice(part, len(part)) for part in chosen]
-                resample[i, j] = np.median(np.concatenate(parts)) * NS
+    for i, row in enumerate(grid):
+        for j, cell in enumerate(row):
+            values = cell["each_ns"].to_numpy(float)
+            for k, taken in enumerate(sets):
+                own = np.concatenate([values[cell["epoch"].to_numpy() == epoch] for epoch in taken])
+                pool = own if len(own) else values
+                of_set = np.flatnonzero(members.ravel() == k)
+                drawn[of_set, i, j] = np.median(random.choice(pool, (len(of_set), len(pool))), axis=1) * NS
     return np.asarray(drawn[..., 1:] - drawn[..., :1])

@@ -10,6 +10,7 @@ import pandas as pd
 from ....errors import MeasurementError
 from ....formatting import percent_text, plain_time, plural, size_text
 from ....machine import Level, Machine
+from ....units import PICOSECONDS
 from .cold_cache_fit import ColdCacheFit, fit_cold_caches
 from .fitted_piece import FittedPiece
 from .loggp import median_interval
@@ -62,6 +63,13 @@ def pattern_table(samples: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=[*KEYS, "samples", "median_ps", "low_ps", "high_ps"])
     order = {pattern: i for i, pattern in enumerate(PATTERNS)}
     return table.sort_values(KEYS, key=lambda c: c.map(order) if c.name == "pattern" else c, ignore_index=True)
+
+
+def variants_of(table: pd.DataFrame) -> pd.Series:
+    """Which variant of its pattern each row is: its window, or the length of the computation before an exchange."""
+    after = table["pattern"] == AFTER
+    lengths = [f"after {plain_time(delay * PICOSECONDS['ns'])}" for delay in table["delay_ns"]]
+    return table["window"].astype(str).where(~after, lengths).rename("window")
 
 
 def with_errors(table: pd.DataFrame, machine: Machine) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from ....formatting import size_text
 from ....plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
+from ..fitting.pattern_assessment import variants_of
 from ..fitting.pattern_times import PATTERNS, ROUND_TRIPS
 
 TICKS = [64.0**i for i in range(6)]
@@ -20,7 +21,7 @@ FAIR = 0.1
 
 @styled
 def plot_patterns(table: pd.DataFrame) -> Figure:
-    """Over the size, a panel for each pattern and a line for each window.
+    """Over the size, a panel for each pattern and a line for each window, or length of the computation before it.
 
     `table`: of `PatternMeasurement.compared`, whose errors it draws, or `PatternMeasurement.table`, whose times per
     message it draws with their intervals.
@@ -40,7 +41,7 @@ def plot_patterns(table: pd.DataFrame) -> Figure:
         axes.xaxis.set_major_locator(FixedLocator(TICKS))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
         axes.set_title(pattern)
-        if own["window"].nunique() > 1:
+        if len(_lines(own)) > 1:
             axes.legend(loc="best", ncols=2)
         tidy(axes, "both")
     for axes in panels[len(present) - 2 : len(present)]:
@@ -50,10 +51,16 @@ def plot_patterns(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def _lines(own: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The rows of a pattern by line, each with its label."""
+    variants = own.sort_values(["window", "delay_ns"]).groupby(variants_of(own), sort=False)
+    return [(f"{variant} at once" if str(variant).isdigit() else str(variant), rows) for variant, rows in variants]
+
+
 def _draw_errors(axes: Axes, own: pd.DataFrame) -> None:
     limits = bulk_limits(own["error"])
-    for (window, rows), colour in zip(own.groupby("window"), PALETTE, strict=False):
-        axes.plot(rows["size"], rows["error"], "o-", color=colour, markersize=3, linewidth=1, label=f"{window} at once")
+    for (label, rows), colour in zip(_lines(own), PALETTE, strict=False):
+        axes.plot(rows["size"], rows["error"], "o-", color=colour, markersize=3, linewidth=1, label=label)
         mark_outside(axes, limits, rows["size"], rows["error"], colour)
     axes.axhspan(-FAIR, FAIR, color=MUTED, alpha=0.15, linewidth=0)
     axes.axhline(0, color=MUTED, linewidth=0.8)
@@ -67,12 +74,10 @@ def _draw_times(axes: Axes, own: pd.DataFrame) -> None:
     messages = own["window"].where(~own["pattern"].isin(ROUND_TRIPS), 2)  # there and back
     times = own[["median_ps", "low_ps", "high_ps"]].div(messages, axis=0) / 1e6
     limits = bulk_limits(times, log=True)
-    for (window, rows), colour in zip(own.groupby("window"), PALETTE, strict=False):
+    for (label, rows), colour in zip(_lines(own), PALETTE, strict=False):
         middle, low, high = (times.loc[rows.index, name] for name in ("median_ps", "low_ps", "high_ps"))
         spread = ((middle - low).clip(lower=0), (high - middle).clip(lower=0))
-        axes.errorbar(
-            rows["size"], middle, spread, fmt="o-", color=colour, markersize=3, linewidth=1, label=f"{window} at once"
-        )
+        axes.errorbar(rows["size"], middle, spread, fmt="o-", color=colour, markersize=3, linewidth=1, label=label)
         mark_outside(axes, limits, rows["size"], middle, colour)
     axes.set_yscale("log")
     axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
