@@ -39,13 +39,9 @@ class ColdCaches:
         return self.core().exchange(round(computed / _NS), size) * _NS
 
 
-WARM = _core.ColdCaches(0, 1, 1, [])
-"""Caches that a computation leaves as they are."""
-
-
 def core_of(cold_caches: ColdCaches | None) -> _core.ColdCaches:
     """The costs as the compiled core sees them; None: there are none."""
-    return WARM if cold_caches is None else cold_caches.core()
+    return ColdCaches(0, 1, 1).core() if cold_caches is None else cold_caches.core()
 
 
 def described(cold_caches: ColdCaches | None) -> dict[str, Any]:
