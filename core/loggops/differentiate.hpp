@@ -20,7 +20,11 @@ auto differentiate(const machine::Machine& machine, Run run) {
             return run(shared);
         } catch (const TooManySlopes&) {
             if (!machine.node && !machine.shared_buffer) {
-                Differentiation<1> network;
+                if (machine.posts_take_cpu()) {
+                    Differentiation<1> network;
+                    return run(network);
+                }
+                Differentiation<1, false> network;
                 return run(network);
             }
         }

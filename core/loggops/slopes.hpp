@@ -50,13 +50,14 @@ static_assert(alignof(SlopeWordPair) == alignof(std::uint64_t));
 
 /// A time and its derivatives to the right by each parameter. Of two moments at one time, the one that a growing
 /// parameter delays more decides about everything that waits for both: so `latest` takes the larger derivative.
-/// Slopes are copied byte by byte with a rank that is rolled back or that migrates.
-template <unsigned Levels>
+/// Slopes are copied byte by byte with a rank that is rolled back or that migrates. Without `Posting` they have no o_p,
+/// for machines on which receives do not take the CPU: a moment is then smaller by a pair of words.
+template <unsigned Levels, bool Posting = true>
 struct Slopes {
-    static constexpr std::size_t pairs = 5;
+    static constexpr std::size_t pairs = Posting ? 5 : 4;
 
     /// For each level (L and o_s, o_r and o), (g and c, G), (O, and in the first level the computation), (O_s, O_r),
-    /// (o_p, nothing).
+    /// and with `Posting` (o_p, nothing).
     std::array<SlopeWordPair, pairs * Levels> words = {};
     Time time = 0;
 
@@ -74,7 +75,7 @@ struct Slopes {
                 .O_s = w[3][0],
                 .O_r = w[3][1],
                 .c = high(w[1][0]),
-                .o_p = low(w[4][0])};
+                .o_p = Posting ? low(w[pairs - 1][0]) : 0};
     }
 
     /// The derivative by a common factor of all calcs: the picoseconds of calcs in this time.
@@ -87,7 +88,9 @@ struct Slopes {
         w[1] += SlopeWordPair{{more.g | std::uint64_t{more.c} << 32, more.G}};
         w[2] += SlopeWordPair{{more.O, 0}};
         w[3] += SlopeWordPair{{more.O_s, more.O_r}};
-        w[4] += SlopeWordPair{{more.o_p, 0}};
+        if constexpr (Posting) {
+            w[4] += SlopeWordPair{{more.o_p, 0}};
+        }
     }
 
     friend Time time_of(const Slopes& moment) { return moment.time; }
@@ -144,10 +147,10 @@ inline constexpr unsigned all_levels = 3;
 using AllSlopes = Slopes<all_levels>;
 
 /// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
-/// `Levels` is 1 for a machine that has one network alone, else `all_levels`.
-template <unsigned Levels>
+/// `Levels` is 1 for a machine that has one network alone, else `all_levels`; without `Posting` the machine has no o_p.
+template <unsigned Levels, bool Posting = true>
 struct Differentiation : NoRecording {
-    using Moment = Slopes<Levels>;
+    using Moment = Slopes<Levels, Posting>;
 
     struct Payload : Message {
         Moment sent = {};  ///< the slopes of the arrival

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <unordered_map>
 #include <vector>
 
@@ -9,41 +10,38 @@
 
 namespace idlewave::trace {
 
-/// What messages take longer after a computation, which drives the library and the buffers out of the caches
-/// (docs/model.md, R21). Without call and buffers: nothing.
+/// The extra CPU time of messages after a computation, because the computation has driven the library and the buffers
+/// out of the caches (docs/model.md, R21). Without a call and buffers there is none.
 struct ColdCaches {
-    /// The time, in ps, by which the two ends of a message of `size` bytes take longer, together.
-    struct Buffer {
+    /// The extra time, in ps, that the two ends of a message of `size` bytes have together.
+    struct BufferTime {
         std::uint64_t size = 0;
         Time time = 0;
     };
 
-    Time call = 0;                  ///< ps, of the first call
-    std::int64_t call_after = 1;    ///< ns of computation, from which on a call takes all of that; 1 at least
-    std::int64_t buffer_after = 1;  ///< the same of buffers
-    std::vector<Buffer> buffers;    ///< by ascending size
+    Time call = 0;                    ///< extra time of the first call, in ps
+    std::int64_t call_after = 1;      ///< length of a computation, in ns, after which a call has all of it; at least 1
+    std::int64_t buffer_after = 1;    ///< the same of buffers
+    std::vector<BufferTime> buffers;  ///< by ascending size, of which no time is less than the one before
 
     [[nodiscard]] bool cost_nothing() const { return call == 0 && buffers.empty(); }
 
-    /// The time for `size` bytes: on the line between its neighbours in `buffers`; below all of them that of the first,
-    /// beyond them on the line through the last two. Throws TimeOverflow.
+    /// The extra time for `size` bytes, in ps: on the line between its neighbours in `buffers`; outside all of them
+    /// that of the nearest.
     [[nodiscard]] Time buffer_time(std::uint64_t size) const;
 };
 
-/// What a call that sends and receives a message of `size` bytes takes longer after a computation of `computed` ns; ns.
-std::int64_t exchange_time(const ColdCaches& costs, std::int64_t computed, std::uint64_t size);
-
-/// How long a rank has computed since it last used the library and each of its buffers: by that, its next message takes
-/// longer. A buffer is known by what is sent from it, or received into it: a trace does not have its address.
+/// How long a rank has computed since it last used the library, and each of its buffers.
 class CacheUse {
   public:
     enum class Kind : std::uint8_t { sent, received, collective };
 
-    /// Names a buffer: messages of one kind, with one peer and tag, or the calls of one collective on one communicator.
+    /// The identity of a buffer, by its messages, since a trace does not have its address: messages of one kind with
+    /// one peer and tag, or the calls of one collective on one communicator.
     struct Buffer {
         Kind kind = Kind::sent;
         std::uint32_t peer = 0;  ///< or the communicator
-        std::uint32_t tag = 0;   ///< or the operation
+        std::uint32_t tag = 0;   ///< or the collective operation
 
         bool operator==(const Buffer&) const = default;
     };
@@ -52,9 +50,11 @@ class CacheUse {
 
     void compute(std::int64_t ns) { computed_ += ns; }
 
-    /// A call that sends or receives `size` bytes, or does so with as many bytes several times (`ends`). Returns the
-    /// time, in ns, by which it takes longer.
-    std::int64_t use(const Buffer& buffer, std::uint64_t size, std::uint64_t ends);
+    /// The extra time, in ns, of a call that begins a message or a collective now.
+    std::int64_t call();
+
+    /// The extra time, in ns, of messages of these sizes from or into the buffer now; of each this rank has one end.
+    std::int64_t use(const Buffer& buffer, std::initializer_list<std::uint64_t> sizes);
 
   private:
     struct Hash {
@@ -64,7 +64,11 @@ class CacheUse {
     const ColdCaches& costs_;
     std::int64_t computed_ = 0;                              ///< ns
     std::int64_t at_call_ = 0;                               ///< `computed_` at the last call
-    std::unordered_map<Buffer, std::int64_t, Hash> at_use_;  ///< and at the last use of a buffer
+    std::unordered_map<Buffer, std::int64_t, Hash> at_use_;  ///< and at the last use of each buffer
 };
+
+/// The extra time, in ns, of a call that sends and receives a message of `size` bytes after a computation of `computed`
+/// ns.
+std::int64_t exchange_time(const ColdCaches& costs, std::int64_t computed, std::uint64_t size);
 
 }  // namespace idlewave::trace

@@ -23,8 +23,7 @@ struct ConvertOptions {
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same
 /// length. Calls become instructions with the dependencies that MPI defines. The time inside calls is dropped: the
-/// simulation determines it. What a call takes longer because the rank has computed is added to the computation before
-/// it.
+/// simulation determines it. The extra time of cold caches is added to the computation before a call.
 ///
 /// A wildcard receive gets the source and tag of the message that it received. Throws an InputError with the file and
 /// the call if the trace is incomplete or has a call that cannot be converted.

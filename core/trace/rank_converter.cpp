@@ -50,7 +50,9 @@ collectives::RankProgram RankConverter::convert(std::int64_t offset) {
         if (r.begin < left_mpi) {
             fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
         }
-        compute(r.begin - left_mpi - excluded);
+        const std::int64_t computed = r.begin - left_mpi - excluded;
+        compute(computed);
+        cache_use_.compute(std::max<std::int64_t>(computed, 0));
         excluded = 0;
         left_mpi = r.end;
         record(r);
@@ -74,7 +76,7 @@ void RankConverter::record(const TraceRecord& r) {
             break;
         case Call::recv: {
             const Pair peer_tag = r.pair(1).first == proc_null ? r.pair(1) : r.pair(3);
-            wait_for({message(r, true, r.words[0], peer_tag, r.number(4) >= 0 ? r.number(4) : r.number(2))});
+            receive(r, r.words[0], peer_tag, r.number(4) >= 0 ? r.number(4) : r.number(2));
             break;
         }
         case Call::irecv:
@@ -133,23 +135,28 @@ void RankConverter::compute(std::int64_t ns) {
     if (ns <= 0) {
         return;
     }
-    cache_use_.compute(ns);
     program_.instructions.push_back(
         {.kind = collectives::Instruction::Kind::calc, .size = static_cast<std::uint64_t>(ns)});
 }
 
-/// A call uses a buffer: by how long its computation has driven that out of the caches, the CPU takes longer before it.
-void RankConverter::use(const CacheUse::Buffer& buffer, std::uint64_t size, std::uint64_t ends) {
+/// The extra time, in ns, of a message of `bytes` bytes from or into its buffer, in cold caches.
+std::int64_t RankConverter::use_buffer(const collectives::Instruction& message, std::uint64_t bytes) {
+    const bool receive = message.kind == collectives::Instruction::Kind::recv;
+    return cache_use_.use({receive ? CacheUse::Kind::received : CacheUse::Kind::sent, message.peer, message.tag},
+                          {bytes});
+}
+
+/// Adds the extra time of cold caches, in ns, to the computation at this place of the program.
+void RankConverter::compute_in_cold_caches(std::int64_t ns) {
     using Kind = collectives::Instruction::Kind;
-    const auto ns = static_cast<std::uint64_t>(cache_use_.use(buffer, size, ends));
     auto& instructions = program_.instructions;
     if (ns == 0) {
         return;
     }
     if (!instructions.empty() && instructions.back().kind == Kind::calc) {
-        instructions.back().size += ns;
+        instructions.back().size += static_cast<std::uint64_t>(ns);
     } else {
-        instructions.push_back({.kind = Kind::calc, .size = ns});
+        instructions.push_back({.kind = Kind::calc, .size = static_cast<std::uint64_t>(ns)});
     }
 }
 
@@ -171,11 +178,19 @@ std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::ui
     }
     instruction.tag = tag_of(communicator, peer_tag.second);
     instruction.size = static_cast<std::uint64_t>(bytes);
-    use({receive ? CacheUse::Kind::received : CacheUse::Kind::sent, instruction.peer, instruction.tag},
-        instruction.size, 1);
     instruction.slot = new_slot();
+    compute_in_cold_caches(cache_use_.call() + (receive ? 0 : use_buffer(instruction, instruction.size)));
     program_.instructions.push_back(instruction);
     return instruction.slot;
+}
+
+/// A blocking receive: its buffer is used once it is posted, while the rank may wait for the message.
+void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes) {
+    const std::uint32_t slot = message(r, true, communicator, peer_tag, bytes);
+    if (slot != collectives::no_slot) {
+        compute_in_cold_caches(use_buffer(program_.instructions.back(), static_cast<std::uint64_t>(bytes)));
+    }
+    wait_for({slot});
 }
 
 void RankConverter::nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
@@ -191,7 +206,11 @@ void RankConverter::sendrecv(const TraceRecord& r) {
     const Pair from = r.pair(3).first == proc_null ? r.pair(3) : r.pair(5);
     const std::int64_t received = r.number(6) >= 0 ? r.number(6) : r.number(4);
     const std::uint32_t receive_slot = message(r, true, r.words[0], from, received);
+    const std::size_t at = program_.instructions.size() - 1;
     const std::uint32_t send_slot = message(r, false, r.words[0], r.pair(1), r.number(2));
+    if (receive_slot != collectives::no_slot) {
+        compute_in_cold_caches(use_buffer(program_.instructions[at], static_cast<std::uint64_t>(received)));
+    }
     wait_for({receive_slot, send_slot});
 }
 
@@ -222,7 +241,7 @@ void RankConverter::matched_receive(const TraceRecord& r) {
     if (r.call == Call::imrecv) {
         nonblocking(r, true, t.communicator, t.peer_tag, static_cast<std::int64_t>(t.bytes), r.words[1]);
     } else {
-        wait_for({message(r, true, t.communicator, t.peer_tag, static_cast<std::int64_t>(t.bytes))});
+        receive(r, t.communicator, t.peer_tag, static_cast<std::int64_t>(t.bytes));
     }
 }
 
@@ -268,6 +287,12 @@ void RankConverter::complete(const TraceRecord& r) {
         }
         if (pending.receive && received.first >= 0) {
             resolve(r, pending, received);
+        }
+        if (pending.receive) {
+            const collectives::Instruction& instruction = program_.instructions[pending.instruction];
+            const std::int64_t bytes = r.number(i + 2);
+            compute_in_cold_caches(
+                use_buffer(instruction, bytes < 0 ? instruction.size : static_cast<std::uint64_t>(bytes)));
         }
         slots.push_back(pending.slot);
     }

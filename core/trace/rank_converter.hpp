@@ -58,10 +58,12 @@ class RankConverter {
     void free_request(const TraceRecord& r);
 
     void compute(std::int64_t ns);
-    void use(const CacheUse::Buffer& buffer, std::uint64_t size, std::uint64_t ends);
-    void use(const collectives::CollectiveSite& site);
+    void compute_in_cold_caches(std::int64_t ns);
+    std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
+    std::int64_t use_buffers(const collectives::CollectiveSite& site);
     std::uint32_t message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                           std::int64_t bytes);
+    void receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes);
     void nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes,
                      std::uint64_t request);
     void wait_for(const std::vector<std::uint32_t>& slots);

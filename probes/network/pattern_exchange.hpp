@@ -21,8 +21,9 @@
 
 namespace idlewave::probe {
 
-// Buffers that have left the caches when their turn comes again: positions in a pool. There are four, to send and to
-// receive on two ranks, together twice as large as the third-level cache, or 256 MiB.
+// Memory that has left the caches when its turn comes again: a pool, whose positions are buffers, or are read one after
+// the other. A rank has two, to send and to receive, together twice as large as the third-level cache; at least 128 MiB,
+// and at most 512.
 class ColdBuffers {
   public:
     explicit ColdBuffers(std::int64_t max_size)
@@ -36,8 +37,7 @@ class ColdBuffers {
         return found;
     }
 
-    // Adds the words of so many bytes of the pool, after those of the last call, to one of them: most of what programs
-    // do to memory is reading.
+    // Reads the next `bytes` bytes of the pool and writes their sum: most of what programs do to memory is reading.
     void sweep(std::size_t bytes) {
         if (at_ + bytes > pool_.size()) at_ = 0;
         std::array<std::uint64_t, 4> sums{};
@@ -55,7 +55,7 @@ class ColdBuffers {
     static std::int64_t pool_bytes() {
         constexpr std::int64_t least = 64 << 20;
         constexpr std::int64_t most = 256 << 20;
-        return std::clamp<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE) / 2, least, most);
+        return std::clamp<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), least, most);
     }
 
     static constexpr std::size_t page = 4096;
@@ -100,7 +100,7 @@ class PatternExchange {
     }
 
     // The last exchange after a computation: its time from the moment at which the later rank called, and the
-    // involuntary context switches of this rank in it.
+    // involuntary context switches of both ranks in it.
     struct Exchange {
         std::int64_t ns = 0;
         std::int64_t disturbed = 0;
@@ -108,10 +108,10 @@ class PatternExchange {
 
     // Both ranks call it.
     Exchange last_exchange() {
-        std::int64_t other = 0;
-        MPI_Sendrecv(&exchange_.ns, 1, MPI_INT64_T, peer_, answer_tag, &other, 1, MPI_INT64_T, peer_, answer_tag,
+        Exchange other;
+        MPI_Sendrecv(&exchange_, 2, MPI_INT64_T, peer_, answer_tag, &other, 2, MPI_INT64_T, peer_, answer_tag,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return {std::min(exchange_.ns, other), exchange_.disturbed};
+        return {std::min(exchange_.ns, other.ns), exchange_.disturbed + other.disturbed};
     }
 
     // The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.
@@ -208,6 +208,7 @@ class PatternExchange {
         constexpr std::size_t step = 16384;  // some microseconds
         const std::int64_t end = nanoseconds(CLOCK_MONOTONIC) + ns;
         do {
+            cold_sent_.sweep(step);
             cold_received_.sweep(step);
         } while (nanoseconds(CLOCK_MONOTONIC) < end);
     }

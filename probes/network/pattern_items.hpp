@@ -88,8 +88,8 @@ inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& s
     return items;
 }
 
-// Exchanges after computations: one length of these leaves the caches as they are, the others empty them more and more.
-// Computations take long, so the sizes are few: `most` of them, from the smallest to about 256 KiB.
+// Exchanges after computations that empty the caches more and more. Computations take long, so the sizes are few: `most`
+// of them, from the smallest to about 256 KiB.
 inline std::vector<PatternItem> items_after_computation(const std::vector<std::int64_t>& sizes, std::size_t most) {
     constexpr std::int64_t largest = 256 << 10;
     std::vector<std::int64_t> possible;

@@ -1,7 +1,7 @@
 // Patterns of messages, as programs have them, measured: what a machine's parameters are held against. They are between
 // ranks 0 and 1; of more than two ranks, each also exchanges messages with several others at once.
 //
-// A sample is the mean over some repetitions, after one that is not timed. Patterns, windows and sizes are in an order
+// A sample is the mean over some repetitions, after one that is not timed; an exchange after a computation is one alone. Patterns, windows and sizes are in an order
 // drawn anew for each round, and before and after each sample a ping-pong of one byte is timed: so a change of the
 // machine's speed is seen as one, and is not taken for a difference between patterns. Table of int64 in the output
 // folder, described in patterns.json: patterns.i64, a row a sample.
@@ -91,13 +91,15 @@ class Exchanges {
     }
 
   private:
-    // Of an exchange after a computation; what disturbs the computation does not count.
+    // Of an exchange after a computation; what disturbs the computation does not count. After a long computation all
+    // that came before has left the caches, so no exchange need precede it.
     PatternSample sample_after_computation(const PatternItem& item) {
-        constexpr std::int64_t longest_to_repeat = 500'000;  // nothing before a longer computation shows after it
+        constexpr std::int64_t longest_to_repeat = 500'000;
         PatternSample sample{item, 1};
         sample.pilot_before_ns = pair_.pilot();
         if (item.delay_ns < longest_to_repeat) pair_.repeat(item, 1);
         pair_.repeat(item, 1);
+        pair_.pilot();  // the first pilot is in cold caches, too
         sample.pilot_after_ns = pair_.pilot();
         const PatternExchange::Exchange exchange = pair_.last_exchange();
         sample.elapsed_ns = exchange.ns;

@@ -50,8 +50,8 @@ nanobind::dict slope_columns(const Rows& rows, const machine::Machine& machine) 
 }
 
 /// The ranks' slopes: each row one set, and of each rank which set it has; or None if each has its own.
-template <unsigned Levels>
-void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels>>& finish,
+template <unsigned Levels, bool Posting>
+void put_slopes(nanobind::dict& answer, const std::vector<loggops::Slopes<Levels, Posting>>& finish,
                 const machine::Machine& machine) {
     answer["sets"] = slope_columns(finish, machine);
     answer["set"] = nanobind::none();

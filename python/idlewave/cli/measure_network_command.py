@@ -310,7 +310,7 @@ def _by_class(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     edges = [-1, *CLASSES.values()]
     for (pattern, variant), part in table.groupby([table["pattern"], variants_of(table)], sort=False):
-        row: dict[str, Any] = {"pattern": pattern, "window": variant}
+        row: dict[str, Any] = {"pattern": pattern, "variant": variant}
         for name, above, most in zip(CLASSES, edges, edges[1:], strict=False):
             errors = part.loc[(part["size"] > above) & (part["size"] <= most), "error"].to_numpy()
             worst = max(errors, key=abs, default=0.0)

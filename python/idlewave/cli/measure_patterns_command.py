@@ -64,7 +64,7 @@ def patterns(
 
 
 def _show(found: PatternMeasurement, table: pd.DataFrame, machine: Machine | None) -> None:
-    shown = table[["pattern"]].assign(window=variants_of(table))
+    shown = table[["pattern"]].assign(variant=variants_of(table))
     shown["size"] = table["size"].map(size_text)
     shown["samples"] = table["samples"]
     shown["median"] = table["median_ps"].map(lambda x: plain_time(x, 3))

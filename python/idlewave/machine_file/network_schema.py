@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
+from ..cold_caches import problem_of
 from ..input.value_types import Amount, Closed, Cost, Time, Whole, WholeFrom1
 from ..machine import BETWEEN, WITHIN, Place
 from .noise_schema import NoiseTable
@@ -141,7 +142,7 @@ class CollectiveTable(Closed, kw_only=True):
 
 
 class ColdBufferTable(Closed, kw_only=True):
-    """[[cold_caches.buffer]]: the time by which the two ends of a message of `size` bytes take longer."""
+    """[[cold_caches.buffer]]: the extra time of the two ends of a message of `size` bytes."""
 
     size: WholeFrom1
     time: Time
@@ -159,12 +160,8 @@ class ColdCachesTable(Closed, kw_only=True):
         for name in ("call_after", "buffer_after"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name}: expected a time above 0, found 0")
-        for i in range(1, len(self.buffer)):
-            before, row = self.buffer[i - 1], self.buffer[i]
-            if row.size <= before.size:
-                raise ValueError(f"buffer[{i}].size: expected more than before, {before.size}, found {row.size}")
-            if row.time < before.time:
-                raise ValueError(f"buffer[{i}].time: expected no less than before, {before.time}, found {row.time} ps")
+        if problem := problem_of([(row.size, row.time) for row in self.buffer]):
+            raise ValueError(problem)
 
 
 class MachineTable(Closed):

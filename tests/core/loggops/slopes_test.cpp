@@ -131,7 +131,7 @@ std::vector<Sloped> sloped(const std::vector<Moment>& finish) {
     for (const Moment& moment : finish) {
         Sloped& rank = all.emplace_back(Sloped{.time = time_of(moment), .computation = moment.computation()});
         rank.levels[0] = moment.level(0);
-        if constexpr (!std::is_same_v<Moment, Slopes<1>>) {
+        if constexpr (!std::is_same_v<Moment, Slopes<1>> && !std::is_same_v<Moment, Slopes<1, false>>) {
             rank.levels[1] = moment.level(1);
             rank.levels[2] = moment.level(2);
         }
@@ -285,16 +285,17 @@ goal::Graph uneven_ranks(std::uint32_t ranks) {
 
 TEST(Slopes, OfTooManyKindsToShareAreEachMomentsOwn) {
     const goal::Graph graph = uneven_ranks(100);
-    machine::Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
+    const machine::Machine machine = testing::simple_machine(2'000'037, 150'011, 200'003, 2000, 501);
     EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine), TooManySlopes);
     EXPECT_THROW(slopes_by<SharedDifferentiation>(graph, machine, 2), TooManySlopes);
-    for (const bool two_levels : {false, true}) {
-        if (two_levels) {
-            machine.node = machine.network;
-            machine.node_ranks = 3;
-        }
-        const auto found = differentiate(machine, [&](auto& observer) { return slopes_of(graph, machine, observer); });
-        EXPECT_EQ(found, slopes_by<FullDifferentiation>(graph, machine));
+    machine::Machine posting = machine;
+    posting.network.segments.front().parameters.o_p = 100'000;
+    machine::Machine two_levels = machine;
+    two_levels.node = machine.network;
+    two_levels.node_ranks = 3;
+    for (const machine::Machine& own : {machine, posting, two_levels}) {
+        const auto found = differentiate(own, [&](auto& observer) { return slopes_of(graph, own, observer); });
+        EXPECT_EQ(found, slopes_by<FullDifferentiation>(graph, own));
     }
 }
 

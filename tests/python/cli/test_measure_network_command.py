@@ -431,7 +431,7 @@ def test_patterns_beside_prtt_give_the_parameters_and_a_self_test_that_files_kee
     table = found.patterns.table
     for (pattern, window, delay_ns), part in table.groupby(["pattern", "window", "delay_ns"]):
         errors = [f"{size}:{error:+.0%}" for size, error in zip(part["size"], part["error"], strict=True)]
-        variant = f"after {plain_time(delay_ns * 1000)}" if pattern == AFTER else window
+        variant = plain_time(delay_ns * 1000) if pattern == AFTER else window
         assert f"# {pattern} {variant}  {', '.join(errors)}\n" in lines
     assert machine.cold_caches.call == pytest.approx(COLD_CACHES.call, rel=0.1)
     assert "After a computation the caches are cold" in done.output

@@ -46,31 +46,43 @@ def machine() -> Machine:
     return replace(Machine.preset("odin"), noise=None, cold_caches=COSTS)
 
 
-def by_the_rule(costs: ColdCaches, computed: int, size: int) -> Fraction:
-    """What an exchange takes longer by R21, in ps and without rounding."""
+def of_call(costs: ColdCaches, computed: int) -> Fraction:
+    """The extra time of a call by R21, in ps and without rounding."""
+    return min(Fraction(computed, costs.call_after), 1) * costs.call
+
+
+def of_buffer(costs: ColdCaches, computed: int, size: int) -> Fraction:
+    """That of the one end of a message."""
     points = costs.buffers
-    pairs = list(itertools.pairwise(points))
-    (low, below), (high, above) = next((pair for pair in pairs if size <= pair[1][0]), pairs[-1])
-    buffers = Fraction(below) if size <= points[0][0] else below + Fraction((above - below) * (size - low), high - low)
-    of_call, of_buffers = (min(Fraction(computed, after), 1) for after in (costs.call_after, costs.buffer_after))
-    return of_call * costs.call + of_buffers * buffers
+    both = Fraction(points[-1][1] if size > points[0][0] else points[0][1])
+    for (low, below), (high, above) in itertools.pairwise(points):
+        if low <= size <= high:
+            both = below + Fraction((above - below) * (size - low), high - low)
+    return min(Fraction(computed, costs.buffer_after), 1) * both / 2
 
 
 def test_an_exchange_takes_longer_by_the_rule_to_the_nanosecond() -> None:
     random = np.random.default_rng(7)
     for _ in range(300):
         computed, size = int(random.integers(0, 8000)) * US, int(random.integers(1, 300_000))
-        assert COSTS.exchange(computed, size) == pytest.approx(float(by_the_rule(COSTS, computed, size)), abs=NS)
+        expected = of_call(COSTS, computed) + 2 * of_buffer(COSTS, computed, size)
+        assert COSTS.exchange(computed, size) == pytest.approx(float(expected), abs=NS)
 
 
-def calcs_by_the_rule(costs: ColdCaches, messages: list[Message]) -> list[int]:
-    """The calcs of either rank, in ns: what it computes, and what R21 adds for the call."""
+def whole_ns(time: Fraction) -> int:
+    return math.floor(time / NS + Fraction(1, 2))
+
+
+def calcs_by_the_rule(costs: ColdCaches, messages: list[Message], rank: int) -> list[int]:
+    """The calcs of a rank, in ns: what it computes, with the extra time of the call; and that of the buffer, which rank
+    1 uses once its receive is posted."""
     computed, at_call, at_use, calcs = 0, 0, dict.fromkeys({message.tag for message in messages}, 0), []
     for message in messages:
         computed += message.computed_ns
-        of_call = by_the_rule(replace(costs, buffers=((1, 0), (2, 0))), (computed - at_call) * NS, 1)
-        of_buffer = by_the_rule(replace(costs, call=0), (computed - at_use[message.tag]) * NS, message.size) / 2
-        calcs.append(message.computed_ns + math.floor((of_call + of_buffer) / NS + Fraction(1, 2)))
+        call = whole_ns(of_call(costs, (computed - at_call) * NS))
+        buffer = whole_ns(of_buffer(costs, (computed - at_use[message.tag]) * NS, message.size))
+        before = message.computed_ns + call
+        calcs += [before + buffer] if rank == 0 else [before, buffer]
         at_call = at_use[message.tag] = computed
     return [calc for calc in calcs if calc > 0]
 
@@ -83,10 +95,11 @@ def test_the_calcs_of_random_messages_are_longer_by_the_rule(tmp_path: Path) -> 
             for tag, size in zip(random.integers(0, 4, 40), random.integers(1, 200_000, 40), strict=True)
         ]
         trace = write_messages(tmp_path / str(run), messages)
-        schedule = idlewave.Schedule.from_trace(trace, cold_caches=COSTS).to_goal()
-        for rank in schedule.split("rank ")[1:]:
+        ranks = idlewave.Schedule.from_trace(trace, cold_caches=COSTS).to_goal().split("rank ")[1:]
+        assert len(ranks) == 2
+        for number, rank in enumerate(ranks):
             calcs = [int(length) for length in re.findall(r"calc (\d+)", rank)]
-            assert calcs == pytest.approx(calcs_by_the_rule(COSTS, messages), abs=1)
+            assert calcs == pytest.approx(calcs_by_the_rule(COSTS, messages, number), abs=1)
 
 
 def test_a_machine_file_keeps_the_costs() -> None:
@@ -112,6 +125,23 @@ def test_costs_that_cannot_be_are_refused_by_their_key(change: tuple[str, str], 
     assert change[0] in text
     with pytest.raises(InputError, match=expected):
         Machine.from_toml(text.replace(*change))
+
+
+@pytest.mark.parametrize(
+    ("costs", "expected"),
+    [
+        (replace(COSTS, call=-1), "cold caches: call: expected 0 ps or more"),
+        (replace(COSTS, buffer_after=0), "cold caches: buffer_after: expected 1 ps or more"),
+        (replace(COSTS, call_after=10**30), "call_after: .* below 50 days"),
+        (replace(COSTS, buffers=((1, 0), (1, 0))), r"buffer\[1\].size: expected more than before, 1, found 1"),
+        (replace(COSTS, buffers=((1, 9), (2, 8))), r"buffer\[1\].time: expected no less than before, 9 ps"),
+    ],
+)
+def test_costs_made_in_python_are_checked_before_they_are_used(
+    costs: ColdCaches, expected: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=expected):
+        idlewave.Schedule.from_trace(write_trace(tmp_path / "trace"), cold_caches=costs)
 
 
 def test_a_trace_takes_longer_by_what_its_computations_do_to_the_caches(tmp_path: Path) -> None:

@@ -180,9 +180,11 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     )
     assert (found.samples[["pilot_before_ns", "pilot_after_ns"]] > 0).all(axis=None)
     assert (found.samples.loc[found.samples["pattern"] == "late receivers", "delay_ns"] >= 2000).all()
-    after = found.samples[found.samples["pattern"] == AFTER].groupby("delay_ns")["elapsed_ns"].median()
+    after = found.samples[found.samples["pattern"] == AFTER].groupby("delay_ns")["elapsed_ns"]
     assert len(after) == 5
-    assert after.iloc[0] < after.iloc[-1] < after.index[-1]  # cold caches; and the computation is not in it
+    assert after.median().iloc[-1] < after.median().index[-1]  # the computation is not in it
+    if not found.probe["shared_cpus"]:
+        assert after.min().iloc[0] < after.min().iloc[-1]  # cold caches
     assert (tmp_path / "patterns.parquet").exists()
     large = found.table.set_index(["pattern", "window", "size"])["median_ps"]
     assert large["stream", 64, 2048] > large["stream", 16, 2048] > large["stream", 1, 2048]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from ....cold_caches import problem_of
 from ....escaping import found
 from ....input.value_types import Amount, Closed, Number, Open, Whole, WholeFrom1
 from ...environment_file import EnvironmentSchema
@@ -281,8 +282,12 @@ class ColdCachesSchema(Open):
     call: Time
     call_after: WholeFrom1
     buffer_after: WholeFrom1
-    buffers: tuple[tuple[Size, Time], ...]
+    buffers: Annotated[tuple[tuple[Size, Time], ...], Meta(min_length=1, description="a list of at least one pair")]
     intervals: dict[str, Interval]
+
+    def __post_init__(self) -> None:
+        if problem := problem_of(self.buffers):
+            raise ValueError(problem)
 
 
 class PatternFitSchema(Open):

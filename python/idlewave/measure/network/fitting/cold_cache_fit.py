@@ -1,4 +1,4 @@
-"""What messages take longer after a computation: the costs of cold caches, from exchanges after computations."""
+"""The extra time of messages after a computation, fitted to exchanges after computations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 
 from ....cold_caches import ColdCaches
 from ....formatting import plain_time, size_text
@@ -14,8 +15,8 @@ from .bootstrap import RESAMPLES, TAILS, Intervals
 from .observations import Array
 from .pattern_times import AFTER
 
-FEWEST_DELAYS = 3
-"""Lengths of computations below which nothing is fitted: the shortest one leaves the caches as they are."""
+FEWEST_LENGTHS = 3
+"""Lengths of computations below which nothing is fitted."""
 GRID = 24
 """Lengths of a computation that are tried, from a part of the second shortest to the longest that was measured."""
 SHORTEST_PART = 0.1
@@ -25,8 +26,8 @@ SEED = 1
 
 @dataclass(frozen=True)
 class ColdCacheFit:
-    """Costs of cold caches and the 95 % intervals of their times, in ps: by "call", "call_after", "buffer_after", and
-    "buffer[i].time"."""
+    """Costs of cold caches, and the 95 % intervals of their times, in ps: by "call", "call_after", "buffer_after", and
+    "buffer[i].time" of all sizes but the smallest, whose buffer counts as none."""
 
     costs: ColdCaches
     intervals: Intervals
@@ -34,142 +35,147 @@ class ColdCacheFit:
     @property
     def note(self) -> str:
         """A sentence on the costs."""
-        largest, time = self.costs.buffers[-1]
-        return (
-            f"After a computation the caches are cold: the first call takes {plain_time(self.costs.call, 3)} longer "
-            f"(after {plain_time(self.costs.call_after, 3)} or more), and a message of {size_text(largest)} "
-            f"{plain_time(time, 3)} more at its two ends (after {plain_time(self.costs.buffer_after, 3)}); schedules "
-            "of traces have that."
+        call, call_after, buffer_after = (
+            plain_time(time, 3) for time in (self.costs.call, self.costs.call_after, self.costs.buffer_after)
         )
+        of_call = f"After a computation the caches are cold: the first call takes {call} longer (after {call_after})"
+        of_buffers = ""
+        if len(self.costs.buffers) > 1:
+            largest, time = self.costs.buffers[-1]
+            of_buffers = (
+                f", and a message of {size_text(largest)} {plain_time(time, 3)} more at its two ends (after "
+                f"{buffer_after})"
+            )
+        return f"{of_call}{of_buffers}. Schedules of traces have that."
 
 
 @dataclass(frozen=True)
-class _Exchanges:
-    """Medians of exchanges: by size (rows) and length of the computation before (columns), both ascending, in ps."""
+class _Times:
+    """Median times of exchanges in ps, by size (rows) and length of the computation before (columns), both ascending;
+    NaN where there is no sample."""
 
     sizes: Array
     computed: Array
     medians: Array
 
-    @property
-    def longer(self) -> Array:
-        """What each takes longer than after the shortest computation."""
-        return self.medians[..., 1:] - self.medians[..., :1]
-
 
 def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
-    """The costs by `samples` of patterns (see PatternMeasurement); None where exchanges after computations were not
-    measured at enough lengths, or do not take longer: the costs must explain more than they have parameters, by the
-    criterion of Schwarz (1978)."""
+    """The costs by `samples` of patterns (see PatternMeasurement).
+
+    None where exchanges after computations were not measured at enough lengths, or do not take longer: the costs must
+    explain more than their number of parameters does by chance, by the criterion of Schwarz (1978).
+    """
     own = samples[samples["pattern"] == AFTER]
-    own = own.assign(each_ns=own["elapsed_ns"] / own["repetitions"])
-    groups = own.groupby(["size", "delay_ns"])[["epoch", "each_ns"]]
-    cells = {(size, delay): part for (size, delay), part in groups}
-    sizes, computed = sorted(own["size"].unique()), sorted(own["delay_ns"].unique())
-    whole = [size for size in sizes if all((size, delay) in cells for delay in computed)]
-    if not whole or len(computed) < FEWEST_DELAYS:
+    own = own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
+    cells = own.pivot_table(index="size", columns="delay_ns", values="each_ps", aggfunc="median")
+    cells = cells[cells.notna().sum(axis=1) >= FEWEST_LENGTHS]
+    if cells.empty:
         return None
-    grid = [[cells[size, delay] for delay in computed] for size in whole]
-    seen = _Exchanges(np.array(whole, float), np.array(computed, float) * NS, _medians(grid))
+    sizes, lengths = cells.index.to_numpy(float), cells.columns.to_numpy(float) * NS
+    seen = _Times(sizes, lengths, cells.to_numpy())
     fits = _Fits(seen)
-    cost, found = (value[0] for value in fits.best(seen.longer[None]))
-    points = seen.longer.size
-    nothing = fits.cost_of_nothing(seen.longer)
-    parameters = 2 + len(whole) + (len(whole) > 1)
-    if points * math.log(nothing / cost) <= parameters * math.log(points):
+    after = fits.best_lengths(seen.medians[None])[0]
+    values, misfit = fits.values(after, seen.medians)
+    points = int(np.isfinite(seen.medians).sum())
+    parameters = (1 if len(sizes) == 1 else len(sizes) + 1) + 1  # a call, other buffers, and the one or two lengths
+    plain = fits.misfit_without_costs(seen.medians)
+    tiny = 1e-9 * points  # of relative errors, squared: rounding
+    gain = math.log((plain + tiny) / (misfit + tiny))
+    if points * gain <= parameters * math.log(points):
         return None
-    drawn = fits.best(_resampled(grid, np.random.default_rng(SEED)))[1]
-    low, high = np.percentile(drawn, TAILS, axis=0)
-    return ColdCacheFit(
-        _costs_of(found, seen.sizes),
-        {name: (float(below), float(above)) for name, below, above in zip(_names(len(whole)), low, high, strict=True)},
-    )
+    return ColdCacheFit(_costs_of(after, values, sizes), _intervals(own, cells, fits))
 
 
-def _names(sizes: int) -> list[str]:
-    return ["call_after", "buffer_after", "call", *(f"buffer[{i}].time" for i in range(sizes))]
-
-
-def _costs_of(found: Array, sizes: Array) -> ColdCaches:
+def _costs_of(after: Array, values: Array, sizes: Array) -> ColdCaches:
     """Times of three digits, in ps."""
-    call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in found)
-    return ColdCaches(
-        call, call_after, buffer_after, tuple((int(size), time) for size, time in zip(sizes, buffers, strict=True))
-    )
+    call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in (*after, *values))
+    sized = tuple((int(size), time) for size, time in zip(sizes, (0, *buffers), strict=True))
+    return ColdCaches(call, call_after, buffer_after if buffers else call_after, sized)
+
+
+def _intervals(own: pd.DataFrame, cells: pd.DataFrame, fits: _Fits) -> Intervals:
+    """The 95 % intervals of resamples."""
+    resampled = _resampled(own, cells)
+    after = fits.best_lengths(resampled)
+    values = np.array([fits.values(*pair)[0] for pair in zip(after, resampled, strict=True)])
+    low, high = np.percentile(np.hstack([after, values]), TAILS, axis=0)
+    names = ["call_after", "buffer_after", "call", *(f"buffer[{i}].time" for i in range(1, len(cells)))]
+    found = {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
+    if len(cells) == 1:
+        del found["buffer_after"]
+    return found
 
 
 class _Fits:
-    """Costs fitted to what exchanges take longer, with the errors relative to their times.
+    """Costs fitted to times of exchanges: the least sum of squared errors, relative to the medians.
 
-    For each pair of the two lengths of computation after which caches are empty, the other costs follow linearly.
+    For each pair of the lengths of computation after which a call and buffers have all of their extra time, the time of
+    an exchange is linear in the others: that of its size in warm caches, the extra time of a call, and by how much the
+    extra time of its buffer exceeds that of the next smaller size. None of these is negative.
     """
 
-    def __init__(self, seen: _Exchanges) -> None:
-        self._weights = 1 / seen.medians[:, 1:]
+    def __init__(self, seen: _Times) -> None:
+        self._weights = np.nan_to_num(1 / seen.medians).ravel()
+        self._sizes = len(seen.sizes)
         after = np.geomspace(SHORTEST_PART * seen.computed[1], seen.computed[-1], GRID)
         shares = np.minimum(seen.computed / after[:, None], 1)
-        shares = shares[:, 1:] - shares[:, :1]
-        self._after = [(call_after, buffer_after) for call_after in after for buffer_after in after]
+        self._after = np.array([(call_after, buffer_after) for call_after in after for buffer_after in after])
         designs = [self._design(of_call, of_buffer) for of_call in shares for of_buffer in shares]
-        self._weighted = np.array(designs) * self._weights.ravel()[:, None]
-        self._solvers = np.linalg.pinv(self._weighted)
+        self._weighted = np.array(designs) * self._weights[:, None]
+        self._projections = self._weighted @ np.linalg.pinv(self._weighted)
 
     def _design(self, of_call: Array, of_buffer: Array) -> Array:
-        """What each exchange takes longer (rows) by the cost of a call and those of the sizes but the smallest, whose
-        buffer takes no time (columns)."""
-        sizes, lengths = self._weights.shape
-        design = np.zeros((sizes, lengths, sizes))
-        design[:, :, 0] = of_call
-        for i in range(1, sizes):
-            design[i, :, i] = of_buffer
-        return design.reshape(sizes * lengths, sizes)
+        """Each exchange (rows) by the parameters (columns): the warm times, a call, and the steps between buffers."""
+        n, lengths = self._sizes, len(of_call)
+        design = np.zeros((n, lengths, 2 * n))
+        for i in range(n):
+            design[i, :, i] = 1
+            design[i, :, n + 1 : n + 1 + i] = of_buffer[:, None]
+        design[:, :, n] = of_call
+        return design.reshape(n * lengths, 2 * n)
 
-    def best(self, longer: Array) -> tuple[Array, Array]:
-        """For each of several tables of what exchanges take longer: the cost of the best fit, and its parameters in the
-        order of `_names`, ps. No time is negative, and a larger message takes no less."""
-        seen = longer.reshape(len(longer), -1) * self._weights.ravel()
-        costs = np.full(len(longer), np.inf)
-        found = np.zeros((len(longer), 3 + len(self._weights)))
-        for after, weighted, solver in zip(self._after, self._weighted, self._solvers, strict=True):
-            fitted = np.maximum(seen @ solver.T, 0)
-            fitted[:, 1:] = _ascending(fitted[:, 1:])
-            cost = ((seen - fitted @ weighted.T) ** 2).sum(axis=1)
-            better = cost < costs
-            costs[better] = cost[better]
-            found[better, :2] = after
-            found[better, 2] = fitted[better, 0]
-            found[better, 4:] = fitted[better, 1:]
-        return costs, found
+    def _scaled(self, medians: Array) -> Array:
+        """Times with their weights, by table (rows)."""
+        return np.nan_to_num(medians.reshape(len(medians), -1)) * self._weights
 
-    def cost_of_nothing(self, longer: Array) -> float:
-        """The cost of a fit by no parameters."""
-        return float(((longer * self._weights) ** 2).sum())
+    def best_lengths(self, medians: Array) -> Array:
+        """For each of several tables of medians the two lengths of computation with which the misfit is least, ps."""
+        seen = self._scaled(medians)
+        misfits = np.array([((seen - seen @ projection.T) ** 2).sum(axis=1) for projection in self._projections])
+        return np.asarray(self._after[misfits.argmin(axis=0)])
 
+    def values(self, after: Array, medians: Array) -> tuple[Array, float]:
+        """With these lengths: the extra time of a call and those of the buffers of all sizes but the smallest, in ps;
+        and the misfit."""
+        weighted = self._weighted[int((self._after == after).all(axis=1).argmax())]
+        found, norm = scipy.optimize.nnls(weighted, self._scaled(medians[None])[0])
+        n = self._sizes
+        return np.array([found[n], *np.cumsum(found[n + 1 :])]), float(norm**2)
 
-def _ascending(rows: Array) -> Array:
-    """Rows that descend nowhere: between the largest value so far and the smallest of those that follow."""
-    so_far = np.maximum.accumulate(rows, axis=1)
-    following = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray((so_far + following) / 2)
+    def misfit_without_costs(self, medians: Array) -> float:
+        """The misfit of warm times alone."""
+        warm = self._weighted[0][:, : self._sizes]
+        return float(scipy.optimize.nnls(warm, self._scaled(medians[None])[0])[1] ** 2)
 
 
-def _medians(grid: list[list[pd.DataFrame]]) -> Array:
-    return np.array([[cell["each_ns"].median() * NS for cell in row] for row in grid])
+def _resampled(own: pd.DataFrame, cells: pd.DataFrame) -> Array:
+    """Medians of resamples: epochs are drawn with replacement, the same for all exchanges, and then samples of these.
 
-
-def _resampled(grid: list[list[pd.DataFrame]], random: np.random.Generator) -> Array:
-    """What exchanges take longer in resamples: epochs are drawn with replacement, the same for all exchanges, and then
-    samples of these."""
-    epochs = np.unique(np.concatenate([cell["epoch"].to_numpy() for row in grid for cell in row]))
+    What was drawn alike is made at once: three epochs have ten sets.
+    """
+    random = np.random.default_rng(SEED)
+    epochs = own["epoch"].unique()
     chosen = np.sort(random.choice(epochs, (RESAMPLES, len(epochs))), axis=1)
     sets, members = np.unique(chosen, axis=0, return_inverse=True)
-    drawn = np.empty((RESAMPLES, len(grid), len(grid[0])))
-    for i, row in enumerate(grid):
-        for j, cell in enumerate(row):
-            values = cell["each_ns"].to_numpy(float)
-            for k, taken in enumerate(sets):
-                own = np.concatenate([values[cell["epoch"].to_numpy() == epoch] for epoch in taken])
-                pool = own if len(own) else values
-                of_set = np.flatnonzero(members.ravel() == k)
-                drawn[of_set, i, j] = np.median(random.choice(pool, (len(of_set), len(pool))), axis=1) * NS
-    return np.asarray(drawn[..., 1:] - drawn[..., :1])
+    drawn = np.full((RESAMPLES, *cells.shape), np.nan)
+    for (size, length), cell in own.groupby(["size", "delay_ns"]):
+        if size not in cells.index:
+            continue
+        place = cells.index.get_loc(size), cells.columns.get_loc(length)
+        times, epoch_of = cell["each_ps"].to_numpy(), cell["epoch"].to_numpy()
+        for number, taken in enumerate(sets):
+            of_set = np.flatnonzero(members.ravel() == number)
+            pool = np.concatenate([times[epoch_of == epoch] for epoch in taken])
+            pool = pool if len(pool) else times
+            drawn[(of_set, *place)] = np.median(random.choice(pool, (len(of_set), len(pool))), axis=1)
+    return drawn

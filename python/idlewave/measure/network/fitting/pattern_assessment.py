@@ -68,8 +68,8 @@ def pattern_table(samples: pd.DataFrame) -> pd.DataFrame:
 def variants_of(table: pd.DataFrame) -> pd.Series:
     """Which variant of its pattern each row is: its window, or the length of the computation before an exchange."""
     after = table["pattern"] == AFTER
-    lengths = [f"after {plain_time(delay * PICOSECONDS['ns'])}" for delay in table["delay_ns"]]
-    return table["window"].astype(str).where(~after, lengths).rename("window")
+    lengths = [plain_time(delay * PICOSECONDS["ns"]) for delay in table["delay_ns"]]
+    return table["window"].astype(str).where(~after, lengths).rename("variant")
 
 
 def with_errors(table: pd.DataFrame, machine: Machine) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from ....formatting import size_text
 from ....plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
 from ..fitting.pattern_assessment import variants_of
-from ..fitting.pattern_times import PATTERNS, ROUND_TRIPS
+from ..fitting.pattern_times import AFTER, PATTERNS, ROUND_TRIPS
 
 TICKS = [64.0**i for i in range(6)]
 """Message sizes that have a tick."""
@@ -53,8 +53,9 @@ def plot_patterns(table: pd.DataFrame) -> Figure:
 
 def _lines(own: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of a pattern by line, each with its label."""
+    label = "after {}" if (own["pattern"] == AFTER).any() else "{} at once"
     variants = own.sort_values(["window", "delay_ns"]).groupby(variants_of(own), sort=False)
-    return [(f"{variant} at once" if str(variant).isdigit() else str(variant), rows) for variant, rows in variants]
+    return [(label.format(variant), rows) for variant, rows in variants]
 
 
 def _draw_errors(axes: Axes, own: pd.DataFrame) -> None:
