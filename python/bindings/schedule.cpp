@@ -234,12 +234,12 @@ void bind_schedule(nb::module_& m) {
         "How many ranks were traced.");
     program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
-    nb::class_<trace::ColdCaches>(m, "ColdCaches", "What messages take longer after a computation.")
+    nb::class_<trace::ColdCaches>(m, "ColdCaches", "The extra CPU time of messages after a computation.")
         .def(nb::new_(&cold_caches_from), "call"_a, "call_after"_a, "buffer_after"_a, "buffers"_a,
              "`call` in ps, the computations `call_after` and `buffer_after` in ns; `buffers`: (bytes, ps), by size.")
         .def(
             "exchange", &trace::exchange_time, "computed"_a, "size"_a,
-            "What a call that sends and receives `size` bytes takes longer after `computed` ns of computation, in ns.");
+            "The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.");
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,

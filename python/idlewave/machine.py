@@ -126,8 +126,8 @@ class Machine:
     measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
     `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES. `algorithm_rules` say which
-    algorithms its MPI library uses, and `cold_caches` what messages take longer after a computation; None: nothing.
-    Schedules are made with these two, the simulation itself does not use them.
+    algorithms its MPI library uses, and `cold_caches` are the extra time of messages after a computation; None: there
+    is none. Schedules are made with these two, the simulation itself does not use them.
     """
 
     name: str

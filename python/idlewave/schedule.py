@@ -100,8 +100,9 @@ class Schedule:
 
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as
         `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. `cold_caches`,
-        such as `machine.cold_caches`, say what calls take longer after a computation; None: nothing. Raises InputError
-        naming rank and call if the trace is incomplete or has a call that cannot be simulated.
+        such as `machine.cold_caches`, are the extra time of messages after a computation; None: there is none. Raises
+        InputError naming rank and call if the trace is incomplete or has a call that cannot be simulated, or naming the
+        time of `cold_caches` that cannot be.
         """
         from .trace import Trace
 

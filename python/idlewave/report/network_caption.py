@@ -117,9 +117,9 @@ def patterns_caption(fit: PatternFit, setting: Setting = _UNKNOWN) -> str:
     count = plural(len(fit.table), "row")
     return (
         f"How far the simulation of {setting.place} is off on patterns of messages between two ranks, by size: "
-        f"simulated over measured time, less 1, of {count}; the shaded band is a tenth. A line for each "
-        "number of messages on the way at once. A late receiver's time has its computation in it; that of an exchange "
-        "after a computation has not."
+        f"simulated over measured time, less 1, of {count}; the shaded band is a tenth. A line for each number of "
+        "messages on the way at once, or length of the computation before an exchange. A late receiver's time has its "
+        "computation in it; that of an exchange after a computation has not."
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import idlewave
 import numpy as np
+import pandas as pd
 import pytest
 from command_runs import run_command
 from idlewave.cold_caches import ColdCaches
@@ -180,3 +181,9 @@ def test_commands_use_the_costs_of_their_machine(tmp_path: Path) -> None:
         direct = idlewave.Schedule.from_trace(tmp_path / "trace", cold_caches=costs)
         expected = idlewave.simulate(direct, machine(), noise=None).max_finish
         assert json.loads(done.printed)["max_finish_ps"] == expected, done.complained
+        done = run_command(["explain", "trace", "-m", f"{name}.toml", "--json"], tmp_path)
+        assert json.loads(done.printed)["max_finish_ps"] == expected, done.complained
+        done = run_command(["timeline", "trace", "-m", f"{name}.toml", "-o", "timeline.parquet"], tmp_path)
+        assert pd.read_parquet(tmp_path / "timeline.parquet")["end_ps"].max() == expected, done.complained
+        done = run_command(["study", "trace", "-m", f"{name}.toml", "--seeds", "1", "-o", "study.parquet"], tmp_path)
+        assert (pd.read_parquet(tmp_path / "study.parquet")["finish_ps"] == expected).all(), done.complained

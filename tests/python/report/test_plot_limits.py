@@ -169,6 +169,8 @@ def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
     ]
     names = ["pattern", "window", "size", "median_ps", "low_ps", "high_ps", "error"]
     table = pd.DataFrame(rows, columns=names).assign(delay_ns=0)
+    after = table[table["window"] == table["window"].min()].assign(pattern="after computation", window=1)
+    table = pd.concat([table, after.assign(delay_ns=10_000), after.assign(delay_ns=10_000_000)], ignore_index=True)
     return lambda spoil: plot_patterns(spoil(table if column == "error" else table.drop(columns="error"), column))
 
 

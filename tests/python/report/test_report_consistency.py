@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Provenance, Schedule, simulate
+from idlewave.cold_caches import ColdCaches
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
 from idlewave.output import write_table
@@ -178,6 +179,16 @@ def test_other_algorithms_in_study_and_prediction_are_refused(folder: Path, meas
     assert "study.parquet has collectives with allreduce=ring" in said
     assert "with the default algorithms" in said
     assert report_of(measured, trace, predicted(trace, machine, algorithms=ring), study).consistency.sentences() == []
+
+
+def test_other_costs_of_cold_caches_in_study_and_prediction_are_refused(folder: Path, measured, trace) -> None:
+    machine = machine_in(folder)
+    cold = ColdCaches(20_000_000, 4 * 10**9, 10**9)
+    study = studied(Schedule.from_trace(trace, cold_caches=cold), machine)
+    said = refusal(measured, trace, predicted(trace, machine), study)
+    assert "study.parquet has other costs of cold caches than the prediction of the run" in said
+    assert "collectives with" not in said
+    assert report_of(measured, trace, predicted(trace, machine, cold_caches=cold), study).consistency.sentences() == []
 
 
 def test_a_trace_whose_files_were_exchanged_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = N
 
 
 def _comments_of_cold_caches(fit: ColdCacheFit) -> dict[str, str]:
-    about = "What messages take longer after a computation of that length or more; schedules of traces have it."
+    about = "The extra time of messages after a computation; schedules of traces have it."
     seen = {name: f"95 %: {plain_time(low, 3)} to {plain_time(high, 3)}" for name, (low, high) in fit.intervals.items()}
     return {"cold_caches": about} | {f"cold_caches.{name}": text for name, text in seen.items()}
 

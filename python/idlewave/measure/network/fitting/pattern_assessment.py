@@ -34,7 +34,7 @@ class PatternFit:
     a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
     error, simulated over measured less 1. speeds: a row a speed of the machine, the fastest first: pilot_ns, share.
     speed: the number of the one that all of this is about. epochs: the starts of the probe. notes: sentences.
-    cold: what messages take longer after a computation; None if that was not measured, or is nothing.
+    cold: the extra time of messages after a computation; None if that was not measured, or there is none.
     """
 
     ranges: tuple[PatternRange, ...]

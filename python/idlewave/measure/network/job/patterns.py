@@ -80,8 +80,10 @@ class PatternMeasurement:
 
     samples: a row a sample: epoch (the number of the probe's start, from 1 on), pattern (its name), window (messages on
     the way at once; the number of several peers), size in bytes, repetitions, delay_ns (for which a late receiver
-    computes), elapsed_ns of all repetitions, at_ns (since the beginning of the epoch), disturbed (involuntary context
-    switches of rank 0), pilot_before_ns and pilot_after_ns (a ping-pong of one byte just before and after).
+    computes, or both ranks before an exchange), elapsed_ns of all repetitions (of an exchange after a computation: from
+    the moment at which the later rank called), at_ns (since the beginning of the epoch), disturbed (involuntary context
+    switches of rank 0; in such an exchange of both ranks), pilot_before_ns and pilot_after_ns (a ping-pong of one byte
+    just before and after).
     """
 
     samples: pd.DataFrame
@@ -90,7 +92,8 @@ class PatternMeasurement:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a pattern, window and size, of the samples at the machine's usual speed: see `pattern_table`."""
+        """A row a pattern, window, size and delay_ns, of the samples at the machine's usual speed: see
+        `pattern_table`."""
         speeds = find_speeds(self.samples)
         own = self.samples[(speeds.of_sample == speeds.usual) & (self.samples["disturbed"] == 0).to_numpy()]
         return pattern_table(own if len(own) else self.samples)
