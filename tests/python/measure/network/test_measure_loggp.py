@@ -190,7 +190,7 @@ def test_repetitions_that_never_run_alike_are_fitted_all_together_where_a_failed
     samples["value_ns"] *= 1.5 ** samples["repetition"]
     fit = estimate(samples, None, failed_fit="noted")
     assert (fit.steady, fit.repetitions, fit.ran_alike) == (1, 13, False)
-    assert fit.failures[0].startswith("No 5 of 13 repetitions of PRTT ran alike")
+    assert fit.failures[0].startswith("Of the 13 repetitions of PRTT too few ran alike")
     assert not any("set aside because they ran unlike" in note for note in fit.notes)
     trips = samples[(samples["series"] == "rtt") & (samples["size"] == 1)]["value_ns"]
     half = fit.medians[(fit.medians["curve"] == "half") & (fit.medians["size"] == 1)].iloc[0]

@@ -126,12 +126,27 @@ def test_patterns_give_a_machine_where_no_repetitions_of_prtt_ran_alike(tmp_path
     with pytest.raises(MeasurementError, match="ran alike"):
         read_measurement(raw)
     found = read_assessment(raw, patterns)
-    assert found.notes[0].startswith("No 5 of 10 repetitions of PRTT ran alike")
+    assert found.notes[0].startswith("Of the 10 repetitions of PRTT too few ran alike")
     assert found.patterns is not None
     assert found.patterns.ranges[-1].intervals.keys() == found.patterns.ranges[0].intervals.keys()
     assert found.patterns.table["error"].abs().median() < 0.05
     save_network(tmp_path / "m", found, "m")
     assert load_network(tmp_path / "m").notes == found.notes
+
+
+def test_prtt_is_fitted_to_all_repetitions_where_those_that_ran_alike_have_no_small_messages(tmp_path: Path) -> None:
+    """Two whole repetitions and four of one size ran alike, four whole ones unlike any other."""
+    raw = record(tmp_path / "raw", seed=1)
+    samples = pd.read_csv(raw / "samples.csv")
+    repetition, largest = samples["repetition"], samples["size"] == samples["size"].max()
+    samples["value_ns"] *= (1.5 ** (repetition - 5)).where(repetition >= 6, 1)
+    samples[largest | ~repetition.between(2, 5)].to_csv(raw / "samples.csv", index=False)
+    with pytest.raises(MeasurementError, match="message sizes"):
+        read_measurement(raw)
+    fit = read_measurement(raw, failed_fit="noted").fit
+    assert fit.medians["size"].min() == 1
+    assert fit.failures[0].startswith("Of the 10 repetitions of PRTT too few ran alike")
+    assert not fit.ran_alike
 
 
 def test_a_jump_of_prtt_is_a_change_of_protocol_only_where_its_repetitions_ran_alike(tmp_path: Path) -> None:

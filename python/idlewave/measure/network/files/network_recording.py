@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ....errors import MeasurementError
 from ....escaping import name_of
 from ....formatting import percent_text
 from ....host_environment import describe
@@ -134,8 +135,8 @@ def read_measurement(
     Without loggp.json (the run was killed) `transport` names the transport, by default mpi. Without
     environment.json only the hosts are known, from loggp.json. Parts that were measured later are read with it. Of a
     machine that had several speeds, the fit is of the one whose pilots are nearest to `pilot_ns`, None: of the usual
-    one. Raises InputError naming a file that is
-    missing or broken, and MeasurementError as `estimate` does, which has `failed_fit`.
+    one; where these are too few for a fit, and `failed_fit` is "noted", it is of all. Raises InputError naming a file
+    that is missing or broken, and MeasurementError as `estimate` does, which has `failed_fit`.
     """
     place = Path(folder)
     samples, probe = _read_parts(place)
@@ -143,7 +144,13 @@ def read_measurement(
         probe = described(transport_named(transport or DEFAULT)) | probe
     environment = read_environment(place) or _unknown_place(probe)
     own, notes = at_speed(samples, pilot_ns)
-    fit = estimate(own, probe.get("eager_limit"), seed, transport_of(probe), _pages(probe), failed_fit)
+    given = (probe.get("eager_limit"), seed, transport_of(probe), _pages(probe), failed_fit)
+    try:
+        fit = estimate(own, *given)
+    except MeasurementError:
+        if failed_fit == "refused":
+            raise
+        fit, notes = estimate(samples, *given, "ignored"), ()
     return NetworkMeasurement(samples, replace(fit, notes=(*fit.notes, *notes)), probe, environment, attempts)
 
 

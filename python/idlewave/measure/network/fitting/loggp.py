@@ -22,7 +22,7 @@ from .bootstrap import CONFIDENCE, bootstrap
 from .eager_threshold import Threshold, eager_threshold
 from .fit_notes import doubts, remarks
 from .fitted_ranges import LARGEST_SCATTER, FailedFit, QuickRendezvousError, Range, checked
-from .observations import FEWEST, Array, Curves, Observations, observe
+from .observations import FEWEST, Alike, Array, Curves, Observations, observe
 from .page_steps import Pages
 from .prediction import Exchange, Network, prtts
 from .range_model import Medians
@@ -74,6 +74,7 @@ def estimate(
     transport: Transport = TWO_SIDED,
     pages: Pages | None = None,
     failed_fit: FailedFit = "refused",
+    alike: Alike | None = None,
 ) -> LogGP:
     """Fit `samples` (columns series, size, n, delay_ns, repetition, value_ns, and disturbed if it was counted).
 
@@ -81,12 +82,13 @@ def estimate(
     `eager_limit`: the MPI library's limit in bytes, with or without its header; None if it is not known.
     `transport`: its traits show whether a send that waits for its receiver runs a rendezvous or waits for room in a
     buffer. `pages`: the position of messages in pages, None if that does not matter or is not known.
-    `seed` draws the bootstrap's samples. Raises MeasurementError, naming the parameter, its value and its
-    interval, if a parameter is negative beyond its uncertainty or a curve scatters too much; if the fit is far from the
-    measured round trips or trains; and if too few repetitions ran alike; unless `failed_fit` is "noted": then the
-    failures say so.
+    `seed` draws the bootstrap's samples. `alike`: which repetitions count (see `observe`); None: those that ran alike,
+    and where a failed fit is noted, all if those are too few. Raises MeasurementError, naming the parameter, its value
+    and its interval, if a parameter is negative beyond its uncertainty or a curve scatters too much; if the fit is far
+    from the measured round trips or trains; and if too few repetitions ran alike; unless `failed_fit` is "noted": then
+    the failures say so.
     """
-    seen = observe(samples, transport.passive, take_unlike=failed_fit == "noted")
+    seen = observe(samples, transport.passive, alike or ("preferred" if failed_fit == "noted" else "demanded"))
     medians = Medians(seen.sizes, seen.medians(), seen.errors())
     threshold = eager_threshold(seen, medians, eager_limit, transport)
     try:
@@ -137,7 +139,7 @@ def _estimate(
 
 def _ran_unlike(seen: Observations) -> str:
     return (
-        f"No {FEWEST} of {seen.repetitions} repetitions of PRTT ran alike (within 15 %): its fit is to all of them, at "
+        f"Of the {seen.repetitions} repetitions of PRTT too few ran alike (within 15 %): its fit is to all of them, at "
         "whatever speed they ran."
     )
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -113,13 +114,16 @@ class Observations:
         } | ({"receive": values["wait"]} if "wait" in values else {})
 
 
-def observe(samples: pd.DataFrame, passive: bool = False, take_unlike: bool = False) -> Observations:
+Alike = Literal["demanded", "preferred", "ignored"]
+"""Whether repetitions must have run alike to count: where too few did, that is an error, or all count; or all count
+anyway."""
+
+
+def observe(samples: pd.DataFrame, passive: bool = False, alike: Alike = "demanded") -> Observations:
     """The curves of `samples` (columns as in COLUMNS; with `disturbed` if the probe counts context switches).
 
     `passive`: the server takes no part in an exchange (get), so that none of its calls can be timed (`wait`).
-    `take_unlike`: where too few repetitions ran alike, all of them count.
-
-    Raises MeasurementError if there are too few.
+    `alike`: which repetitions count. Raises MeasurementError if there are too few.
     """
     missing = [c for c in COLUMNS if c not in samples.columns]
     if missing:
@@ -133,9 +137,11 @@ def observe(samples: pd.DataFrame, passive: bool = False, take_unlike: bool = Fa
     sizes = _common_sizes(kept, series)
     whole = {s: _grid(kept[kept["series"] == s], repetitions, sizes) for s in series}
     counted = steady = _steady(whole)
+    if alike == "ignored":
+        steady = np.zeros_like(steady)
     if steady.sum() < FEWEST:
         counted = np.any([np.isfinite(values).any(axis=1) for values in whole.values()], axis=0)
-        if not take_unlike or counted.sum() < FEWEST:
+        if alike == "demanded" or counted.sum() < FEWEST:
             raise MeasurementError(
                 f"no {FEWEST} of {len(steady)} repetitions of PRTT ran alike (within 15 %): the machine was too busy, "
                 "or the time too short"
@@ -145,8 +151,8 @@ def observe(samples: pd.DataFrame, passive: bool = False, take_unlike: bool = Fa
     whole["paced"] = _grid(paced.assign(value_ns=paced["value_ns"] - waited), repetitions, sizes)
     seen = np.all([np.isfinite(v[counted]).sum(axis=0) >= FEWEST_SAMPLES for v in whole.values()], axis=0)
     if not seen.any():
-        alike = " that ran alike" if counted is steady else ""
-        raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples{alike} in every series")
+        of_which = " that ran alike" if counted is steady else ""
+        raise MeasurementError(f"no message size has {FEWEST_SAMPLES} samples{of_which} in every series")
     raw = {name: values[:, seen] for name, values in whole.items()}
     messages = {s: _messages(kept, s, sizes)[seen] for s in ("train", "paced")}
     if passive:
