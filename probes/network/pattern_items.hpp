@@ -88,18 +88,22 @@ inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& s
     return items;
 }
 
-// Exchanges after computations that empty the caches more and more. Computations take long, so the sizes are few: `most`
-// of them, from the smallest to about 256 KiB.
-inline std::vector<PatternItem> items_after_computation(const std::vector<std::int64_t>& sizes, std::size_t most) {
-    constexpr std::int64_t largest = 256 << 10;
-    std::vector<std::int64_t> possible;
-    for (const std::int64_t size : sizes) {
-        if (size <= largest) possible.push_back(size);
+// Exchanges after computations that empty the caches more and more. Computations take long, so the sizes are few:
+// `most` of them at most, from the smallest to 256 KiB, about as far from each other on a logarithmic scale.
+inline std::vector<PatternItem> items_after_computation(const std::vector<std::int64_t>& sizes, int most) {
+    constexpr double largest = 256 << 10;
+    const auto octaves = [](std::int64_t size) { return std::log2(static_cast<double>(size)); };
+    const double whole = std::min(std::log2(largest), octaves(sizes.back()));
+    std::vector<std::int64_t> chosen;
+    for (int i = 0; i < most; ++i) {
+        const double wanted = whole * i / (most - 1);
+        const auto off = [&](std::int64_t size) { return std::abs(octaves(size) - wanted); };
+        const std::int64_t nearest = *std::min_element(sizes.begin(), sizes.end(),
+                                                       [&](std::int64_t a, std::int64_t b) { return off(a) < off(b); });
+        if (chosen.empty() || nearest > chosen.back()) chosen.push_back(nearest);
     }
-    const std::size_t count = std::min(most, possible.size());
     std::vector<PatternItem> items;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t size = possible[count == 1 ? 0 : i * (possible.size() - 1) / (count - 1)];
+    for (const std::int64_t size : chosen) {
         for (const std::int64_t us : {10, 250, 1000, 3000, 10000}) {
             items.push_back({Pattern::after_computation, 1, size, us * 1000});
         }
