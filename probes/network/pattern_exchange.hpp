@@ -22,8 +22,8 @@
 namespace idlewave::probe {
 
 // Memory that has left the caches when its turn comes again: a pool, whose positions are buffers, or are read one after
-// the other. A rank has two, to send and to receive, together twice as large as the third-level cache; at least 128 MiB,
-// and at most 512.
+// the other. A rank has two, to send and to receive, together twice as large as the third-level cache; at least 128
+// MiB, and at most 512.
 class ColdBuffers {
   public:
     explicit ColdBuffers(std::int64_t max_size)

@@ -1,10 +1,10 @@
 // Patterns of messages, as programs have them, measured: what a machine's parameters are held against. They are between
 // ranks 0 and 1; of more than two ranks, each also exchanges messages with several others at once.
 //
-// A sample is the mean over some repetitions, after one that is not timed; an exchange after a computation is one alone. Patterns, windows and sizes are in an order
-// drawn anew for each round, and before and after each sample a ping-pong of one byte is timed: so a change of the
-// machine's speed is seen as one, and is not taken for a difference between patterns. Table of int64 in the output
-// folder, described in patterns.json: patterns.i64, a row a sample.
+// A sample is the mean over some repetitions, after one that is not timed; an exchange after a computation is one
+// alone. Patterns, windows and sizes are in an order drawn anew for each round, and before and after each sample a
+// ping-pong of one byte is timed: so a change of the machine's speed is seen as one, and is not taken for a difference
+// between patterns. Table of int64 in the output folder, described in patterns.json: patterns.i64, a row a sample.
 #pragma once
 
 #include <mpi.h>
