@@ -42,7 +42,7 @@ std::int64_t CacheUse::use(const Buffer& buffer, std::initializer_list<std::uint
     }
     Wide of_both_ends = 0;
     for (const std::uint64_t size : sizes) {
-        of_both_ends += costs_.buffer_time(size);
+        of_both_ends += size > 0 ? costs_.buffer_time(size) : 0;
     }
     std::int64_t& at_use = at_use_[buffer];
     const std::int64_t computed = computed_ - at_use;

@@ -37,7 +37,7 @@ class CacheUse {
     enum class Kind : std::uint8_t { sent, received, collective };
 
     /// The identity of a buffer, by its messages, since a trace does not have its address: messages of one kind with
-    /// one peer and tag, or the calls of one collective on one communicator.
+    /// one peer, tag and communicator, or the calls of one collective on one communicator.
     struct Buffer {
         Kind kind = Kind::sent;
         std::uint32_t peer = 0;  ///< or the communicator
@@ -54,6 +54,7 @@ class CacheUse {
     std::int64_t call();
 
     /// The extra time, in ns, of messages of these sizes from or into the buffer now; of each this rank has one end.
+    /// One of no bytes takes none.
     std::int64_t use(const Buffer& buffer, std::initializer_list<std::uint64_t> sizes);
 
   private:

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -112,8 +111,10 @@ void RankConverter::collective(const TraceRecord& r) {
     }
     collectives::Instruction instruction{.kind = collectives::Instruction::Kind::collective,
                                          .begin = static_cast<std::uint32_t>(program_.collectives.size())};
-    program_.collectives.push_back(site_of(r, blocking ? 2 : 3));
-    compute_in_cold_caches(cache_use_.call() + use_buffers(program_.collectives.back()));
+    const std::size_t sizes_at = blocking ? 2 : 3;
+    program_.collectives.push_back(site_of(r, sizes_at));
+    compute_in_cold_caches(cache_use_.call() +
+                           use_buffers(program_.collectives.back(), r.number(sizes_at), r.number(sizes_at + 1)));
     if (!blocking) {
         instruction.slot = new_slot();
         pending_[r.words[2]].push_back({.slot = instruction.slot});
@@ -121,17 +122,18 @@ void RankConverter::collective(const TraceRecord& r) {
     program_.instructions.push_back(instruction);
 }
 
-/// The extra time, in ns, of the rank's own vectors of a collective in cold caches: what it sends, what it receives. Of
-/// a v-variant not every rank knows both.
-std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site) {
+/// The extra time, in ns, of the rank's own vectors of a collective in cold caches. Of a v-variant with a list they are
+/// `sent` and `received` bytes; 0 where the rank does not know.
+std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site, std::int64_t sent,
+                                        std::int64_t received) {
     using collectives::Collective;
     const CacheUse::Buffer buffer{CacheUse::Kind::collective, site.communicator,
                                   static_cast<std::uint32_t>(site.collective)};
     if (!site.send_counts.empty() || !site.recv_counts.empty()) {
-        const auto sum = [](const std::vector<std::uint64_t>& counts) {
-            return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+        const auto size = [](std::int64_t bytes) {
+            return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
         };
-        return cache_use_.use(buffer, {sum(site.send_counts), sum(site.recv_counts)});
+        return cache_use_.use(buffer, {size(sent), size(received)});
     }
     const bool at_root = site.root == site.rank;
     const std::uint64_t own = site.bytes;

@@ -60,7 +60,7 @@ class RankConverter {
     void compute(std::int64_t ns);
     void compute_in_cold_caches(std::int64_t ns);
     std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
-    std::int64_t use_buffers(const collectives::CollectiveSite& site);
+    std::int64_t use_buffers(const collectives::CollectiveSite& site, std::int64_t sent, std::int64_t received);
     std::uint32_t message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                           std::int64_t bytes);
     void receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes);

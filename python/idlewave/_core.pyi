@@ -218,7 +218,7 @@ class Program:
         """How many ops all ranks have at least."""
 
 class ColdCaches:
-    """What messages take longer after a computation."""
+    """The extra CPU time of messages after a computation."""
 
     def __init__(self, call: int, call_after: int, buffer_after: int, buffers: Sequence[tuple[int, int]]) -> None:
         """
@@ -227,7 +227,7 @@ class ColdCaches:
 
     def exchange(self, computed: int, size: int) -> int:
         """
-        What a call that sends and receives `size` bytes takes longer after `computed` ns of computation, in ns.
+        The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.
         """
 
 def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches) -> Program:

@@ -46,8 +46,8 @@ class ColdCaches:
         return _core.ColdCaches(self.call, call_after, buffer_after, self.buffers)
 
     def exchange(self, computed: int, size: int) -> int:
-        """The extra time, in ps, of a call that sends and receives a message of `size` bytes after a computation of
-        `computed` ps. Raises InputError as `core` does."""
+        """The extra time, in ps, of a call that sends and receives a message of `size` bytes, 0 or more, after a
+        computation of `computed` ps, 0 or more. Raises InputError as `core` does."""
         return self.core().exchange(round(computed / _NS), size) * _NS
 
 

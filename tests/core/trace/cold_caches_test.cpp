@@ -140,6 +140,19 @@ TEST(ColdCaches, ACollectiveUsesTheVectorsOfItsRank) {
     }
 }
 
+TEST(ColdCaches, AVariantWithListsUsesWhatItsRankSendsAndReceives) {
+    constexpr unsigned blocking = 64;
+    const auto call = static_cast<Call>(blocking + static_cast<unsigned>(TracedCollective::allgatherv));
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (TraceBytes& file : files) {  // 501 bytes sent, 1002 received: 2 and 4 µs
+        file.call(call, 9000, 9100, {world, pair(-3, 0), 501, 1002, 501, 501}, 1);
+    }
+    ConvertOptions options = with_costs();
+    options.algorithms = {{collectives::Collective::allgather, "ring"}};
+    const std::string text = goal(files, 0, options);
+    EXPECT_EQ(text.substr(0, text.find('\n')), "l1: calc 16000");
+}
+
 TEST(ColdCaches, SizesBetweenTwoAreOnTheLineBetweenThemAndOthersHaveTheNearest) {
     ColdCaches costs;
     EXPECT_EQ(costs.buffer_time(1000), 0);

@@ -1,5 +1,5 @@
-"""After a computation the caches are cold: a machine says what its messages take longer, and schedules of traces have
-that (docs/model.md, R21)."""
+"""After a computation the caches are cold: a machine has the extra time of messages, and schedules of
+traces have it, too (docs/model.md, R21)."""
 
 from __future__ import annotations
 

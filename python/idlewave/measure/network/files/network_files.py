@@ -78,7 +78,7 @@ def machine_of(
         measured=measured,
         algorithm_rules=() if collectives is None else collectives.rules,
         shared_buffer=None if collectives is None else collectives.shared_buffer,
-        cold_caches=None if network.patterns is None or network.patterns.cold is None else network.patterns.cold.costs,
+        cold_caches=None if (cold := _cold_of(network, node)) is None else cold.costs,
     )
 
 
@@ -111,9 +111,15 @@ def comments_of(network: NetworkMeasurement, node: NetworkMeasurement | None = N
     parameters."""
     comments = _comments_of_level("network", network)
     comments["network.shared_buffer"] = "Of collectives within a node; their rules say what their calls cost beside it."
-    if network.patterns is not None and network.patterns.cold is not None:
-        comments |= _comments_of_cold_caches(network.patterns.cold)
+    if (cold := _cold_of(network, node)) is not None:
+        comments |= _comments_of_cold_caches(cold)
     return comments if node is None else comments | _comments_of_level("network.node", node)
+
+
+def _cold_of(network: NetworkMeasurement, node: NetworkMeasurement | None) -> ColdCacheFit | None:
+    """The costs of cold caches of both: those within the node, if they were measured."""
+    found = [own.patterns.cold for own in (node, network) if own is not None and own.patterns is not None]
+    return next((cold for cold in found if cold is not None), None)
 
 
 def _comments_of_cold_caches(fit: ColdCacheFit) -> dict[str, str]:

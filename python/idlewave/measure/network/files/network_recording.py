@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from ...environment_file import read_environment
 from ..fitting.collective_rules import CollectiveFit
 from ..fitting.fitted_ranges import FailedFit
 from ..fitting.loggp import LogGP, estimate
-from ..fitting.machine_speeds import at_speed
+from ..fitting.machine_speeds import FEW_AT_SPEED, at_speed
 from ..fitting.page_steps import Pages
 from ..fitting.pattern_assessment import PatternFit
 from ..transports import DEFAULT, Transport, transport_named
@@ -144,14 +146,30 @@ def read_measurement(
         probe = described(transport_named(transport or DEFAULT)) | probe
     environment = read_environment(place) or _unknown_place(probe)
     own, notes = at_speed(samples, pilot_ns)
-    given = (probe.get("eager_limit"), seed, transport_of(probe), _pages(probe), failed_fit)
+    fitted = partial(
+        estimate,
+        eager_limit=probe.get("eager_limit"),
+        seed=seed,
+        transport=transport_of(probe),
+        pages=_pages(probe),
+        failed_fit=failed_fit,
+    )
     try:
-        fit = estimate(own, *given)
+        fit = fitted(own)
     except MeasurementError:
         if failed_fit == "refused":
             raise
-        fit, notes = estimate(samples, *given, "ignored"), ()
+        fit, notes = _of_all(samples, fitted), ()
     return NetworkMeasurement(samples, replace(fit, notes=(*fit.notes, *notes)), probe, environment, attempts)
+
+
+def _of_all(samples: pd.DataFrame, fitted: Callable[..., LogGP]) -> LogGP:
+    """The fit by `fitted` to samples of all speeds: to repetitions that ran alike, or where these are too few, to all."""
+    try:
+        fit = fitted(samples)
+    except MeasurementError:
+        return fitted(samples, alike="ignored")
+    return replace(fit, notes=(*fit.notes, FEW_AT_SPEED))
 
 
 def read_probe(place: Path) -> dict[str, Any]:

@@ -20,6 +20,8 @@ FEWEST_LENGTHS = 3
 GRID = 24
 """Lengths of a computation that are tried, from a part of the second shortest to the longest that was measured."""
 SHORTEST_PART = 0.1
+FEWEST_SPARE = 7
+"""Medians beyond the number of parameters below which the criterion would accept scatter."""
 NS = 1000.0
 SEED = 1
 
@@ -38,15 +40,17 @@ class ColdCacheFit:
         call, call_after, buffer_after = (
             plain_time(time, 3) for time in (self.costs.call, self.costs.call_after, self.costs.buffer_after)
         )
-        of_call = f"After a computation the caches are cold: the first call takes {call} longer (after {call_after})"
-        of_buffers = ""
-        if len(self.costs.buffers) > 1:
-            largest, time = self.costs.buffers[-1]
-            of_buffers = (
-                f", and a message of {size_text(largest)} {plain_time(time, 3)} more at its two ends (after "
-                f"{buffer_after})"
+        said = (
+            f"After a computation the caches are cold: after one of {call_after} or more the first call takes {call} "
+            "longer"
+        )
+        largest, time = self.costs.buffers[-1]
+        if time > 0:
+            said += (
+                f", and after one of {buffer_after} or more the two ends of a message of {size_text(largest)} take "
+                f"{plain_time(time, 3)} more"
             )
-        return f"{of_call}{of_buffers}. Schedules of traces have that."
+        return f"{said}."
 
 
 @dataclass(frozen=True)
@@ -62,48 +66,41 @@ class _Times:
 def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     """The costs by `samples` of patterns (see PatternMeasurement).
 
-    None where exchanges after computations were not measured at enough lengths, or do not take longer: the costs must
-    explain more than their number of parameters does by chance, by the criterion of Schwarz (1978).
+    None where exchanges after computations were not measured at enough lengths and sizes, or do not take longer: the
+    costs must explain more than their number of parameters does by chance, by the criterion of Schwarz (1978).
     """
     own = samples[samples["pattern"] == AFTER]
     own = own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
     cells = own.pivot_table(index="size", columns="delay_ns", values="each_ps", aggfunc="median")
-    cells = cells[cells.notna().sum(axis=1) >= FEWEST_LENGTHS]
-    if cells.empty:
+    cells = cells[(cells.index > 0) & (cells.notna().sum(axis=1) >= FEWEST_LENGTHS)]
+    points = int(cells.notna().to_numpy().sum())
+    parameters = len(cells) + 2  # a call, the buffers of all sizes but one, and the two lengths
+    if points - len(cells) - parameters < FEWEST_SPARE:
         return None
     sizes, lengths = cells.index.to_numpy(float), cells.columns.to_numpy(float) * NS
     seen = _Times(sizes, lengths, cells.to_numpy())
     fits = _Fits(seen)
-    after = fits.best_lengths(seen.medians[None])[0]
-    values, misfit = fits.values(after, seen.medians)
-    points = int(np.isfinite(seen.medians).sum())
-    parameters = (1 if len(sizes) == 1 else len(sizes) + 1) + 1  # a call, other buffers, and the one or two lengths
+    found, misfit = fits.best(seen.medians)
     plain = fits.misfit_without_costs(seen.medians)
     tiny = 1e-9 * points  # of relative errors, squared: rounding
     gain = math.log((plain + tiny) / (misfit + tiny))
     if points * gain <= parameters * math.log(points):
         return None
-    return ColdCacheFit(_costs_of(after, values, sizes), _intervals(own, cells, fits))
+    return ColdCacheFit(_costs_of(found, sizes), _intervals(own, cells, fits))
 
 
-def _costs_of(after: Array, values: Array, sizes: Array) -> ColdCaches:
+def _costs_of(found: Array, sizes: Array) -> ColdCaches:
     """Times of three digits, in ps."""
-    call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in (*after, *values))
+    call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in found)
     sized = tuple((int(size), time) for size, time in zip(sizes, (0, *buffers), strict=True))
-    return ColdCaches(call, call_after, buffer_after if buffers else call_after, sized)
+    return ColdCaches(call, call_after, buffer_after, sized)
 
 
 def _intervals(own: pd.DataFrame, cells: pd.DataFrame, fits: _Fits) -> Intervals:
     """The 95 % intervals of resamples."""
-    resampled = _resampled(own, cells)
-    after = fits.best_lengths(resampled)
-    values = np.array([fits.values(*pair)[0] for pair in zip(after, resampled, strict=True)])
-    low, high = np.percentile(np.hstack([after, values]), TAILS, axis=0)
+    low, high = np.percentile([fits.best(medians)[0] for medians in _resampled(own, cells)], TAILS, axis=0)
     names = ["call_after", "buffer_after", "call", *(f"buffer[{i}].time" for i in range(1, len(cells)))]
-    found = {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
-    if len(cells) == 1:
-        del found["buffer_after"]
-    return found
+    return {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
 
 
 class _Fits:
@@ -135,27 +132,33 @@ class _Fits:
         return design.reshape(n * lengths, 2 * n)
 
     def _scaled(self, medians: Array) -> Array:
-        """Times with their weights, by table (rows)."""
-        return np.nan_to_num(medians.reshape(len(medians), -1)) * self._weights
+        """Times with their weights, one after the other."""
+        return np.nan_to_num(medians.ravel()) * self._weights
 
-    def best_lengths(self, medians: Array) -> Array:
-        """For each of several tables of medians the two lengths of computation with which the misfit is least, ps."""
+    def best(self, medians: Array) -> tuple[Array, float]:
+        """What fits a table of medians best, and the misfit: the two lengths of computation, the extra time of a call,
+        and those of the buffers of all sizes but the smallest, in ps.
+
+        Without bounds no pair of lengths has a larger misfit than with them, so the pairs are tried from the least of
+        these on until none can be better.
+        """
         seen = self._scaled(medians)
-        misfits = np.array([((seen - seen @ projection.T) ** 2).sum(axis=1) for projection in self._projections])
-        return np.asarray(self._after[misfits.argmin(axis=0)])
-
-    def values(self, after: Array, medians: Array) -> tuple[Array, float]:
-        """With these lengths: the extra time of a call and those of the buffers of all sizes but the smallest, in ps;
-        and the misfit."""
-        weighted = self._weighted[int((self._after == after).all(axis=1).argmax())]
-        found, norm = scipy.optimize.nnls(weighted, self._scaled(medians[None])[0])
-        n = self._sizes
-        return np.array([found[n], *np.cumsum(found[n + 1 :])]), float(norm**2)
+        least = ((seen - self._projections @ seen) ** 2).sum(axis=1)
+        found, misfit = np.zeros(0), math.inf
+        for pair in np.argsort(least):
+            if least[pair] >= misfit:
+                break
+            values, norm = scipy.optimize.nnls(self._weighted[pair], seen)
+            if norm**2 < misfit:
+                n = self._sizes
+                found = np.array([*self._after[pair], values[n], *np.cumsum(values[n + 1 :])])
+                misfit = float(norm**2)
+        return found, misfit
 
     def misfit_without_costs(self, medians: Array) -> float:
         """The misfit of warm times alone."""
         warm = self._weighted[0][:, : self._sizes]
-        return float(scipy.optimize.nnls(warm, self._scaled(medians[None])[0])[1] ** 2)
+        return float(scipy.optimize.nnls(warm, self._scaled(medians))[1] ** 2)
 
 
 def _resampled(own: pd.DataFrame, cells: pd.DataFrame) -> Array:

@@ -139,8 +139,8 @@ def _estimate(
 
 def _ran_unlike(seen: Observations) -> str:
     return (
-        f"Of the {seen.repetitions} repetitions of PRTT too few ran alike (within 15 %): its fit is to all of them, at "
-        "whatever speed they ran."
+        f"Of the {seen.repetitions} repetitions of PRTT too few ran alike (within 15 %) with all sizes: its fit is to "
+        "all of them, at whatever speed they ran."
     )
 
 

@@ -77,6 +77,9 @@ def usual_or(speeds: Speeds, number: int | None) -> int:
     return number
 
 
+FEW_AT_SPEED = "PRTT has too few samples at the speed of the parameters: its fit is of all."
+
+
 def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The samples at the speed whose pilots are nearest to `pilot_ns` (None: the usual one), and a note if there were
     several. Samples without pilots, and those of a machine of one speed, are all left."""
@@ -90,7 +93,7 @@ def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.D
     chosen = speeds.usual if pilot_ns is None else int(np.abs(np.log(np.array(speeds.pilots_ns) / pilot_ns)).argmin())
     own = samples[speeds.of_sample == chosen]
     if len(own) < LEAST_PART * len(samples):
-        return samples, ("PRTT has too few samples at the speed of the parameters: its fit is of all.",)
+        return samples, (FEW_AT_SPEED,)
     return own, (
         f"The machine had {len(speeds.pilots_ns)} speeds while PRTT was measured; its fit is of the "
         f"{percent_text(len(own) / len(samples))} of the samples at that with round trips of "

@@ -51,8 +51,8 @@ class Observations:
     is a call, the way of its request and the way of its data: half is its time less the request's way, which is half of
     the time of the smallest get beyond the call. raw: by series; paced is without the delays. train, paced: the number
     of their messages by size. left_out: sizes with too few samples. late: see `late_sends`. disturbed: the number of
-    the `samples` samples that were left out. steady: the repetitions that ran alike; counted: those of which the curves
-    are, which are all if too few ran alike.
+    the `samples` samples that were left out. steady: the repetitions that ran alike, none where that is ignored;
+    counted: those of which the curves are, which are all if too few ran alike.
     """
 
     sizes: NDArray[np.int64]
