@@ -164,7 +164,7 @@ def read_measurement(
 
 
 def _of_all(samples: pd.DataFrame, fitted: Callable[..., LogGP]) -> LogGP:
-    """The fit by `fitted` to samples of all speeds: to repetitions that ran alike, or where these are too few, to all."""
+    """The fit by `fitted` to samples of all speeds: to repetitions that ran alike, or if these are too few, to all."""
     try:
         fit = fitted(samples)
     except MeasurementError:
