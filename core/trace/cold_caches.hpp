@@ -24,8 +24,6 @@ struct ColdCaches {
     std::int64_t buffer_after = 1;    ///< the same of buffers
     std::vector<BufferTime> buffers;  ///< by ascending size, of which no time is less than the one before
 
-    [[nodiscard]] bool cost_nothing() const { return call == 0 && buffers.empty(); }
-
     /// The extra time for `size` bytes, in ps: on the line between its neighbours in `buffers`; outside all of them
     /// that of the nearest.
     [[nodiscard]] Time buffer_time(std::uint64_t size) const;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,16 +54,6 @@ class ColdCacheFit:
         return f"{said}."
 
 
-@dataclass(frozen=True)
-class _Times:
-    """Median times of exchanges in ps, by size (rows) and length of the computation before (columns), both ascending;
-    NaN where there is no sample."""
-
-    sizes: Array
-    computed: Array
-    medians: Array
-
-
 def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     """The costs by `samples` of patterns (see PatternMeasurement).
 
@@ -77,19 +68,18 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     parameters = len(cells) + 2  # a call, the buffers of all sizes but one, and the two lengths
     if points - len(cells) - parameters < FEWEST_SPARE:
         return None
-    sizes, lengths = cells.index.to_numpy(float), cells.columns.to_numpy(float) * NS
-    seen = _Times(sizes, lengths, cells.to_numpy())
-    fits = _Fits(seen)
-    found, misfit = fits.best(seen.medians)
-    plain = fits.misfit_without_costs(seen.medians)
+    medians = cells.to_numpy()
+    fits = _Fits(cells.columns.to_numpy(float) * NS, medians)
+    found, misfit = fits.best(medians)
+    plain = fits.misfit_without_costs(medians)
     tiny = 1e-9 * points  # of relative errors, squared: rounding
     gain = math.log((plain + tiny) / (misfit + tiny))
     if points * gain <= parameters * math.log(points):
         return None
-    return ColdCacheFit(_costs_of(found, sizes), _intervals(own, cells, fits))
+    return ColdCacheFit(_costs_of(found, cells.index), _intervals(own, cells, fits))
 
 
-def _costs_of(found: Array, sizes: Array) -> ColdCaches:
+def _costs_of(found: Array, sizes: Iterable[int]) -> ColdCaches:
     """Times of three digits, in ps."""
     call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in found)
     sized = tuple((int(size), time) for size, time in zip(sizes, (0, *buffers), strict=True))
@@ -104,18 +94,20 @@ def _intervals(own: pd.DataFrame, cells: pd.DataFrame, fits: _Fits) -> Intervals
 
 
 class _Fits:
-    """Costs fitted to times of exchanges: the least sum of squared errors, relative to the medians.
+    """Costs fitted to median times of exchanges in ps, by size (rows) and length of the computation before (columns),
+    both ascending, NaN where there is no sample: the least sum of squared errors, relative to the medians.
 
     For each pair of the lengths of computation after which a call and buffers have all of their extra time, the time of
     an exchange is linear in the others: that of its size in warm caches, the extra time of a call, and by how much the
     extra time of its buffer exceeds that of the next smaller size. None of these is negative.
     """
 
-    def __init__(self, seen: _Times) -> None:
-        self._weights = np.nan_to_num(1 / seen.medians).ravel()
-        self._sizes = len(seen.sizes)
-        after = np.geomspace(SHORTEST_PART * seen.computed[1], seen.computed[-1], GRID)
-        shares = np.minimum(seen.computed / after[:, None], 1)
+    def __init__(self, computed: Array, medians: Array) -> None:
+        """`computed`: the lengths, ps."""
+        self._weights = np.nan_to_num(1 / medians).ravel()
+        self._sizes = len(medians)
+        after = np.geomspace(SHORTEST_PART * computed[1], computed[-1], GRID)
+        shares = np.minimum(computed / after[:, None], 1)
         self._after = np.array([(call_after, buffer_after) for call_after in after for buffer_after in after])
         designs = [self._design(of_call, of_buffer) for of_call in shares for of_buffer in shares]
         self._weighted = np.array(designs) * self._weights[:, None]
