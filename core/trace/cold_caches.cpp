@@ -8,13 +8,27 @@ namespace {
 
 __extension__ using Wide = __int128;  // products of times and sizes
 
-/// The share of `time`, in ps, that a computation of `computed` ns causes, of which `after` ns cause all; in ns.
-std::int64_t caused(Wide time, std::int64_t computed, std::int64_t after) {
-    const Wide ps = computed >= after ? time : time * computed / after;
+/// Whole nanoseconds of `ps`, halves up.
+std::int64_t nanoseconds(Wide ps) {
     return static_cast<std::int64_t>((ps + picoseconds_per_nanosecond / 2) / picoseconds_per_nanosecond);
 }
 
+/// The time on a line that rises by `rise` over `span`, `beyond` its begin.
+Time risen(Time rise, std::uint64_t beyond, std::uint64_t span) {
+    return static_cast<Time>(static_cast<Wide>(rise) * static_cast<Wide>(beyond) / static_cast<Wide>(span));
+}
+
 }  // namespace
+
+Time ColdCaches::call_time(std::int64_t computed) const {
+    const auto next = std::ranges::lower_bound(calls, computed, {}, &CallTime::after);
+    if (next == calls.end()) {
+        return calls.empty() ? 0 : calls.back().time;
+    }
+    const CallTime lower = next == calls.begin() ? CallTime{} : *(next - 1);
+    const auto beyond = static_cast<std::uint64_t>(computed - lower.after);
+    return lower.time + risen(next->time - lower.time, beyond, static_cast<std::uint64_t>(next->after - lower.after));
+}
 
 Time ColdCaches::buffer_time(std::uint64_t size) const {
     if (buffers.empty()) {
@@ -25,15 +39,13 @@ Time ColdCaches::buffer_time(std::uint64_t size) const {
         return next == buffers.end() ? buffers.back().time : next->time;
     }
     const BufferTime& lower = *(next - 1);
-    const auto beyond = static_cast<Wide>(size - lower.size);
-    const auto span = static_cast<Wide>(next->size - lower.size);
-    return lower.time + static_cast<Time>((static_cast<Wide>(next->time) - lower.time) * beyond / span);
+    return lower.time + risen(next->time - lower.time, size - lower.size, next->size - lower.size);
 }
 
 std::int64_t CacheUse::call() {
     const std::int64_t computed = computed_ - at_call_;
     at_call_ = computed_;
-    return caused(costs_.call, computed, costs_.call_after);
+    return nanoseconds(costs_.call_time(computed));
 }
 
 std::int64_t CacheUse::use(const Buffer& buffer, std::initializer_list<std::uint64_t> sizes) {
@@ -47,7 +59,8 @@ std::int64_t CacheUse::use(const Buffer& buffer, std::initializer_list<std::uint
     std::int64_t& at_use = at_use_[buffer];
     const std::int64_t computed = computed_ - at_use;
     at_use = computed_;
-    return caused(of_both_ends / 2, computed, costs_.buffer_after);
+    const Wide of_one = of_both_ends / 2;
+    return nanoseconds(computed >= costs_.buffer_after ? of_one : of_one * computed / costs_.buffer_after);
 }
 
 std::size_t CacheUse::Hash::operator()(const Buffer& buffer) const {

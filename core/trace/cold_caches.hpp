@@ -13,16 +13,25 @@ namespace idlewave::trace {
 /// The extra CPU time of messages after a computation, because the computation has driven the library and the buffers
 /// out of the caches (docs/model.md, R21). Without a call and buffers there is none.
 struct ColdCaches {
+    /// The extra time, in ps, of the first call after a computation of `after` ns.
+    struct CallTime {
+        std::int64_t after = 0;
+        Time time = 0;
+    };
+
     /// The extra time, in ps, that the two ends of a message of `size` bytes have together.
     struct BufferTime {
         std::uint64_t size = 0;
         Time time = 0;
     };
 
-    Time call = 0;                    ///< extra time of the first call, in ps
-    std::int64_t call_after = 1;      ///< length of a computation, in ns, after which a call has all of it; at least 1
-    std::int64_t buffer_after = 1;    ///< the same of buffers
-    std::vector<BufferTime> buffers;  ///< by ascending size, of which no time is less than the one before
+    std::vector<CallTime> calls;      ///< by ascending length above 0; no time is less than the one before
+    std::int64_t buffer_after = 1;    ///< computation, in ns, after which buffers have all of their time; at least 1
+    std::vector<BufferTime> buffers;  ///< by ascending size; no time is less than the one before
+
+    /// The extra time, in ps, of a call after a computation of `computed` ns: on the line between its neighbours in
+    /// `calls`, which begins with nothing after none; beyond all of them that of the last.
+    [[nodiscard]] Time call_time(std::int64_t computed) const;
 
     /// The extra time for `size` bytes, in ps: on the line between its neighbours in `buffers`; outside all of them
     /// that of the nearest.

@@ -68,7 +68,7 @@ struct Lateness {
 
 inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes, const Lateness& lateness,
                                               int ranks) {
-    constexpr std::int64_t most_on_the_way = 16 << 20;
+    constexpr std::int64_t most_on_the_way = 8 << 20;
     std::vector<PatternItem> items;
     for (const std::int64_t size : sizes) {
         for (const Pattern single : {Pattern::ping_pong, Pattern::preposted, Pattern::cold}) {
@@ -104,7 +104,7 @@ inline std::vector<PatternItem> items_after_computation(const std::vector<std::i
     }
     std::vector<PatternItem> items;
     for (const std::int64_t size : chosen) {
-        for (const std::int64_t us : {10, 250, 1000, 3000, 10000}) {
+        for (const std::int64_t us : {10, 50, 250, 1000, 3000, 10000}) {
             items.push_back({Pattern::after_computation, 1, size, us * 1000});
         }
     }

@@ -70,9 +70,12 @@ trace::ConvertOptions options_from(const std::map<std::string, std::string>& nam
     return options;
 }
 
-trace::ColdCaches cold_caches_from(Time call, std::int64_t call_after, std::int64_t buffer_after,
+trace::ColdCaches cold_caches_from(const std::vector<std::pair<std::int64_t, Time>>& calls, std::int64_t buffer_after,
                                    const std::vector<std::pair<std::uint64_t, Time>>& buffers) {
-    trace::ColdCaches costs{.call = call, .call_after = call_after, .buffer_after = buffer_after, .buffers = {}};
+    trace::ColdCaches costs{.calls = {}, .buffer_after = buffer_after, .buffers = {}};
+    for (const auto& [after, time] : calls) {
+        costs.calls.push_back({after, time});
+    }
     for (const auto& [size, time] : buffers) {
         costs.buffers.push_back({size, time});
     }
@@ -235,8 +238,8 @@ void bind_schedule(nb::module_& m) {
     program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
     nb::class_<trace::ColdCaches>(m, "ColdCaches", "The extra CPU time of messages after a computation.")
-        .def(nb::new_(&cold_caches_from), "call"_a, "call_after"_a, "buffer_after"_a, "buffers"_a,
-             "`call` in ps, the computations `call_after` and `buffer_after` in ns; `buffers`: (bytes, ps), by size.")
+        .def(nb::new_(&cold_caches_from), "calls"_a, "buffer_after"_a, "buffers"_a,
+             "`calls`: (ns of computation, ps), by length; `buffer_after` in ns; `buffers`: (bytes, ps), by size.")
         .def(
             "exchange", &trace::exchange_time, "computed"_a, "size"_a,
             "The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.");

@@ -220,9 +220,9 @@ class Program:
 class ColdCaches:
     """The extra CPU time of messages after a computation."""
 
-    def __init__(self, call: int, call_after: int, buffer_after: int, buffers: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, calls: Sequence[tuple[int, int]], buffer_after: int, buffers: Sequence[tuple[int, int]]) -> None:
         """
-        `call` in ps, the computations `call_after` and `buffer_after` in ns; `buffers`: (bytes, ps), by size.
+        `calls`: (ns of computation, ps), by length; `buffer_after` in ns; `buffers`: (bytes, ps), by size.
         """
 
     def exchange(self, computed: int, size: int) -> int:

@@ -21,29 +21,28 @@ _MOST = 50 * 24 * 3600 * PICOSECONDS["s"]
 class ColdCaches:
     """The extra CPU time of messages after a computation. Times in ps, sizes in bytes.
 
-    The first call takes `call` longer after a computation of `call_after` or more, and in proportion less after a
-    shorter one. `buffers` has (size, time), by ascending size: the extra time of the two ends of a message together,
-    after a computation of `buffer_after` or more since the last message of the same kind, peer and tag. A size between
-    two of them lies on the line between these, any other size has the time of the nearest.
+    `calls` has (after, time), by ascending length: the extra time of the first call after a computation of the length
+    `after`. A length between two of them lies on the line between these; the line to the first begins with nothing
+    after none, and beyond the last the time is that of the last. `buffers` has (size, time), by ascending size: the
+    extra time of the two ends of a message together, after a computation of `buffer_after` or more since the last
+    message of the same kind, peer and tag, and in proportion less after a shorter one. A size between two of them lies
+    on the line between these, any other size has the time of the nearest.
     """
 
-    call: int
-    call_after: int
-    buffer_after: int
+    calls: tuple[tuple[int, int], ...] = ()
+    buffer_after: int = 1
     buffers: tuple[tuple[int, int], ...] = ()
 
     def core(self) -> _core.ColdCaches:
         """The same as the compiled core sees it. Raises InputError for times and sizes that cannot be."""
-        for name in ("call", "call_after", "buffer_after"):
-            least = 0 if name == "call" else 1
-            if not least <= getattr(self, name) < _MOST:
-                raise InputError(
-                    f"cold caches: {name}: expected {least} ps or more, below 50 days, found {getattr(self, name)}"
-                )
-        if problem := problem_of(self.buffers):
+        if not 1 <= self.buffer_after < _MOST:
+            raise InputError(
+                f"cold caches: buffer_after: expected 1 ps or more, below 50 days, found {self.buffer_after}"
+            )
+        if problem := problem_of(self.calls, self.buffers):
             raise InputError(f"cold caches: {problem}")
-        call_after, buffer_after = (max(1, round(time / _NS)) for time in (self.call_after, self.buffer_after))
-        return _core.ColdCaches(self.call, call_after, buffer_after, self.buffers)
+        calls = [(_whole_ns(after), time) for after, time in self.calls]
+        return _core.ColdCaches(calls, _whole_ns(self.buffer_after), self.buffers)
 
     def exchange(self, computed: int, size: int) -> int:
         """The extra time, in ps, of a call that sends and receives a message of `size` bytes, 0 or more, after a
@@ -51,21 +50,33 @@ class ColdCaches:
         return self.core().exchange(round(computed / _NS), size) * _NS
 
 
-def problem_of(buffers: Sequence[tuple[int, int]]) -> str:
-    """Why (size, time) of buffers cannot be: the name of the value, what was expected and found; empty if they can."""
+def _whole_ns(time: int) -> int:
+    """The nearest ns, at least one."""
+    return max(1, round(time / _NS))
+
+
+def problem_of(calls: Sequence[tuple[int, int]], buffers: Sequence[tuple[int, int]]) -> str:
+    """Why the times of calls or of buffers cannot be: the name of the value, what was expected and found; empty if they
+    can."""
+    return _problem("call", "after", _MOST, calls) or _problem("buffer", "size", 2**63, buffers)
+
+
+def _problem(table: str, key: str, end: int, rows: Sequence[tuple[int, int]]) -> str:
     before = (0, 0)
-    for i, (size, time) in enumerate(buffers):
-        if not before[0] < size < 2**63:
-            return f"buffer[{i}].size: expected more than before, {before[0]}, found {size}"
+    for i, (value, time) in enumerate(rows):
+        if not before[0] < value < end:
+            return f"{table}[{i}].{key}: expected more than before, {before[0]}, and below {end}, found {value}"
         if not before[1] <= time < _MOST:
-            return f"buffer[{i}].time: expected no less than before, {before[1]} ps, and below 50 days, found {time} ps"
-        before = (size, time)
+            return (
+                f"{table}[{i}].time: expected no less than before, {before[1]} ps, and below 50 days, found {time} ps"
+            )
+        before = (value, time)
     return ""
 
 
 def core_of(cold_caches: ColdCaches | None) -> _core.ColdCaches:
     """The costs as the compiled core sees them; None: there are none."""
-    return ColdCaches(0, 1, 1).core() if cold_caches is None else cold_caches.core()
+    return (cold_caches or ColdCaches()).core()
 
 
 def described(cold_caches: ColdCaches | None) -> dict[str, Any]:

@@ -141,6 +141,13 @@ class CollectiveTable(Closed, kw_only=True):
     of_library: bool = False
 
 
+class ColdCallTable(Closed, kw_only=True):
+    """[[cold_caches.call]]: the extra time of the first call after a computation of the length `after`."""
+
+    after: Time
+    time: Time
+
+
 class ColdBufferTable(Closed, kw_only=True):
     """[[cold_caches.buffer]]: the extra time of the two ends of a message of `size` bytes."""
 
@@ -151,16 +158,15 @@ class ColdBufferTable(Closed, kw_only=True):
 class ColdCachesTable(Closed, kw_only=True):
     """[cold_caches]: a `ColdCaches`."""
 
-    call: Time
-    call_after: Time
     buffer_after: Time
+    call: tuple[ColdCallTable, ...] = ()
     buffer: tuple[ColdBufferTable, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("call_after", "buffer_after"):
-            if getattr(self, name) == 0:
-                raise ValueError(f"{name}: expected a time above 0, found 0")
-        if problem := problem_of([(row.size, row.time) for row in self.buffer]):
+        if self.buffer_after == 0:
+            raise ValueError("buffer_after: expected a time above 0, found 0")
+        calls = [(row.after, row.time) for row in self.call]
+        if problem := problem_of(calls, [(row.size, row.time) for row in self.buffer]):
             raise ValueError(problem)
 
 

@@ -67,8 +67,9 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
 
 
 def _cold_caches(table: ColdCachesTable) -> ColdCaches:
+    calls = tuple((row.after, row.time) for row in table.call)
     buffers = tuple((row.size, row.time) for row in table.buffer)
-    return ColdCaches(table.call, table.call_after, table.buffer_after, buffers)
+    return ColdCaches(calls, table.buffer_after, buffers)
 
 
 def _rule(row: CollectiveTable) -> AlgorithmRule:

@@ -183,8 +183,11 @@ def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:
 
 def _write_cold_caches(lines: _Lines, costs: ColdCaches) -> None:
     lines.table("cold_caches")
-    for name in ("call", "call_after", "buffer_after"):
-        lines.value(name, _time(getattr(costs, name)))
+    lines.value("buffer_after", _time(costs.buffer_after))
+    for number, (after, time) in enumerate(costs.calls):
+        lines.item("cold_caches.call", number)
+        lines.value("after", _time(after))
+        lines.value("time", _time(time))
     for number, (size, time) in enumerate(costs.buffers):
         lines.item("cold_caches.buffer", number)
         lines.value("size", str(size))

@@ -29,8 +29,7 @@ constexpr Time us = 1'000'000;
 /// µs.
 ConvertOptions with_costs() {
     ConvertOptions options;
-    options.cold_caches.call = 2 * us;
-    options.cold_caches.call_after = 1000;
+    options.cold_caches.calls = {{1000, 2 * us}};
     options.cold_caches.buffer_after = 4000;
     options.cold_caches.buffers = {{1, 0}, {1001, 8 * us}};
     return options;
@@ -151,6 +150,19 @@ TEST(ColdCaches, AVariantWithListsUsesWhatItsRankSendsAndReceives) {
     options.algorithms = {{collectives::Collective::allgather, "ring"}};
     const std::string text = goal(files, 0, options);
     EXPECT_EQ(text.substr(0, text.find('\n')), "l1: calc 16000");
+}
+
+TEST(ColdCaches, LengthsBetweenTwoAreOnTheLineBetweenThemWhichBeginsWithNothing) {
+    ColdCaches costs;
+    EXPECT_EQ(costs.call_time(1000), 0);
+    costs.calls = {{10, 100}, {20, 120}, {40, 400}};
+    EXPECT_EQ(costs.call_time(0), 0);
+    EXPECT_EQ(costs.call_time(5), 50);
+    EXPECT_EQ(costs.call_time(10), 100);
+    EXPECT_EQ(costs.call_time(15), 110);
+    EXPECT_EQ(costs.call_time(30), 260);
+    EXPECT_EQ(costs.call_time(40), 400);
+    EXPECT_EQ(costs.call_time(1000), 400);
 }
 
 TEST(ColdCaches, SizesBetweenTwoAreOnTheLineBetweenThemAndOthersHaveTheNearest) {

@@ -387,7 +387,7 @@ def test_a_transport_without_mpi_says_so_in_the_machine(found, tmp_path):
     assert "within one node, over tcp." in text
 
 
-COLD_CACHES = ColdCaches(20_000_000, 4 * 10**9, 10**9, ((1, 0), (1024, 3_000_000), (16384, 30_000_000)))
+COLD_CACHES = ColdCaches(((4 * 10**9, 20_000_000),), 10**9, ((1, 0), (1024, 3_000_000), (16384, 30_000_000)))
 
 
 def record_patterns(folder, hosts=("a", "b")):
@@ -433,9 +433,9 @@ def test_patterns_beside_prtt_give_the_parameters_and_a_self_test_that_files_kee
         errors = [f"{size}:{error:+.0%}" for size, error in zip(part["size"], part["error"], strict=True)]
         variant = plain_time(delay_ns * 1000) if pattern == AFTER else window
         assert f"# {pattern} {variant}  {', '.join(errors)}\n" in lines
-    assert machine.cold_caches.call == pytest.approx(COLD_CACHES.call, rel=0.1)
+    assert machine.cold_caches.calls[-1][1] == pytest.approx(COLD_CACHES.calls[-1][1], rel=0.1)
     assert "After a computation the caches are cold" in done.output
-    assert re.search(r"^call = .* # 95 %: ", remarks, re.MULTILINE)
+    assert re.search(r"^\[\[cold_caches.call\]\]\nafter = .*\ntime = .* # 95 %: ", remarks, re.MULTILINE)
     said = json.loads((tmp_path / "m" / "network.json").read_text())["network"]["patterns"]
     assert {"pattern", "window", "size", "error"} <= set(said["errors"][0])
     save_network(tmp_path / "again", found, "again")

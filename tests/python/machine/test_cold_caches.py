@@ -22,12 +22,24 @@ from idlewave.machine import Machine
 from trace_files import Message, write_messages, write_trace
 
 NS, US, MS = 10**3, 10**6, 10**9
-COSTS = ColdCaches(20 * US, 4 * MS, 1 * MS, ((1, 0), (1024, 3 * US), (65536, 60 * US)))
+COSTS = ColdCaches(
+    ((10 * US, 1 * US), (250 * US, 8 * US), (4 * MS, 20 * US)), 1 * MS, ((1, 0), (1024, 3 * US), (65536, 60 * US))
+)
 FILE = """
 [cold_caches]
-call = "20us"
-call_after = "4ms"
 buffer_after = "1ms"
+
+[[cold_caches.call]]
+after = "10us"
+time = "1us"
+
+[[cold_caches.call]]
+after = "250us"
+time = "8us"
+
+[[cold_caches.call]]
+after = "4ms"
+time = "20us"
 
 [[cold_caches.buffer]]
 size = 1
@@ -49,17 +61,21 @@ def machine() -> Machine:
 
 def of_call(costs: ColdCaches, computed: int) -> Fraction:
     """The extra time of a call by R21, in ps and without rounding."""
-    return min(Fraction(computed, costs.call_after), 1) * costs.call
+    return _on_lines(((0, 0), *costs.calls), computed)
 
 
 def of_buffer(costs: ColdCaches, computed: int, size: int) -> Fraction:
     """That of the one end of a message."""
-    points = costs.buffers
-    both = Fraction(points[-1][1] if size > points[0][0] else points[0][1])
+    return min(Fraction(computed, costs.buffer_after), 1) * _on_lines(costs.buffers, size) / 2
+
+
+def _on_lines(points: tuple[tuple[int, int], ...], at: int) -> Fraction:
+    """The value on the line between the neighbours of `at`; outside all points that of the nearest."""
+    found = Fraction(points[-1][1] if at > points[0][0] else points[0][1])
     for (low, below), (high, above) in itertools.pairwise(points):
-        if low <= size <= high:
-            both = below + Fraction((above - below) * (size - low), high - low)
-    return min(Fraction(computed, costs.buffer_after), 1) * both / 2
+        if low <= at <= high:
+            found = below + Fraction((above - below) * (at - low), high - low)
+    return found
 
 
 def test_an_exchange_takes_longer_by_the_rule_to_the_nanosecond() -> None:
@@ -114,11 +130,16 @@ def test_a_machine_file_keeps_the_costs() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (('call_after = "4ms"\n', ""), "call_after"),
-        (('call_after = "4ms"', 'call_after = "0s"'), r"call_after: expected a time above 0, found 0"),
-        (("size = 1024", "size = 1"), r"buffer\[1\].size: expected more than before, 1, found 1"),
+        (('buffer_after = "1ms"\n', ""), "buffer_after"),
+        (('buffer_after = "1ms"', 'buffer_after = "0s"'), r"buffer_after: expected a time above 0, found 0"),
+        (
+            ('after = "250us"', 'after = "10us"'),
+            r"call\[1\].after: expected more than before, 10000000, .*found 10000000",
+        ),
+        (('time = "1us"', 'time = "9us"'), r"call\[1\].time: expected no less than before, 9000000 ps"),
+        (("size = 1024", "size = 1"), r"buffer\[1\].size: expected more than before, 1, .*found 1"),
         (('time = "3us"', 'time = "70us"'), r"buffer\[2\].time: expected no less than before"),
-        (('call = "20us"', 'call = "-1us"'), "a time that is not negative"),
+        (('time = "20us"', 'time = "-1us"'), "a time that is not negative"),
     ],
 )
 def test_costs_that_cannot_be_are_refused_by_their_key(change: tuple[str, str], expected: str) -> None:
@@ -131,10 +152,11 @@ def test_costs_that_cannot_be_are_refused_by_their_key(change: tuple[str, str], 
 @pytest.mark.parametrize(
     ("costs", "expected"),
     [
-        (replace(COSTS, call=-1), "cold caches: call: expected 0 ps or more"),
+        (replace(COSTS, calls=((1, -1),)), r"cold caches: call\[0\].time: expected no less than before, 0 ps"),
+        (replace(COSTS, calls=((0, 1),)), r"cold caches: call\[0\].after: expected more than before, 0, .*found 0"),
         (replace(COSTS, buffer_after=0), "cold caches: buffer_after: expected 1 ps or more"),
-        (replace(COSTS, call_after=10**30), "call_after: .* below 50 days"),
-        (replace(COSTS, buffers=((1, 0), (1, 0))), r"buffer\[1\].size: expected more than before, 1, found 1"),
+        (replace(COSTS, buffer_after=10**30), "buffer_after: .* below 50 days"),
+        (replace(COSTS, buffers=((1, 0), (1, 0))), r"buffer\[1\].size: expected more than before, 1, .*found 1"),
         (replace(COSTS, buffers=((1, 9), (2, 8))), r"buffer\[1\].time: expected no less than before, 9 ps"),
     ],
 )
@@ -158,14 +180,15 @@ def test_a_trace_takes_longer_by_what_its_computations_do_to_the_caches(tmp_path
 
 def test_costs_of_nothing_change_no_schedule(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "trace")
-    free = idlewave.Schedule.from_trace(trace, cold_caches=ColdCaches(0, 1, 1))
+    free = idlewave.Schedule.from_trace(trace, cold_caches=ColdCaches())
     assert free.to_goal() == idlewave.Schedule.from_trace(trace).to_goal()
 
 
 def test_a_schedule_knows_by_which_costs_it_was_made(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "trace")
     schedules = [
-        idlewave.Schedule.from_trace(trace, cold_caches=costs) for costs in (None, COSTS, replace(COSTS, call=1))
+        idlewave.Schedule.from_trace(trace, cold_caches=costs)
+        for costs in (None, COSTS, replace(COSTS, buffer_after=1))
     ]
     assert len({schedule.identity() for schedule in schedules}) == 3
     assert "cold_caches" in schedules[1].provenance.options

@@ -183,7 +183,7 @@ def test_other_algorithms_in_study_and_prediction_are_refused(folder: Path, meas
 
 def test_other_costs_of_cold_caches_in_study_and_prediction_are_refused(folder: Path, measured, trace) -> None:
     machine = machine_in(folder)
-    cold = ColdCaches(20_000_000, 4 * 10**9, 10**9)
+    cold = ColdCaches(((4 * 10**9, 20_000_000),))
     study = studied(Schedule.from_trace(trace, cold_caches=cold), machine)
     said = refusal(measured, trace, predicted(trace, machine), study)
     assert "study.parquet has other costs of cold caches than the prediction of the run" in said

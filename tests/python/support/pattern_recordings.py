@@ -62,7 +62,7 @@ def items(sizes: Sequence[int], late_ns: int = 0) -> list[PatternItem]:
     return found
 
 
-COMPUTED_NS = (10_000, 250_000, 1_000_000, 3_000_000, 10_000_000)
+COMPUTED_NS = (10_000, 50_000, 250_000, 1_000_000, 3_000_000, 10_000_000)
 """How long ranks compute before the exchanges after computations."""
 
 

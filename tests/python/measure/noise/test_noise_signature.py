@@ -49,6 +49,13 @@ def test_a_source_that_comes_in_half_of_its_periods_is_found_with_its_share():
     assert source.share == pytest.approx(0.5, abs=0.05)
 
 
+def test_the_source_that_takes_the_most_time_comes_first_though_another_is_found_before_it():
+    sources = core_sources(detours(5, [(250, 1e-6), (9.7, 3e-4)]))
+    assert [s.period_ps for s in sources] == pytest.approx([1e12 / 9.7, 4 * MS], rel=1e-3)
+    assert sources[0].overhead > sources[1].overhead
+    assert core_sources(detours(5, [(250, 2e-5), (9.7, 3e-4)]))[0].period_ps == pytest.approx(4 * MS)
+
+
 @pytest.mark.parametrize("seed", most_long(range(10), 4))
 def test_random_detours_are_not_called_periodic(seed):
     core = detours(2, (), [(500, 1e-5), (20, 1e-3)], seed=seed)

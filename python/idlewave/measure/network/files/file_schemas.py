@@ -279,14 +279,13 @@ class SpeedRow(Open):
 class ColdCachesSchema(Open):
     """ColdCacheFit (cold_cache_fit.py)."""
 
-    call: Time
-    call_after: WholeFrom1
+    calls: Annotated[tuple[tuple[Time, Time], ...], Meta(min_length=1, description="a list of at least one pair")]
     buffer_after: WholeFrom1
     buffers: Annotated[tuple[tuple[Size, Time], ...], Meta(min_length=1, description="a list of at least one pair")]
     intervals: dict[str, Interval]
 
     def __post_init__(self) -> None:
-        if problem := problem_of(self.buffers):
+        if problem := problem_of(self.calls, self.buffers):
             raise ValueError(problem)
 
 

@@ -223,7 +223,7 @@ def _patterns_from(said: PatternFitSchema, raw: dict[str, Any]) -> PatternFit:
 
 
 def _cold_from(said: ColdCachesSchema) -> ColdCacheFit:
-    costs = ColdCaches(said.call, said.call_after, said.buffer_after, said.buffers)
+    costs = ColdCaches(said.calls, said.buffer_after, said.buffers)
     return ColdCacheFit(costs, dict(said.intervals))
 
 

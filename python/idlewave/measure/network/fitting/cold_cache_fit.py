@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,13 @@ from ....cold_caches import ColdCaches
 from ....formatting import plain_time, size_text
 from .bootstrap import RESAMPLES, TAILS, Intervals
 from .observations import Array
-from .pattern_times import AFTER
+from .pattern_times import AFTER, BOTH_WAYS
 
 FEWEST_LENGTHS = 3
 """Lengths of computations below which nothing is fitted."""
 GRID = 24
-"""Lengths of a computation that are tried, from a part of the second shortest to the longest that was measured."""
+"""Lengths of a computation after which buffers are cold: so many are tried, from a part of the second shortest to the
+longest that was measured."""
 SHORTEST_PART = 0.1
 FEWEST_SPARE = 7
 """Medians beyond the number of parameters below which the criterion would accept scatter."""
@@ -29,7 +30,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class ColdCacheFit:
-    """Costs of cold caches, and the 95 % intervals of their times, in ps: by "call", "call_after", "buffer_after", and
+    """Costs of cold caches, and the 95 % intervals of their times, in ps: by "call[i].time", "buffer_after", and
     "buffer[i].time" of all sizes but the smallest, whose buffer counts as none."""
 
     costs: ColdCaches
@@ -38,35 +39,38 @@ class ColdCacheFit:
     @property
     def note(self) -> str:
         """A sentence on the costs."""
-        call, call_after, buffer_after = (
-            plain_time(time, 3) for time in (self.costs.call, self.costs.call_after, self.costs.buffer_after)
-        )
-        said = (
-            f"After a computation the caches are cold: after one of {call_after} or more the first call takes {call} "
-            "longer"
-        )
+        calls = [f"{plain_time(time, 3)} longer after one of {plain_time(after)}" for after, time in self.costs.calls]
+        said = f"After a computation the caches are cold: the first call takes {_listed(calls)}"
         largest, time = self.costs.buffers[-1]
         if time > 0:
             said += (
-                f", and after one of {buffer_after} or more the two ends of a message of {size_text(largest)} take "
-                f"{plain_time(time, 3)} more"
+                f"; the two ends of a message of {size_text(largest)} take {plain_time(time, 3)} more after one of "
+                f"{plain_time(self.costs.buffer_after, 3)} or more"
             )
         return f"{said}."
 
 
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
+
+
 def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
-    """The costs by `samples` of patterns (see PatternMeasurement).
+    """The costs by `samples` of patterns (see PatternMeasurement): what exchanges after computations take beyond those
+    in a loop.
 
     None where exchanges after computations were not measured at enough lengths and sizes, or do not take longer: the
     costs must explain more than their number of parameters does by chance, by the criterion of Schwarz (1978).
     """
-    own = samples[samples["pattern"] == AFTER]
-    own = own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
+    own = _exchanges(samples)
     cells = own.pivot_table(index="size", columns="delay_ns", values="each_ps", aggfunc="median")
-    cells = cells[(cells.index > 0) & (cells.notna().sum(axis=1) >= FEWEST_LENGTHS)]
+    if 0 not in cells.columns:
+        return None
+    enough = cells[0].notna() & (cells.notna().sum(axis=1) > FEWEST_LENGTHS)
+    cells = cells[enough].dropna(axis="columns", how="all")
+    sizes, lengths = len(cells), len(cells.columns) - 1
     points = int(cells.notna().to_numpy().sum())
-    parameters = len(cells) + 2  # a call, the buffers of all sizes but one, and the two lengths
-    if points - len(cells) - parameters < FEWEST_SPARE:
+    parameters = lengths + sizes  # a call after each length, the buffers of all sizes but one, and when these are cold
+    if points - sizes - parameters < FEWEST_SPARE:
         return None
     medians = cells.to_numpy()
     fits = _Fits(cells.columns.to_numpy(float) * NS, medians)
@@ -76,74 +80,87 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     gain = math.log((plain + tiny) / (misfit + tiny))
     if points * gain <= parameters * math.log(points):
         return None
-    return ColdCacheFit(_costs_of(found, cells.index), _intervals(own, cells, fits))
+    return ColdCacheFit(_costs_of(found, cells), _intervals(own, cells, fits))
 
 
-def _costs_of(found: Array, sizes: Iterable[int]) -> ColdCaches:
+def _exchanges(samples: pd.DataFrame) -> pd.DataFrame:
+    """The samples of exchanges, with the time of each in ps: after computations of delay_ns, which is 0 in a loop."""
+    after = samples["pattern"] == AFTER
+    loops = (samples["pattern"] == BOTH_WAYS) & (samples["window"] == 1)
+    sizes = samples.loc[after, "size"]
+    own = samples[after | loops & samples["size"].isin(sizes)]
+    return own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
+
+
+def _costs_of(found: Array, cells: pd.DataFrame) -> ColdCaches:
     """Times of three digits, in ps."""
-    call_after, buffer_after, call, *buffers = (round(float(f"{value:.3g}")) for value in found)
-    sized = tuple((int(size), time) for size, time in zip(sizes, (0, *buffers), strict=True))
-    return ColdCaches(call, call_after, buffer_after, sized)
+    times = [round(float(f"{value:.3g}")) for value in found]
+    lengths = [round(ns * NS) for ns in cells.columns.to_numpy(float)[1:]]
+    buffer_after, *of_calls = times[: 1 + len(lengths)]
+    of_buffers = [0, *times[1 + len(lengths) :]]
+    buffers = tuple((int(size), time) for size, time in zip(cells.index, of_buffers, strict=True))
+    return ColdCaches(tuple(zip(lengths, of_calls, strict=True)), buffer_after, buffers)
 
 
 def _intervals(own: pd.DataFrame, cells: pd.DataFrame, fits: _Fits) -> Intervals:
     """The 95 % intervals of resamples."""
     low, high = np.percentile([fits.best(medians)[0] for medians in _resampled(own, cells)], TAILS, axis=0)
-    names = ["call_after", "buffer_after", "call", *(f"buffer[{i}].time" for i in range(1, len(cells)))]
+    calls = [f"call[{i}].time" for i in range(len(cells.columns) - 1)]
+    names = ["buffer_after", *calls, *(f"buffer[{i}].time" for i in range(1, len(cells)))]
     return {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
 
 
 class _Fits:
-    """Costs fitted to median times of exchanges in ps, by size (rows) and length of the computation before (columns),
-    both ascending, NaN where there is no sample: the least sum of squared errors, relative to the medians.
+    """Costs fitted to median times of exchanges in ps, by size (rows) and length of the computation before (columns,
+    the first 0), both ascending, NaN where there is no sample: the least sum of squared errors, relative to the
+    medians.
 
-    For each pair of the lengths of computation after which a call and buffers have all of their extra time, the time of
-    an exchange is linear in the others: that of its size in warm caches, the extra time of a call, and by how much the
-    extra time of its buffer exceeds that of the next smaller size. None of these is negative.
+    For each length of computation after which buffers are cold, the time of an exchange is linear in the others: that
+    of its size in warm caches, by how much the extra time of a call exceeds that after the next shorter computation,
+    and by how much the extra time of its buffer exceeds that of the next smaller size. None of these is negative.
     """
 
     def __init__(self, computed: Array, medians: Array) -> None:
         """`computed`: the lengths, ps."""
         self._weights = np.nan_to_num(1 / medians).ravel()
-        self._sizes = len(medians)
-        after = np.geomspace(SHORTEST_PART * computed[1], computed[-1], GRID)
-        shares = np.minimum(computed / after[:, None], 1)
-        self._after = np.array([(call_after, buffer_after) for call_after in after for buffer_after in after])
-        designs = [self._design(of_call, of_buffer) for of_call in shares for of_buffer in shares]
+        self._sizes, self._lengths = len(medians), len(computed) - 1
+        self._after = np.geomspace(SHORTEST_PART * computed[2], computed[-1], GRID)
+        designs = [self._design(shares) for shares in np.minimum(computed / self._after[:, None], 1)]
         self._weighted = np.array(designs) * self._weights[:, None]
         self._projections = self._weighted @ np.linalg.pinv(self._weighted)
 
-    def _design(self, of_call: Array, of_buffer: Array) -> Array:
-        """Each exchange (rows) by the parameters (columns): the warm times, a call, and the steps between buffers."""
-        n, lengths = self._sizes, len(of_call)
-        design = np.zeros((n, lengths, 2 * n))
+    def _design(self, of_buffer: Array) -> Array:
+        """Each exchange (rows) by the parameters (columns): the warm times, the steps between calls, and between
+        buffers."""
+        n, m = self._sizes, self._lengths
+        design = np.zeros((n, m + 1, n + m + n - 1))
         for i in range(n):
             design[i, :, i] = 1
-            design[i, :, n + 1 : n + 1 + i] = of_buffer[:, None]
-        design[:, :, n] = of_call
-        return design.reshape(n * lengths, 2 * n)
+            design[i, :, n + m : n + m + i] = of_buffer[:, None]
+        design[:, 1:, n : n + m] = np.tri(m)
+        return design.reshape(n * (m + 1), -1)
 
     def _scaled(self, medians: Array) -> Array:
         """Times with their weights, one after the other."""
         return np.nan_to_num(medians.ravel()) * self._weights
 
     def best(self, medians: Array) -> tuple[Array, float]:
-        """What fits a table of medians best, and the misfit: the two lengths of computation, the extra time of a call,
-        and those of the buffers of all sizes but the smallest, in ps.
+        """What fits a table of medians best, and the misfit: the length of computation after which buffers are cold,
+        the extra times of a call, and those of the buffers of all sizes but the smallest, in ps.
 
-        Without bounds no pair of lengths has a larger misfit than with them, so the pairs are tried from the least of
-        these on until none can be better.
+        Without bounds no length has a larger misfit than with them, so the lengths are tried from the least of these on
+        until none can be better.
         """
         seen = self._scaled(medians)
         least = ((seen - self._projections @ seen) ** 2).sum(axis=1)
         found, misfit = np.zeros(0), math.inf
-        for pair in np.argsort(least):
-            if least[pair] >= misfit:
+        for number in np.argsort(least):
+            if least[number] >= misfit:
                 break
-            values, norm = scipy.optimize.nnls(self._weighted[pair], seen)
+            values, norm = scipy.optimize.nnls(self._weighted[number], seen)
             if norm**2 < misfit:
-                n = self._sizes
-                found = np.array([*self._after[pair], values[n], *np.cumsum(values[n + 1 :])])
+                _, calls, buffers = np.split(values, [self._sizes, self._sizes + self._lengths])
+                found = np.array([self._after[number], *np.cumsum(calls), *np.cumsum(buffers)])
                 misfit = float(norm**2)
         return found, misfit
 
@@ -164,7 +181,7 @@ def _resampled(own: pd.DataFrame, cells: pd.DataFrame) -> Array:
     sets, members = np.unique(chosen, axis=0, return_inverse=True)
     drawn = np.full((RESAMPLES, *cells.shape), np.nan)
     for (size, length), cell in own.groupby(["size", "delay_ns"]):
-        if size not in cells.index:
+        if size not in cells.index or length not in cells.columns:
             continue
         place = cells.index.get_loc(size), cells.columns.get_loc(length)
         times, epoch_of = cell["each_ps"].to_numpy(), cell["epoch"].to_numpy()

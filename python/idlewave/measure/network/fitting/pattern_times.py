@@ -222,6 +222,7 @@ def _several_peers(item: PatternItem, windows: Sequence[int], *ranks: _Rank) -> 
             rank.do_all(receives + sends)
 
 
+BOTH_WAYS = "both ways"
 PEERS, MOST_PEERS = "several peers", 4
 """The pattern of more than two ranks, whose window is the number of peers, and the most of them."""
 COLD = "cold buffers"
@@ -239,7 +240,7 @@ _LOOPS: dict[str, _Loop] = {
     "ping-pong": _ping_pong,
     "stream": _stream,
     "blocking stream": _blocking_stream,
-    "both ways": _both_ways,
+    BOTH_WAYS: _both_ways,
     "posted in advance": _posted_in_advance,
     "late receivers": _stream,
     COLD: _ping_pong,
