@@ -55,7 +55,9 @@ ATTEMPTS = 3
 PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
 """Examples, with arguments for some tenths of a second."""
 POINT = ["loop", "size"]
-RUNS = 3
+RUNS = 5
+PILOT_SECONDS = 0.3
+"""Of a start of the loops between two runs, which shows how fast the machine is."""
 STARTS = 3
 """Of the loops in each half: what is said is of the machine, and not of where one start laid its memory."""
 FEW, MANY = 8, 24
@@ -124,9 +126,13 @@ def one_start(setting: Setting, program: Path, ranks: int, seconds: float, most:
 
 def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
     """The samples at the speed of the machine that was measured."""
+    return samples[is_near(samples, "", pilot_of(network), NEAR)]
+
+
+def pilot_of(network: NetworkMeasurement) -> float:
+    """The time of a ping-pong of one byte at the speed of the machine that was measured, ns."""
     assert network.patterns is not None
-    pilot = float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
-    return samples[is_near(samples, "", pilot, NEAR)]
+    return float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
 
 
 def at_barrier(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
@@ -274,7 +280,7 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         network = attempt.network
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
-        real = programs(setting, machine, folder)
+        real = programs(setting, machine, program, pilot_of(network), folder)
         print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
         print(f"\n{attempt.share:.0%} of the points had samples at the speed of the machine", flush=True)
         print(changes(attempt.floor), flush=True)
@@ -297,24 +303,37 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
     if len(any_barrier):
         said_of_all = summary(compared(any_barrier, machine, 2))
         print(f"\n2 ranks, collectives at any speed of the barrier: {said_of_all}", flush=True)
-    said = [f"{name} {error:+.1%}" for name, error in zip(real["program"], real["error"], strict=True)]
-    print(f"\nreal programs, 2 ranks, {RUNS} runs each: {', '.join(said)}", flush=True)
+    print(f"\nreal programs, 2 ranks, {RUNS} runs each (beside each error: the time of a ping-pong of one byte before")
+    print("and after the run, relative to that of the measured machine):\n", flush=True)
+    for name, runs in real.groupby("program"):
+        said = [f"{error:+.1%} ({pilot:.2f})" for error, pilot in zip(runs["error"], runs["pilot"], strict=True)]
+        print(f"- {name}: median {runs['error'].median():+.1%}; {', '.join(said)}", flush=True)
     return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}
 
 
-def programs(setting: Setting, machine: Machine, folder: Path) -> pd.DataFrame:
-    """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error."""
+def programs(setting: Setting, machine: Machine, loop_program: Path, pilot_ns: float, folder: Path) -> pd.DataFrame:
+    """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error, and
+    pilot, the time of a ping-pong of one byte before and after the run, relative to `pilot_ns`."""
+
+    def pilot() -> float:
+        return float(loops(setting, loop_program, 2, PILOT_SECONDS, 1, 1)["before_ns"].median()) / pilot_ns
+
     rows = []
     for name, arguments in PROGRAMS.items():
         program = build_example(setting.mpi, name, folder / f"{name}-{setting.mpi.vendor.replace(' ', '')}")
+        before = pilot()
         for run in range(RUNS):
             command = [str(setting.mpi.mpiexec), "-n", "2", str(program), *arguments]
             made = run_traced(command, folder / "trace", overwrite=True, output_to=2)
             trace = Trace.load(made.directory)
             schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules, cold_caches=machine.cold_caches)
             simulated = simulate(schedule, machine, noise=None).max_finish / 1e12
-            rows.append((name, run + 1, trace.measured_s, simulated, simulated / trace.measured_s - 1))
-    return pd.DataFrame(rows, columns=["program", "run", "measured_s", "simulated_s", "error"])
+            after = pilot()
+            rows.append(
+                (name, run + 1, trace.measured_s, simulated, simulated / trace.measured_s - 1, (before + after) / 2)
+            )
+            before = after
+    return pd.DataFrame(rows, columns=["program", "run", "measured_s", "simulated_s", "error", "pilot"])
 
 
 def settings(wanted: str) -> Iterator[Setting]:

@@ -8,9 +8,9 @@ namespace {
 
 __extension__ using Wide = __int128;  // products of times and sizes
 
-/// Whole nanoseconds of `ps`, halves up.
-std::int64_t nanoseconds(Wide ps) {
-    return static_cast<std::int64_t>((ps + picoseconds_per_nanosecond / 2) / picoseconds_per_nanosecond);
+/// The quotient to the nearest whole number, halves up; both are positive.
+std::int64_t quotient(Wide numerator, Wide denominator) {
+    return static_cast<std::int64_t>((numerator + denominator / 2) / denominator);
 }
 
 /// The time on a line that rises by `rise` over `span`, `beyond` its begin.
@@ -45,11 +45,11 @@ Time ColdCaches::buffer_time(std::uint64_t size) const {
 std::int64_t CacheUse::call() {
     const std::int64_t computed = computed_ - at_call_;
     at_call_ = computed_;
-    return nanoseconds(costs_.call_time(computed));
+    return quotient(costs_.call_time(computed), picoseconds_per_nanosecond);
 }
 
 std::int64_t CacheUse::use(const Buffer& buffer, std::initializer_list<std::uint64_t> sizes) {
-    if (costs_.buffers.empty()) {
+    if (costs_.buffers.empty() || std::ranges::none_of(sizes, [](std::uint64_t size) { return size > 0; })) {
         return 0;
     }
     Wide of_both_ends = 0;
@@ -57,10 +57,9 @@ std::int64_t CacheUse::use(const Buffer& buffer, std::initializer_list<std::uint
         of_both_ends += size > 0 ? costs_.buffer_time(size) : 0;
     }
     std::int64_t& at_use = at_use_[buffer];
-    const std::int64_t computed = computed_ - at_use;
+    const std::int64_t computed = std::min(computed_ - at_use, costs_.buffer_after);
     at_use = computed_;
-    const Wide of_one = of_both_ends / 2;
-    return nanoseconds(computed >= costs_.buffer_after ? of_one : of_one * computed / costs_.buffer_after);
+    return quotient(of_both_ends * computed, Wide{2} * costs_.buffer_after * picoseconds_per_nanosecond);
 }
 
 std::size_t CacheUse::Hash::operator()(const Buffer& buffer) const {

@@ -11,7 +11,7 @@
 namespace idlewave::trace {
 
 /// The extra CPU time of messages after a computation, because the computation has driven the library and the buffers
-/// out of the caches (docs/model.md, R21). Without a call and buffers there is none.
+/// out of the caches (docs/model.md, R21). If both tables are empty, there is none.
 struct ColdCaches {
     /// The extra time, in ps, of the first call after a computation of `after` ns.
     struct CallTime {
@@ -29,12 +29,11 @@ struct ColdCaches {
     std::int64_t buffer_after = 1;    ///< computation, in ns, after which buffers have all of their time; at least 1
     std::vector<BufferTime> buffers;  ///< by ascending size; no time is less than the one before
 
-    /// The extra time, in ps, of a call after a computation of `computed` ns: on the line between its neighbours in
-    /// `calls`, which begins with nothing after none; beyond all of them that of the last.
+    /// The extra time, in ps, of a call after a computation of `computed` ns: linear between the rows of `calls`, from
+    /// 0 after none to the first, and constant beyond the last.
     [[nodiscard]] Time call_time(std::int64_t computed) const;
 
-    /// The extra time for `size` bytes, in ps: on the line between its neighbours in `buffers`; outside all of them
-    /// that of the nearest.
+    /// The extra time for `size` bytes, in ps: linear between the rows of `buffers`, and constant outside them.
     [[nodiscard]] Time buffer_time(std::uint64_t size) const;
 };
 
@@ -57,11 +56,11 @@ class CacheUse {
 
     void compute(std::int64_t ns) { computed_ += ns; }
 
-    /// The extra time, in ns, of a call that begins a message or a collective now.
+    /// Records that a call begins a message or a collective now. Returns its extra time, in ns.
     std::int64_t call();
 
-    /// The extra time, in ns, of messages of these sizes from or into the buffer now; of each this rank has one end.
-    /// One of no bytes takes none.
+    /// Records that messages of these sizes use the buffer now, each with one end at this rank. Returns their extra
+    /// time, in ns. A message of no bytes uses no buffer.
     std::int64_t use(const Buffer& buffer, std::initializer_list<std::uint64_t> sizes);
 
   private:

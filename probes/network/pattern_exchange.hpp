@@ -205,7 +205,7 @@ class PatternExchange {
     }
 
     void compute_over_memory(std::int64_t ns) {
-        constexpr std::size_t step = 16384;  // some microseconds
+        constexpr std::size_t step = 4096;  // about a microsecond
         const std::int64_t end = nanoseconds(CLOCK_MONOTONIC) + ns;
         do {
             cold_sent_.sweep(step);

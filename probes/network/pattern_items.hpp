@@ -82,7 +82,8 @@ inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& s
             if (window <= 4) items.push_back({Pattern::late, window, size, lateness.of(window, size)});
         }
         for (const int peers : {1, 2, 4}) {
-            if (ranks > 2 && peers < ranks) items.push_back({Pattern::peers, peers, size});
+            if (ranks > 2 && peers < ranks && peers * size <= most_on_the_way)
+                items.push_back({Pattern::peers, peers, size});
         }
     }
     return items;

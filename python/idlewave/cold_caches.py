@@ -21,12 +21,11 @@ _MOST = 50 * 24 * 3600 * PICOSECONDS["s"]
 class ColdCaches:
     """The extra CPU time of messages after a computation. Times in ps, sizes in bytes.
 
-    `calls` has (after, time), by ascending length: the extra time of the first call after a computation of the length
-    `after`. A length between two of them lies on the line between these; the line to the first begins with nothing
-    after none, and beyond the last the time is that of the last. `buffers` has (size, time), by ascending size: the
-    extra time of the two ends of a message together, after a computation of `buffer_after` or more since the last
-    message of the same kind, peer and tag, and in proportion less after a shorter one. A size between two of them lies
-    on the line between these, any other size has the time of the nearest.
+    `calls` has (after, time), by ascending length: the extra time of the next call that begins a message or a
+    collective after a computation of the length `after`; linear between two rows and from 0 after none to the first,
+    constant beyond the last. `buffers` has (size, time), by ascending size: the extra time of the two ends of a
+    message together, after a computation of `buffer_after` or more since the last use of the same buffer, and in
+    proportion less after a shorter one; linear between two rows, constant outside them.
     """
 
     calls: tuple[tuple[int, int], ...] = ()
@@ -51,21 +50,22 @@ class ColdCaches:
 
 
 def _whole_ns(time: int) -> int:
-    """The nearest ns, at least one."""
+    """`time`, in ps, to the nearest ns; at least one."""
     return max(1, round(time / _NS))
 
 
 def problem_of(calls: Sequence[tuple[int, int]], buffers: Sequence[tuple[int, int]]) -> str:
-    """Why the times of calls or of buffers cannot be: the name of the value, what was expected and found; empty if they
-    can."""
-    return _problem("call", "after", _MOST, calls) or _problem("buffer", "size", 2**63, buffers)
+    """What is wrong with the rows of both tables: the name of the value, what was expected and found; empty if nothing
+    is."""
+    return _problem("call", "after", "ps", _MOST, calls) or _problem("buffer", "size", "B", 2**63, buffers)
 
 
-def _problem(table: str, key: str, end: int, rows: Sequence[tuple[int, int]]) -> str:
+def _problem(table: str, key: str, unit: str, end: int, rows: Sequence[tuple[int, int]]) -> str:
     before = (0, 0)
     for i, (value, time) in enumerate(rows):
         if not before[0] < value < end:
-            return f"{table}[{i}].{key}: expected more than before, {before[0]}, and below {end}, found {value}"
+            expected = f"more than before, {before[0]} {unit}" if value <= before[0] else f"less than {end} {unit}"
+            return f"{table}[{i}].{key}: expected {expected}, found {value} {unit}"
         if not before[1] <= time < _MOST:
             return (
                 f"{table}[{i}].time: expected no less than before, {before[1]} ps, and below 50 days, found {time} ps"

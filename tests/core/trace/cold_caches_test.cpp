@@ -77,6 +77,14 @@ TEST(ColdCaches, ABufferIsAsColdAsTheComputationSinceItsOwnLastUseMadeIt) {
     EXPECT_EQ(calcs(file).first, (Calcs{"3000", "4000"}));
 }
 
+TEST(ColdCaches, AMessageOfNoBytesLeavesItsBufferAsColdAsItIs) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::send, 1000, 1000, {world, pair(1, 5), 1001})
+                                .call(Call::send, 3000, 3000, {world, pair(1, 5), 0})
+                                .call(Call::send, 5000, 5000, {world, pair(1, 5), 1001});
+    EXPECT_EQ(calcs(file).first, (Calcs{"4000", "8000"}));  // 2 µs of the call each; 4 of a buffer after 4 µs
+}
+
 TEST(ColdCaches, WhatIsSentAndWhatIsReceivedAreTwoBuffers) {
     const TraceBytes file =
         rank_of_two(0).call(Call::sendrecv, 9000, 9500, {world, pair(1, 5), 1001, pair(1, 5), 1001, pair(1, 5), 1001});

@@ -41,7 +41,7 @@ def fit_signature(cores: Sequence[Detours], name: str = "machine", seed: int = 1
 
 
 def core_sources(core: Detours) -> list[Source]:
-    """The periodic sources of one core, the longest in sum first, and the random ones by cluster of length."""
+    """The periodic sources of one core, by their overhead, and the random ones by cluster of length."""
     return [source for source, _ in checked_sources(core)]
 
 
@@ -61,7 +61,7 @@ def checked_sources(core: Detours) -> list[tuple[Source, SourceCheck]]:
         source = Source(named, core.core, PERIODIC, train.period_ps, law, train.jitter_ps, length.share)
         found.append((source, check_of_periodic(named, core.core, length)))
         left = without(left, train, length)
-    # Short detours of the switches to a long source and back have its period: they do not come before it.
+    # The switches to a long source and back are short detours of its period, and may be found before it.
     found.sort(key=lambda pair: -pair[0].overhead)
     for low, high in length_clusters(left.lengths):
         own = (left.lengths >= low) & (left.lengths <= high)

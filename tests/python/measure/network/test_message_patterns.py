@@ -23,7 +23,7 @@ from idlewave.measure.network.fitting.pattern_times import (
 )
 from idlewave.measure.network.job.patterns import SHARED, measure_patterns, read_patterns
 from idlewave.simulation import simulate
-from pattern_recordings import COLUMNS, ITEMS, SAMPLES, recorded, time_ns, write
+from pattern_recordings import COLUMNS, COMPUTED_NS, ITEMS, SAMPLES, recorded, time_ns, write
 from tracer_support import mpich, open_mpi
 
 US = 10**6
@@ -181,13 +181,24 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     assert (found.samples[["pilot_before_ns", "pilot_after_ns"]] > 0).all(axis=None)
     assert (found.samples.loc[found.samples["pattern"] == "late receivers", "delay_ns"] >= 2000).all()
     after = found.samples[found.samples["pattern"] == AFTER].groupby("delay_ns")["elapsed_ns"]
-    assert len(after) == 5
+    assert tuple(after.groups) == COMPUTED_NS
     assert after.median().iloc[-1] < after.median().index[-1]  # the computation is not in it
     if not found.probe["shared_cpus"]:
         assert after.min().iloc[0] < after.min().iloc[-1]  # cold caches
     assert (tmp_path / "patterns.parquet").exists()
     large = found.table.set_index(["pattern", "window", "size"])["median_ps"]
     assert large["stream", 64, 2048] > large["stream", 16, 2048] > large["stream", 1, 2048]
+
+
+@pytest.mark.alone
+@pytest.mark.mpi
+def test_windows_and_peers_have_at_most_8_mib_on_the_way(tmp_path: Path) -> None:
+    found = measure_patterns(open_mpi(), seconds=0.1, epochs=1, ranks=3, max_size=4 << 20, folder=tmp_path)
+    several = found.samples[found.samples["window"] > 1]
+    largest = several.groupby(["pattern", "window"])["size"].max()
+    assert largest["stream"].to_dict() == {4: 2 << 20, 16: 512 << 10, 64: 128 << 10}
+    assert largest[PEERS].to_dict() == {2: 4 << 20}
+    assert (several["window"] * several["size"]).max() == 8 << 20
 
 
 @pytest.mark.alone

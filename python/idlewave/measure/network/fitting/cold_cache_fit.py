@@ -1,4 +1,4 @@
-"""The extra time of messages after a computation, fitted to exchanges after computations."""
+"""The extra time of messages after a computation, fitted to exchanges after computations and in a loop."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ from .observations import Array
 from .pattern_times import AFTER, BOTH_WAYS
 
 FEWEST_LENGTHS = 3
-"""Lengths of computations below which nothing is fitted."""
-GRID = 24
-"""Lengths of a computation after which buffers are cold: so many are tried, from a part of the second shortest to the
-longest that was measured."""
-SHORTEST_PART = 0.1
+"""A size counts if it was measured in a loop and after computations of at least so many lengths."""
+GRID = 48
+"""So many values of `buffer_after` are tried, from the shortest to the longest computation that was measured."""
 FEWEST_SPARE = 7
-"""Medians beyond the number of parameters below which the criterion would accept scatter."""
+"""With fewer medians than this beyond the number of parameters the criterion would accept scatter."""
+STEPS_OF_NNLS = 30
+"""The most steps of a least squares without negative values, for each parameter: ten times what is usual."""
 NS = 1000.0
 SEED = 1
 
 
 @dataclass(frozen=True)
 class ColdCacheFit:
-    """Costs of cold caches, and the 95 % intervals of their times, in ps: by "call[i].time", "buffer_after", and
-    "buffer[i].time" of all sizes but the smallest, whose buffer counts as none."""
+    """Costs of cold caches, and the 95 % intervals of their times, in ps.
+
+    The intervals are by the keys of machine.toml: "call[i].time"; "buffer[i].time" of all sizes but the smallest, whose
+    buffer counts as none; and "buffer_after", if any buffer takes time.
+    """
 
     costs: ColdCaches
     intervals: Intervals
@@ -39,15 +42,16 @@ class ColdCacheFit:
     @property
     def note(self) -> str:
         """A sentence on the costs."""
-        calls = [f"{plain_time(time, 3)} longer after one of {plain_time(after)}" for after, time in self.costs.calls]
-        said = f"After a computation the caches are cold: the first call takes {_listed(calls)}"
-        largest, time = self.costs.buffers[-1]
+        costs, said = self.costs, []
+        if calls := [f"{plain_time(time, 3)} after {plain_time(after)}" for after, time in costs.calls if time > 0]:
+            said.append(f"the first call takes longer, by {_listed(calls)}")
+        largest, time = costs.buffers[-1]
         if time > 0:
-            said += (
-                f"; the two ends of a message of {size_text(largest)} take {plain_time(time, 3)} more after one of "
-                f"{plain_time(self.costs.buffer_after, 3)} or more"
+            said.append(
+                f"the two ends of a message of {size_text(largest)} take {plain_time(time, 3)} more after "
+                f"{plain_time(costs.buffer_after, 3)} or more"
             )
-        return f"{said}."
+        return f"After a computation the caches are cold: {'; '.join(said)}."
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -58,19 +62,19 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     """The costs by `samples` of patterns (see PatternMeasurement): what exchanges after computations take beyond those
     in a loop.
 
-    None where exchanges after computations were not measured at enough lengths and sizes, or do not take longer: the
-    costs must explain more than their number of parameters does by chance, by the criterion of Schwarz (1978).
+    None where exchanges were not measured in loops and after computations of enough lengths and at enough sizes, or do
+    not take longer: the costs must explain more than their number of parameters does by chance, by the criterion of
+    Schwarz (1978).
     """
     own = _exchanges(samples)
     cells = own.pivot_table(index="size", columns="delay_ns", values="each_ps", aggfunc="median")
     if 0 not in cells.columns:
         return None
-    enough = cells[0].notna() & (cells.notna().sum(axis=1) > FEWEST_LENGTHS)
+    enough = cells[0].notna() & (cells.notna().sum(axis=1) - 1 >= FEWEST_LENGTHS) & (cells.index > 0)
     cells = cells[enough].dropna(axis="columns", how="all")
-    sizes, lengths = len(cells), len(cells.columns) - 1
-    points = int(cells.notna().to_numpy().sum())
-    parameters = lengths + sizes  # a call after each length, the buffers of all sizes but one, and when these are cold
-    if points - sizes - parameters < FEWEST_SPARE:
+    points, warm = int(cells.notna().to_numpy().sum()), len(cells)
+    costs = len(cells.columns) - 1 + len(cells)  # calls, the buffers of all sizes but one, and buffer_after
+    if points - warm - costs < FEWEST_SPARE:
         return None
     medians = cells.to_numpy()
     fits = _Fits(cells.columns.to_numpy(float) * NS, medians)
@@ -78,22 +82,21 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     plain = fits.misfit_without_costs(medians)
     tiny = 1e-9 * points  # of relative errors, squared: rounding
     gain = math.log((plain + tiny) / (misfit + tiny))
-    if points * gain <= parameters * math.log(points):
+    if points * gain <= costs * math.log(points):
         return None
     return ColdCacheFit(_costs_of(found, cells), _intervals(own, cells, fits))
 
 
 def _exchanges(samples: pd.DataFrame) -> pd.DataFrame:
     """The samples of exchanges, with the time of each in ps: after computations of delay_ns, which is 0 in a loop."""
-    after = samples["pattern"] == AFTER
-    loops = (samples["pattern"] == BOTH_WAYS) & (samples["window"] == 1)
-    sizes = samples.loc[after, "size"]
-    own = samples[after | loops & samples["size"].isin(sizes)]
+    after = (samples["pattern"] == AFTER) & (samples["delay_ns"] > 0)
+    in_loop = (samples["pattern"] == BOTH_WAYS) & (samples["window"] == 1) & (samples["delay_ns"] == 0)
+    own = samples[after | (in_loop & samples["size"].isin(samples.loc[after, "size"]))]
     return own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
 
 
 def _costs_of(found: Array, cells: pd.DataFrame) -> ColdCaches:
-    """Times of three digits, in ps."""
+    """The costs with times of three digits."""
     times = [round(float(f"{value:.3g}")) for value in found]
     lengths = [round(ns * NS) for ns in cells.columns.to_numpy(float)[1:]]
     buffer_after, *of_calls = times[: 1 + len(lengths)]
@@ -107,7 +110,11 @@ def _intervals(own: pd.DataFrame, cells: pd.DataFrame, fits: _Fits) -> Intervals
     low, high = np.percentile([fits.best(medians)[0] for medians in _resampled(own, cells)], TAILS, axis=0)
     calls = [f"call[{i}].time" for i in range(len(cells.columns) - 1)]
     names = ["buffer_after", *calls, *(f"buffer[{i}].time" for i in range(1, len(cells)))]
-    return {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
+    found = {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
+    below, above = found.pop("buffer_after")
+    if found[names[-1]][1] == 0:
+        return found
+    return {"buffer_after": (below / fits.half_step, above * fits.half_step)} | found
 
 
 class _Fits:
@@ -115,16 +122,17 @@ class _Fits:
     the first 0), both ascending, NaN where there is no sample: the least sum of squared errors, relative to the
     medians.
 
-    For each length of computation after which buffers are cold, the time of an exchange is linear in the others: that
-    of its size in warm caches, by how much the extra time of a call exceeds that after the next shorter computation,
-    and by how much the extra time of its buffer exceeds that of the next smaller size. None of these is negative.
+    For a given `buffer_after` the time of an exchange is linear in the other parameters: the time of its size in warm
+    caches, the increments of the time of a call from length to length, and the increments of the time of a buffer from
+    size to size. None of these is negative.
     """
 
     def __init__(self, computed: Array, medians: Array) -> None:
         """`computed`: the lengths, ps."""
         self._weights = np.nan_to_num(1 / medians).ravel()
         self._sizes, self._lengths = len(medians), len(computed) - 1
-        self._after = np.geomspace(SHORTEST_PART * computed[2], computed[-1], GRID)
+        self._after = np.geomspace(computed[1], computed[-1], GRID)
+        self.half_step = math.sqrt(self._after[1] / self._after[0])  # of the grid, a factor
         designs = [self._design(shares) for shares in np.minimum(computed / self._after[:, None], 1)]
         self._weighted = np.array(designs) * self._weights[:, None]
         self._projections = self._weighted @ np.linalg.pinv(self._weighted)
@@ -148,8 +156,8 @@ class _Fits:
         """What fits a table of medians best, and the misfit: the length of computation after which buffers are cold,
         the extra times of a call, and those of the buffers of all sizes but the smallest, in ps.
 
-        Without bounds no length has a larger misfit than with them, so the lengths are tried from the least of these on
-        until none can be better.
+        Without the constraint that nothing is negative a misfit is no larger than with it. So the lengths are tried in
+        ascending order of the misfit without, until that exceeds the best one.
         """
         seen = self._scaled(medians)
         least = ((seen - self._projections @ seen) ** 2).sum(axis=1)
@@ -157,7 +165,8 @@ class _Fits:
         for number in np.argsort(least):
             if least[number] >= misfit:
                 break
-            values, norm = scipy.optimize.nnls(self._weighted[number], seen)
+            weighted = self._weighted[number]
+            values, norm = scipy.optimize.nnls(weighted, seen, maxiter=STEPS_OF_NNLS * weighted.shape[1])
             if norm**2 < misfit:
                 _, calls, buffers = np.split(values, [self._sizes, self._sizes + self._lengths])
                 found = np.array([self._after[number], *np.cumsum(calls), *np.cumsum(buffers)])
@@ -173,7 +182,7 @@ class _Fits:
 def _resampled(own: pd.DataFrame, cells: pd.DataFrame) -> Array:
     """Medians of resamples: epochs are drawn with replacement, the same for all exchanges, and then samples of these.
 
-    What was drawn alike is made at once: three epochs have ten sets.
+    Resamples of the same epochs are drawn together: of three epochs there are ten sets.
     """
     random = np.random.default_rng(SEED)
     epochs = own["epoch"].unique()

@@ -223,14 +223,15 @@ def _several_peers(item: PatternItem, windows: Sequence[int], *ranks: _Rank) -> 
 
 
 BOTH_WAYS = "both ways"
+"""The pattern whose loop of window 1 is an exchange in warm caches."""
 PEERS, MOST_PEERS = "several peers", 4
 """The pattern of more than two ranks, whose window is the number of peers, and the most of them."""
 COLD = "cold buffers"
 """The pattern whose buffers have left the caches. A schedule does not know its buffers, so no parameter is for it."""
 
 AFTER = "after computation"
-"""The pattern of an exchange after a computation that empties the caches: the costs of cold caches are fitted to it
-(cold_cache_fit.py). Its time is that of the exchange alone."""
+"""The pattern of an exchange after a computation that empties the caches: the costs of cold caches are what it
+takes beyond a loop (cold_cache_fit.py). Its time is that of the exchange alone."""
 
 NOT_FITTED = (COLD, PEERS, AFTER)
 """Patterns to which no parameter of the network is fitted. Several peers show how far the parameters of a pair hold for
