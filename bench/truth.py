@@ -304,16 +304,18 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         said_of_all = summary(compared(any_barrier, machine, 2))
         print(f"\n2 ranks, collectives at any speed of the barrier: {said_of_all}", flush=True)
     print(f"\nreal programs, 2 ranks, {RUNS} runs each (beside each error: the time of a ping-pong of one byte before")
-    print("and after the run, relative to that of the measured machine):\n", flush=True)
+    print(
+        "and after the run, relative to that of the measured machine, and the longest time in one call):\n", flush=True
+    )
     for name, runs in real.groupby("program"):
-        said = [f"{error:+.1%} ({pilot:.2f})" for error, pilot in zip(runs["error"], runs["pilot"], strict=True)]
+        said = [f"{run.error:+.1%} ({run.pilot:.2f}; {run.longest_call_ms:.1f} ms)" for run in runs.itertuples()]
         print(f"- {name}: median {runs['error'].median():+.1%}; {', '.join(said)}", flush=True)
     return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}
 
 
 def programs(setting: Setting, machine: Machine, loop_program: Path, pilot_ns: float, folder: Path) -> pd.DataFrame:
-    """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error, and
-    pilot, the time of a ping-pong of one byte before and after the run, relative to `pilot_ns`."""
+    """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error,
+    longest_call_ms, and pilot, the time of a ping-pong of one byte before and after the run, relative to `pilot_ns`."""
 
     def pilot() -> float:
         return float(loops(setting, loop_program, 2, PILOT_SECONDS, 1, 1)["before_ns"].median()) / pilot_ns
@@ -330,10 +332,26 @@ def programs(setting: Setting, machine: Machine, loop_program: Path, pilot_ns: f
             simulated = simulate(schedule, machine, noise=None).max_finish / 1e12
             after = pilot()
             rows.append(
-                (name, run + 1, trace.measured_s, simulated, simulated / trace.measured_s - 1, (before + after) / 2)
+                {
+                    "program": name,
+                    "run": run + 1,
+                    "measured_s": trace.measured_s,
+                    "simulated_s": simulated,
+                    "error": simulated / trace.measured_s - 1,
+                    "longest_call_ms": longest_call_ms(trace),
+                    "pilot": (before + after) / 2,
+                }
             )
             before = after
-    return pd.DataFrame(rows, columns=["program", "run", "measured_s", "simulated_s", "error", "pilot"])
+    return pd.DataFrame(rows)
+
+
+def longest_call_ms(trace: Trace) -> float:
+    """The longest time in one call, on the rank that waits least in it, of a program whose ranks make the same calls:
+    what only one run has is a stall of the machine."""
+    calls = trace.calls[~trace.calls["call"].isin(("MPI_Init", "MPI_Finalize"))]
+    number = calls.groupby("rank").cumcount()
+    return float(calls.groupby(number)["inside_ns"].min().max()) / 1e6
 
 
 def settings(wanted: str) -> Iterator[Setting]:

@@ -27,27 +27,27 @@ namespace idlewave::probe {
 class ColdBuffers {
   public:
     explicit ColdBuffers(std::int64_t max_size)
-        : pool_(static_cast<std::size_t>(std::max(2 * max_size, pool_bytes())), std::byte{1}) {}
+        : size_(static_cast<std::size_t>(std::max(2 * max_size, pool_bytes()))), pool_(new_pages(size_)) {}
 
-    std::byte* next(std::int64_t size) {
+    char* next(std::int64_t size) {
         const auto length = static_cast<std::size_t>(size);
-        if (at_ + length > pool_.size()) at_ = 0;
-        std::byte* const found = pool_.data() + at_;
+        if (at_ + length > size_) at_ = 0;
+        char* const found = pool_.get() + at_;
         at_ += (length / page + 1) * page;
         return found;
     }
 
     // Reads the next `bytes` bytes of the pool and writes their sum: most of what programs do to memory is reading.
     void sweep(std::size_t bytes) {
-        if (at_ + bytes > pool_.size()) at_ = 0;
+        if (at_ + bytes > size_) at_ = 0;
         std::array<std::uint64_t, 4> sums{};
         for (std::size_t i = at_; i + sizeof sums <= at_ + bytes; i += sizeof sums) {
             std::array<std::uint64_t, 4> words;
-            std::memcpy(words.data(), &pool_[i], sizeof words);
+            std::memcpy(words.data(), pool_.get() + i, sizeof words);
             for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += words[k];
         }
         const std::uint64_t sum = sums[0] + sums[1] + sums[2] + sums[3];
-        std::memcpy(&pool_[at_], &sum, sizeof sum);
+        std::memcpy(pool_.get() + at_, &sum, sizeof sum);
         at_ += bytes;
     }
 
@@ -59,7 +59,8 @@ class ColdBuffers {
     }
 
     static constexpr std::size_t page = 4096;
-    std::vector<std::byte> pool_;
+    std::size_t size_;
+    PageMemory pool_;
     std::size_t at_ = 0;
 };
 
