@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace idlewave::trace {
 namespace {
@@ -13,33 +15,32 @@ std::int64_t quotient(Wide numerator, Wide denominator) {
     return static_cast<std::int64_t>((numerator + denominator / 2) / denominator);
 }
 
-/// The time on a line that rises by `rise` over `span`, `beyond` its begin.
-Time risen(Time rise, std::uint64_t beyond, std::uint64_t span) {
-    return static_cast<Time>(static_cast<Wide>(rise) * static_cast<Wide>(beyond) / static_cast<Wide>(span));
+/// The time at `x`: linear between the rows, and from `before` to the first; constant beyond the last. `at` is the
+/// member of a row that ascends.
+template <class Row, class At>
+Time interpolated(const std::vector<Row>& rows, At Row::* at, At x, const Row& before) {
+    const auto next = std::ranges::lower_bound(rows, x, {}, at);
+    if (next == rows.end()) {
+        return rows.empty() ? 0 : rows.back().time;
+    }
+    const Row& lower = next == rows.begin() ? before : *(next - 1);
+    if (x <= lower.*at) {
+        return lower.time;
+    }
+    const Row& upper = *next;
+    const Wide rise = static_cast<Wide>(upper.time) - lower.time;
+    const auto beyond = static_cast<Wide>(x - lower.*at);
+    return lower.time + static_cast<Time>(rise * beyond / static_cast<Wide>(upper.*at - lower.*at));
 }
 
 }  // namespace
 
 Time ColdCaches::call_time(std::int64_t computed) const {
-    const auto next = std::ranges::lower_bound(calls, computed, {}, &CallTime::after);
-    if (next == calls.end()) {
-        return calls.empty() ? 0 : calls.back().time;
-    }
-    const CallTime lower = next == calls.begin() ? CallTime{} : *(next - 1);
-    const auto beyond = static_cast<std::uint64_t>(computed - lower.after);
-    return lower.time + risen(next->time - lower.time, beyond, static_cast<std::uint64_t>(next->after - lower.after));
+    return interpolated(calls, &CallTime::after, computed, {});
 }
 
 Time ColdCaches::buffer_time(std::uint64_t size) const {
-    if (buffers.empty()) {
-        return 0;
-    }
-    const auto next = std::ranges::lower_bound(buffers, size, {}, &BufferTime::size);
-    if (next == buffers.end() || next == buffers.begin()) {
-        return next == buffers.end() ? buffers.back().time : next->time;
-    }
-    const BufferTime& lower = *(next - 1);
-    return lower.time + risen(next->time - lower.time, size - lower.size, next->size - lower.size);
+    return interpolated(buffers, &BufferTime::size, size, buffers.empty() ? BufferTime{} : buffers.front());
 }
 
 std::int64_t CacheUse::call() {
