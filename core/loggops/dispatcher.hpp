@@ -31,7 +31,7 @@ class Dispatcher {
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<typename Observer::Payload>;
 
-    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables) {}
+    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables), op_requests_(tables.machine.posts_take_cpu()) {}
 
     [[nodiscard]] Parts& parts() { return ops_.parts(); }
     [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
@@ -156,14 +156,14 @@ class Dispatcher {
 
     /// Whether `a` starts before `b`: by start, ready time, kind, and op index (R15).
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
-        const bool posts_take_cpu = ops_.parts().transmission.posts_take_cpu();
-        if (!posts_take_cpu && a.op.kind == goal::OpKind::send && b.op.kind == goal::OpKind::recv) [[likely]] {
+        if (!ops_.parts().transmission.posts_take_cpu() && a.op.kind == goal::OpKind::send &&
+            b.op.kind == goal::OpKind::recv) [[likely]] {
             // Of one start, the send was ready no later than the receive.
             return time_of(ops_.start_of(a)) <= time_of(b.at);
         }
-        const auto order = [this, posts_take_cpu](const Ready& ready) {
-            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at),
-                              priority_of(ready.op.kind, posts_take_cpu), ready.op_index);
+        const auto order = [this](const Ready& ready) {
+            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at), op_requests_.priority(ready.op.kind),
+                              ready.op_index);
         };
         return order(a) < order(b);
     }
@@ -217,9 +217,8 @@ class Dispatcher {
         request.first_resource = Layout::cpu(op.cpu);
         request.second_resource =
             op.kind == goal::OpKind::send ? parts().tables.layout.tx(op.nic) : request.first_resource;
-        const bool posts_take_cpu = parts().transmission.posts_take_cpu();
-        request.priority = priority_of(op.kind, posts_take_cpu);
-        request.kind = request_kind_of(op.kind, posts_take_cpu);
+        request.priority = op_requests_.priority(op.kind);
+        request.kind = op_requests_.kind(op.kind);
         parts().agenda.added();
     }
 
@@ -378,6 +377,7 @@ class Dispatcher {
     }
 
     OpExecution<S, Observer> ops_;
+    OpRequests op_requests_;
 };
 
 }  // namespace idlewave::loggops

@@ -22,6 +22,10 @@ struct alignas(64) MessageClass {
     Message message;
     machine::Costs network;
     machine::Costs within_node;
+
+    [[nodiscard, gnu::always_inline]] const machine::Costs& costs(machine::LevelKind level) const {
+        return level == machine::LevelKind::network ? network : within_node;
+    }
 };
 
 /// The message classes of a run, shared by all threads. A class never moves or changes. A thread reads a class that it
@@ -67,33 +71,35 @@ class MessageClasses {
 /// A thread's cache of the classes that it used last.
 class RecentClasses {
   public:
-    explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill({0, 0, Message::no_class}); }
+    explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill(last_); }
 
-    [[gnu::always_inline]] std::uint16_t number(std::uint64_t size, std::uint32_t tag) {
-        if (last_.size != size || last_.tag != tag || last_.number == Message::no_class) {
-            last_ = {size, tag, look_up(size, tag)};
+    /// The class of a message: nullptr if there are too many classes.
+    [[gnu::always_inline]] const MessageClass* find(std::uint64_t size, std::uint32_t tag) {
+        if (last_.size != size || last_.tag != tag) {
+            last_ = look_up(size, tag);
         }
-        return last_.number;
+        return last_.message_class;
     }
 
   private:
     struct Recent {
         std::uint64_t size;
         std::uint32_t tag;
-        std::uint16_t number;
+        const MessageClass* message_class;
     };
+    static constexpr std::uint64_t no_size = ~std::uint64_t{0};  ///< that no message has
 
-    std::uint16_t look_up(std::uint64_t size, std::uint32_t tag) {
+    const Recent& look_up(std::uint64_t size, std::uint32_t tag) {
         Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
-        if (recent.size == size && recent.tag == tag && recent.number != Message::no_class) {
-            return recent.number;
+        if (recent.size != size || recent.tag != tag) {
+            const std::uint16_t number = classes_.number(size, tag);
+            recent = {size, tag, number == Message::no_class ? nullptr : &classes_[number]};
         }
-        recent = {size, tag, classes_.number(size, tag)};
-        return recent.number;
+        return recent;
     }
 
     MessageClasses& classes_;
-    Recent last_{0, 0, Message::no_class};
+    Recent last_{no_size, 0, nullptr};
     std::array<Recent, 256> recent_;
 };
 

@@ -61,11 +61,20 @@ class Transmission {
     template <class Ready, class Context>
     [[gnu::always_inline]] Moment send_eagerly(const Current& current, const Ready& ready, const Op& op,
                                                const Moment& now, Context& context) {
-        const std::uint16_t message_class = recent_.number(ready.op.size, ready.op.tag);
-        const Message message{.size = ready.op.size, .tag = ready.op.tag, .message_class = message_class};
+        const MessageClass* const known = recent_.find(ready.op.size, ready.op.tag);
+        if (known == nullptr) [[unlikely]] {
+            return send_without_class(current, ready.op, op, now, context);
+        }
         const Level level = level_of(current, ready.op.peer, ready.op.tag);
-        return transmit(current, op, ready.op.peer, message, level, costs_of(message_class, ready.op.size, level), now,
-                        context);
+        const auto sent = occupation_.transmit(current, op, {MessageKind::data, ready.op.peer, ready.op.size, level},
+                                               known->costs(level), now);
+        const std::uint16_t code = tables_.observer.code(known->message, sent.annotation);
+        if (!Observer::observes || code != Message::no_class) [[likely]] {
+            context.send(ready.op.peer, sent.arrival, code);
+        } else {
+            send_whole(ready.op.peer, known->message, sent, context);
+        }
+        return sent.done;
     }
 
     /// Transmits a message of the rendezvous protocol: rendezvous data, or a control message, which counts as one byte.
@@ -73,28 +82,30 @@ class Transmission {
     template <class Context>
     Moment send_protocol(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
                          const Moment& now, Context& context) {
-        const Level level = level_of(current, peer);
-        return transmit(current, op, peer, message, level, costs_of(Message::no_class, message.size, level), now,
-                        context);
+        return transmit(current, op, peer, message, level_of(current, peer, no_tag), now, context);
     }
 
     /// Receives a message from `source`; `tag` is that of an eager message. Returns the time at which it is processed.
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, MessageKind kind, std::uint32_t source,
                                           std::uint64_t size, std::uint32_t tag, std::uint16_t message_class,
                                           const Moment& now) {
-        const Level level = kind == MessageKind::data ? level_of(current, source, tag) : level_of(current, source);
+        const Level level = level_of(current, source, kind == MessageKind::data ? tag : no_tag);
         return occupation_.receive(current, op, {kind, source, size, level}, costs_of(message_class, size, level), now);
     }
 
     /// Gives a message that came from another process its class in this process.
     [[nodiscard]] std::uint16_t classify(Message& message) {
-        message.message_class =
-            message.kind == MessageKind::data ? recent_.number(message.size, message.tag) : Message::no_class;
+        const MessageClass* const known =
+            message.kind == MessageKind::data ? recent_.find(message.size, message.tag) : nullptr;
+        message.message_class = known == nullptr ? Message::no_class : known->message.message_class;
         return message.message_class;
     }
 
   private:
     using Level = machine::LevelKind;
+
+    /// Of messages that do not pass through a shared buffer, whatever their tag is.
+    static constexpr std::uint32_t no_tag = 0;
 
     /// The costs of the last message without a class, such as the data of a rendezvous: the next one often has its
     /// size.
@@ -110,62 +121,64 @@ class Transmission {
                op.size <= (level == Level::node ? node_eager_limit_ : network_eager_limit_);
     }
 
-    [[nodiscard, gnu::always_inline]] bool is_within_node(const Current& current, std::uint32_t peer) const {
-        return node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
-    }
-
-    [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer) const {
-        return is_within_node(current, peer) ? Level::node : Level::network;
-    }
-
-    /// The level of an eager message. On a machine without a network within nodes, all ranks share the buffer.
+    /// The level of a message. On a machine without a network within nodes, all ranks share the buffer.
     [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer,
                                                      std::uint32_t tag) const {
         if (has_one_level_) [[likely]] {
             return Level::network;
         }
-        const Level level = level_of(current, peer);
-        if (has_shared_buffer_ && goal::has_shared_buffer_tag(tag)) [[unlikely]] {
-            return node_ranks_ == 0 || level == Level::node ? Level::shared_buffer : Level::network;
+        return level_among_several(current, peer, tag);
+    }
+    [[nodiscard, gnu::noinline]] Level level_among_several(const Current& current, std::uint32_t peer,
+                                                           std::uint32_t tag) const {
+        const bool within_node = node_ranks_ != 0 && current.number() / node_ranks_ == peer / node_ranks_;
+        if (has_shared_buffer_ && goal::has_shared_buffer_tag(tag)) {
+            return node_ranks_ == 0 || within_node ? Level::shared_buffer : Level::network;
         }
-        return level;
+        return within_node ? Level::node : Level::network;
     }
 
     [[gnu::always_inline]] const machine::Costs& costs_of(std::uint16_t message_class, std::uint64_t size,
                                                           Level level) {
-        if (message_class != Message::no_class) {
-            const MessageClass& known = classes_[message_class];
-            return level == Level::network ? known.network : known.within_node;
-        }
+        return message_class != Message::no_class ? classes_[message_class].costs(level)
+                                                  : costs_without_class(size, level);
+    }
+    const machine::Costs& costs_without_class(std::uint64_t size, Level level) {
         if (size == 1 && level != Level::shared_buffer) {
             return level == Level::network ? network_control_ : node_control_;
         }
         if (size != unclassified_.size || level != unclassified_.level) {
-            unclassified_ = {size, level, costs(tables_.machine.level(level), size)};
+            unclassified_ = {size, level, machine::costs(tables_.machine.level(level), size)};
         }
         return unclassified_.costs;
     }
 
-    /// Returns the time at which the send ends.
+    /// Transmits an eager message for which there is no class.
     template <class Context>
-    [[gnu::always_inline]] Moment transmit(const Current& current, const Op& op, std::uint32_t peer,
-                                           const Message& message, Level level, const machine::Costs& message_costs,
-                                           const Moment& now, Context& context) {
-        const auto sent =
-            occupation_.transmit(current, op, {message.kind, peer, message.size, level}, message_costs, now);
-        if (message.kind == MessageKind::data && message.message_class != Message::no_class) [[likely]] {
-            const std::uint16_t code = tables_.observer.code(message, sent.annotation);
-            if (code != Message::no_class) [[likely]] {
-                context.send(peer, sent.arrival, code);
-                return sent.done;
-            }
-        }
+    [[gnu::noinline]] Moment send_without_class(const Current& current, const goal::Op& send, const Op& op,
+                                                const Moment& now, Context& context) {
+        const Message message{.size = send.size, .tag = send.tag};
+        return transmit(current, op, send.peer, message, level_of(current, send.peer, send.tag), now, context);
+    }
+
+    /// Transmits a message without a class. Returns the time at which the send ends.
+    template <class Context>
+    Moment transmit(const Current& current, const Op& op, std::uint32_t peer, const Message& message, Level level,
+                    const Moment& now, Context& context) {
+        const auto sent = occupation_.transmit(current, op, {message.kind, peer, message.size, level},
+                                               costs_without_class(message.size, level), now);
+        send_whole(peer, message, sent, context);
+        return sent.done;
+    }
+
+    template <class Sent, class Context>
+    [[gnu::always_inline]] static void send_whole(std::uint32_t peer, const Message& message, const Sent& sent,
+                                                  Context& context) {
         if constexpr (Observer::observes) {
             context.send(peer, sent.arrival, message, sent.annotation);
         } else {
             context.send(peer, sent.arrival, message);
         }
-        return sent.done;
     }
 
     Tables& tables_;
