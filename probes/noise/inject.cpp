@@ -132,7 +132,7 @@ Injected inject(const InjectOptions& options) {
         // The grid does not shift: a detour that could not begin at its time is left out.
         do {
             next = begin + std::llround(static_cast<double>(++k) * period_ns);
-            if (next < after) ++result.missed;
+            if (next < std::min(after, end)) ++result.missed;
         } while (next < after);
     }
     result.duration_s = static_cast<double>(nanoseconds(CLOCK_MONOTONIC) - begin) * 1e-9;

@@ -143,5 +143,33 @@ TEST(Transmission, ATagThatMatchesAnyIsNotThatOfASharedBuffer) {
     EXPECT_EQ(context.messages[0].time, 1020);
 }
 
+TEST(Transmission, MessagesBeyondTheLastClassHaveTheirOwnCostsAndTravelWhole) {
+    TransmissionParts parts(machine_with_a_shared_buffer());
+    std::uint64_t size = 1000;
+    while (parts.ranks.tables.classes.number(size, 5) != Message::no_class) {
+        ++size;
+    }
+    SentMessages context = parts.ranks.context();
+    const auto rank = parts.ranks.current(0);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(parts.transmission.send_eagerly(rank, send_of(11, 3), {}, 0, context), 30);
+        EXPECT_EQ(parts.transmission.send_eagerly(rank, send_through_the_buffer(101, 1), {}, 0, context), 2);
+    }
+    ASSERT_EQ(context.messages.size(), 4U);
+    for (std::size_t i = 0; i < 4; i += 2) {
+        const auto& far = context.messages[i];
+        EXPECT_EQ(far.time, 1020);
+        EXPECT_EQ(far.message.message_class, Message::no_class);
+        EXPECT_EQ(far.message.size, 11U);
+        EXPECT_EQ(far.message.tag, 5U);
+        EXPECT_EQ(context.messages[i + 1].time, 2 + 5);
+        EXPECT_EQ(context.messages[i + 1].message.tag, 5U | goal::shared_buffer_tag);
+    }
+    Message moved{.size = 11, .tag = 5};
+    EXPECT_EQ(parts.transmission.classify(moved), Message::no_class);
+    moved.size = 1000;
+    EXPECT_NE(parts.transmission.classify(moved), Message::no_class);
+}
+
 }  // namespace
 }  // namespace idlewave::loggops

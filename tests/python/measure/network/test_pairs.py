@@ -314,11 +314,12 @@ def test_concurrent_pairs_of_a_round_are_disjoint_and_talk_at_once() -> None:
 @pytest.mark.mpi
 def test_a_sample_of_pairs_joins_all_ranks_and_is_the_same_for_the_same_seed() -> None:
     use = open_mpi()
-    found = [measure_pairs(4, use, seconds=10, pairs=4, visits=1, seed=seed) for seed in (1, 1, 3)]
+    found = [measure_pairs(4, use, seconds=10, pairs=3, visits=1, seed=seed) for seed in (1, 1, 2, 3)]
     chosen = [{tuple(pair) for pair in one.pairs[["a", "b"]].to_numpy().tolist()} for one in found]
-    assert all(len(pairs) == 4 for pairs in chosen)
-    assert chosen[0] == chosen[1] != chosen[2]
-    assert {rank for pair in chosen[0] for rank in pair} == set(range(4))
+    assert all(len(pairs) == 3 for pairs in chosen)
+    assert chosen[0] == chosen[1]
+    assert any(pairs != chosen[0] for pairs in chosen)
+    assert all({rank for pair in pairs for rank in pair} == set(range(4)) for pairs in chosen)
     assert not any("parts" in note for note in found[0].notes)
 
 

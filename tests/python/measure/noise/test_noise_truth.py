@@ -308,4 +308,7 @@ def test_the_summary_of_an_injection_is_what_its_table_of_detours_says(tmp_path)
     assert truth["mean_length_ns"] == pytest.approx(lengths.mean(), abs=1)
     assert truth["median_length_ns"] == pytest.approx(np.sort(lengths)[len(lengths) // 2], abs=1)
     assert truth["median_gap_ns"] == pytest.approx(np.median(np.diff(begins)), rel=0.01)
-    assert np.median(begins - begins[0]) == pytest.approx(0.25e9, rel=0.1)
+    places = (begins - begins[0]) / 2e6  # in periods of the grid, to which many begin in time
+    assert (np.abs(places - np.round(places)) < 0.01).mean() > 0.1
+    assert np.isclose(np.diff(places), 1, atol=0.01).any()
+    assert not truth["interrupted"]
