@@ -320,6 +320,7 @@ def test_a_sample_of_pairs_joins_all_ranks_and_is_the_same_for_the_same_seed() -
     assert chosen[0] == chosen[1]
     assert any(pairs != chosen[0] for pairs in chosen)
     assert all({rank for pair in pairs for rank in pair} == set(range(4)) for pairs in chosen)
+    assert len(measure_pairs(4, use, seconds=10, pairs=5, visits=1).pairs) == 5  # two more than join the ranks
     assert not any("parts" in note for note in found[0].notes)
 
 

@@ -293,22 +293,30 @@ def _may_run_as_nobody(probe: str) -> bool:
     return done.returncode == 0
 
 
-def test_the_summary_of_an_injection_is_what_its_table_of_detours_says(tmp_path):
-    files = ("--output", tmp_path / "i.json", "--detours", tmp_path / "detours.csv")
+def injected_for_half_a_second(folder: Path):
+    """The summary of an injection, and the begins and lengths in its table of detours, ns."""
+    folder.mkdir()
+    files = ("--output", folder / "i.json", "--detours", folder / "detours.csv")
     words = ("--cpu", CORE, "--period-us", 2000, "--length-us", 50, "--seconds", 0.5, *files)
     done = subprocess.run(command("inject", None, *words), capture_output=True, text=True, check=True)
-    truth = json.loads(done.stdout)
-    assert json.loads((tmp_path / "i.json").read_text()) == truth
-    begins, lengths = np.loadtxt(tmp_path / "detours.csv", delimiter=",", skiprows=1, dtype=np.int64).T
-    assert truth["injected"] == len(lengths)
-    assert truth["injected"] + truth["missed"] == pytest.approx(250, abs=1)
-    # A hypervisor makes any number of them longer, or late. None is shorter, and some are as long as asked for.
-    assert lengths.min() == pytest.approx(50_000, rel=0.01)
-    assert truth["longest_ns"] == pytest.approx(lengths.max(), abs=1)
-    assert truth["mean_length_ns"] == pytest.approx(lengths.mean(), abs=1)
-    assert truth["median_length_ns"] == pytest.approx(np.sort(lengths)[len(lengths) // 2], abs=1)
-    assert truth["median_gap_ns"] == pytest.approx(np.median(np.diff(begins)), rel=0.01)
-    places = (begins - begins[0]) / 2e6  # in periods of the grid, to which many begin in time
-    assert (np.abs(places - np.round(places)) < 0.01).mean() > 0.1
-    assert np.isclose(np.diff(places), 1, atol=0.01).any()
-    assert not truth["interrupted"]
+    summary = json.loads(done.stdout)
+    assert json.loads((folder / "i.json").read_text()) == summary
+    return summary, *np.loadtxt(folder / "detours.csv", delimiter=",", skiprows=1, dtype=np.int64).T
+
+
+def test_what_was_injected_is_in_the_summary_and_as_asked_for(tmp_path):
+    off = []
+    for attempt in range(4):  # a hypervisor may make most of them longer, or late
+        truth, begins, lengths = injected_for_half_a_second(tmp_path / str(attempt))
+        assert not truth["interrupted"]
+        assert truth["injected"] == len(lengths)
+        assert truth["injected"] + truth["missed"] == pytest.approx(250, abs=1)
+        assert lengths.min() == pytest.approx(50_000, rel=0.01)
+        assert truth["longest_ns"] == pytest.approx(lengths.max(), abs=1)
+        assert truth["mean_length_ns"] == pytest.approx(lengths.mean(), abs=1)
+        assert truth["median_length_ns"] == pytest.approx(np.sort(lengths)[len(lengths) // 2], abs=1)
+        assert truth["median_gap_ns"] == pytest.approx(np.median(np.diff(begins)), rel=0.01)
+        off.append((truth["median_length_ns"] / 50_000 - 1, truth["median_gap_ns"] / 2e6 - 1))
+        if np.abs(off[-1]).max() < 0.01:
+            return
+    pytest.fail(f"lengths and gaps are off by {off}")
