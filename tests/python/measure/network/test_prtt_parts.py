@@ -172,5 +172,6 @@ def test_a_measurement_has_parts_of_the_same_sizes_and_pilots(tmp_path: Path) ->
     assert set(found.pattern_samples["epoch"]) == {1, 2}  # the machine may have another speed in each
     late = [findings(tmp_path / "patterns" / f"epoch-{number}") for number in (1, 2)]
     assert late[0] == late[1]
-    trips = found.samples[(found.samples["series"] == "rtt") & (found.samples["size"] == 1)]["value_ns"]
-    assert late[0][1].ns == pytest.approx(2 * trips.median(), rel=0.5)
+    trips = found.samples[(found.samples["series"] == "rtt") & (found.samples["size"] == 1)]
+    medians = trips.groupby("repetition")["value_ns"].median()  # the machine may change its speed between repetitions
+    assert medians.min() / 1.5 <= late[0][1].ns / 2 <= medians.max() * 1.5
