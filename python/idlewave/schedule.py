@@ -41,6 +41,9 @@ EXTENSIONS = {".goal": "goal", ".bin": "loggopsim", ".idg": "idg"}
 COMMENTED = ("goal",)
 """The formats that can carry provenance."""
 
+ALGORITHM_COLUMNS = ("collective", "name", "source")
+PATTERN_COLUMNS = ("name", "does", "options", "source")
+
 RankProgress = Callable[[int, int], object]
 """Is called from time to time with the number of ranks done, and of all ranks."""
 
@@ -255,7 +258,7 @@ def algorithms() -> pd.DataFrame:
     """
     import pandas as pd
 
-    return pd.DataFrame(_core.algorithms(), columns=["collective", "name", "source"])
+    return pd.DataFrame(_core.algorithms(), columns=list(ALGORITHM_COLUMNS))
 
 
 def patterns() -> pd.DataFrame:
@@ -264,9 +267,13 @@ def patterns() -> pd.DataFrame:
     """
     import pandas as pd
 
+    return pd.DataFrame(pattern_rows(), columns=list(PATTERN_COLUMNS))
+
+
+def pattern_rows() -> list[tuple[str, str, str, str]]:
+    """The rows of `patterns`, without a data frame."""
     sources = {name: source for name, _, source in _core.patterns()}
-    rows = [(name, does, ", ".join(options), sources.get(name, "")) for name, (does, options) in PATTERNS.items()]
-    return pd.DataFrame(rows, columns=["name", "does", "options", "source"])
+    return [(name, does, ", ".join(options), sources.get(name, "")) for name, (does, options) in PATTERNS.items()]
 
 
 def format_for(path: str | Path, to: str | None = None) -> str:

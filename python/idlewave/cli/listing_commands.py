@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 import click
-import pandas as pd
 
+from .._core import algorithms as algorithm_rows
 from ..formatting import plain_time
 from ..machine import Machine
-from ..schedule import algorithms as all_algorithms
-from ..schedule import patterns as all_patterns
+from ..schedule import ALGORITHM_COLUMNS, PATTERN_COLUMNS, pattern_rows
 from .option_types import as_json, print_json
-from .terminal import show_table
+from .terminal import show_rows
 
 
 @click.command()
@@ -32,7 +32,12 @@ def machines(as_json: bool) -> None:
         costs = [f"{plain_time(cost)}/B" for cost in (p.G, p.O_s, p.O_r)]
         rows.append((name, *times, *costs, limit, 1 + len(level.segments), machine.description))
     columns = ["machine", "L", "o_s", "o_r", "g", "G", "O_s", "O_r", "S", "segments", "where"]
-    show_table(pd.DataFrame(rows, columns=columns), "Machines")
+    show_rows("Machines", columns, rows, numeric={"segments"})
+
+
+def _records(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
+    """Each row by column."""
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _as_json(name: str) -> dict[str, object]:
@@ -49,17 +54,16 @@ def _as_json(name: str) -> dict[str, object]:
 def algorithms(as_json: bool) -> None:
     """List the algorithms of collective operations; the first one of each collective is the default."""
     if as_json:
-        print_json({"algorithms": all_algorithms().to_dict("records")})
+        print_json({"algorithms": _records(ALGORITHM_COLUMNS, algorithm_rows())})
         return
-    show_table(all_algorithms(), "Algorithms")
+    show_rows("Algorithms", ALGORITHM_COLUMNS, algorithm_rows())
 
 
 @click.command()
 @as_json
 def patterns(as_json: bool) -> None:
     """List the patterns that `simulate PATTERN --ranks P` takes, with the options of each."""
-    table = all_patterns()
     if as_json:
-        print_json({"patterns": table.to_dict("records")})
+        print_json({"patterns": _records(PATTERN_COLUMNS, pattern_rows())})
         return
-    show_table(table, "Patterns")
+    show_rows("Patterns", PATTERN_COLUMNS, pattern_rows())

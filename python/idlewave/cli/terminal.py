@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleDimensions
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +16,7 @@ from ..escaping import printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.progress import Progress
 
 _ANY_WIDTH = 10_000
 
@@ -76,6 +69,15 @@ def to_error_stream() -> None:
 
 def progress_bar(*, count: bool = False) -> Progress:
     """A progress display on the error stream; nothing if that is no terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     middle = [MofNCompleteColumn()] if count else []
     return Progress(
         TextColumn("{task.description:<28}", markup=False),
@@ -105,13 +107,29 @@ def show_table(table: pd.DataFrame, title: str, formats: Mapping[str, Format] | 
     """Print a data frame as a table; `formats` by column."""
     import pandas as pd
 
+    types = pd.api.types
+    numeric = {
+        str(column)
+        for column in table.columns
+        if types.is_numeric_dtype(table[column]) and not types.is_bool_dtype(table[column])
+    }
+    show_rows(title, [str(column) for column in table.columns], table.itertuples(index=False), numeric, formats)
+
+
+def show_rows(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Iterable[object]],
+    numeric: Collection[str] = (),
+    formats: Mapping[str, Format] | None = None,
+) -> None:
+    """Print rows as a table, without a data frame. `numeric` columns are aligned on the right; `formats` by column."""
     shown = Table(title=formatting.plain(title), title_justify="left", title_style="bold")
-    for column in table.columns:
-        numeric = pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])
-        shown.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
-    for row in table.itertuples(index=False):
-        cells = zip(table.columns, row, strict=True)
-        shown.add_row(*(_cell(value, (formats or {}).get(str(name), "")) for name, value in cells))
+    for column in columns:
+        shown.add_column(column, justify="right" if column in numeric else "left", overflow="fold")
+    for row in rows:
+        cells = zip(columns, row, strict=True)
+        shown.add_row(*(_cell(value, (formats or {}).get(name, "")) for name, value in cells))
     output.print(shown)
 
 
