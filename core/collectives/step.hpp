@@ -67,7 +67,7 @@ struct Step {
     }
 
     /// The tag that the step adds to that of its collective.
-    [[nodiscard]] std::uint32_t tag() const { return std::uint32_t{through_shared_buffer} * goal::shared_buffer_tag; }
+    [[nodiscard]] std::uint32_t tag() const { return through_shared_buffer ? goal::shared_buffer_tag : 0; }
     [[nodiscard]] goal::Op op() const {
         return {.size = size, .peer = peer, .tag = tag(), .kind = op_kind, .reduction = reduction};
     }

@@ -6,6 +6,7 @@
 #include "base/bytes.hpp"
 #include "base/error.hpp"
 #include "goal/goal_binary.hpp"
+#include "goal/rank_block.hpp"
 
 namespace idlewave::goal {
 
@@ -18,12 +19,15 @@ OpKind kind_of(const std::byte* op) {
     return static_cast<OpKind>(load<std::uint8_t>(op + node::type) - 1);
 }
 
-/// Nonzero if two ops differ in more than their peers.
-std::uint64_t difference(const std::byte* a, const std::byte* b) {
+/// Nonzero if an op differs from that of the last rank in more than its value. A calc that is long there has no value.
+std::uint64_t difference(const std::byte* op, const std::byte* last) {
     static_assert(node::type == 4 && node::peer == 5 && node::size == 9 && node_size == 39);
     constexpr std::uint64_t before_peer = (std::uint64_t{1} << 8 * node::peer) - 1;
-    const auto differ = [=](std::size_t at) { return load<std::uint64_t>(a + at) ^ load<std::uint64_t>(b + at); };
-    return (differ(0) & before_peer) | differ(node::size) | differ(17) | differ(25) | differ(node_size - 8);
+    const auto differ = [=](std::size_t at) { return load<std::uint64_t>(op + at) ^ load<std::uint64_t>(last + at); };
+    const bool calc = kind_of(op) == OpKind::calc;
+    const std::uint64_t size =
+        calc ? load<std::uint64_t>(last + node::size) & ~op_word::longest_calc : differ(node::size);
+    return (differ(0) & before_peer) | size | differ(17) | differ(25) | differ(node_size - 8);
 }
 
 std::string up_to(std::uint64_t largest) {
@@ -89,29 +93,32 @@ bool GoalBinaryReader::next(RankSchedule& rank) {
     return true;
 }
 
-bool GoalBinaryReader::next_with_other_peers(std::vector<std::uint32_t>& peers) {
+bool GoalBinaryReader::next_with_other_values(std::vector<std::uint32_t>& values) {
     if (read_ == 0 || read_ == ranks_) {
         return false;
     }
     const RankRecord p = next_record();
-    if (!differs_in_peers_only(p)) {
+    if (!differs_in_values_only(p)) {
         return false;
     }
-    peers.resize(p.nodes);
+    values.resize(p.nodes);
     const std::byte* n = p.node(0);
-    for (std::uint32_t& peer : peers) {
-        peer = load<std::uint32_t>(n + node::peer);
-        if (!is_sound(kind_of(n), peer)) {
+    for (std::uint32_t& value : values) {
+        const auto peer = load<std::uint32_t>(n + node::peer);
+        const auto size = load<std::uint64_t>(n + node::size);
+        const bool calc = kind_of(n) == OpKind::calc;
+        if (!is_sound(kind_of(n), peer) || (calc && size > RankBlock::largest_value)) {
             return false;
         }
+        value = calc ? static_cast<std::uint32_t>(size) : peer;
         n += node_size;
     }
     done(p);
     return true;
 }
 
-/// Whether the record differs from the last one in its peers only.
-bool GoalBinaryReader::differs_in_peers_only(const RankRecord& record) const {
+/// Whether the record differs from the last one in its values only.
+bool GoalBinaryReader::differs_in_values_only(const RankRecord& record) const {
     const auto same = [&](std::uint64_t begin, std::uint64_t end) {
         return std::memcmp(record.bytes.data() + begin, last_.bytes.data() + begin, end - begin) == 0;
     };

@@ -24,12 +24,13 @@ class GoalBinaryReader {
     /// Reads the next rank. False after the last rank.
     bool next(RankSchedule& rank);
 
-    /// From now on `next` remembers the rank that it has read, for `next_with_other_peers`.
+    /// From now on `next` remembers the rank that it has read, for `next_with_other_values`.
     void remember_ranks() { remembers_ = true; }
 
-    /// Reads the peers of the next rank, one for each op and 0 for a calc, if the rank differs in its peers only from
-    /// the rank that `next` has read last. False if it differs in more, or is invalid, which `next` will report.
-    bool next_with_other_peers(std::vector<std::uint32_t>& peers);
+    /// Reads the values of the next rank, one for each op, if the rank differs in its values only from the rank that
+    /// `next` has read last: in the peers of messages, and in the nanoseconds of calcs. False if it differs in more, or
+    /// is invalid, which `next` will report.
+    bool next_with_other_values(std::vector<std::uint32_t>& values);
 
   private:
     /// The bytes of one rank in the file.
@@ -47,7 +48,7 @@ class GoalBinaryReader {
 
     RankRecord next_record();
     void done(const RankRecord& record);
-    [[nodiscard]] bool differs_in_peers_only(const RankRecord& record) const;
+    [[nodiscard]] bool differs_in_values_only(const RankRecord& record) const;
     [[nodiscard]] bool is_sound(OpKind kind, std::uint32_t peer) const;
     void read(const RankRecord& record, OpIndex op_index, Op& op) const;
     void successors(const RankRecord& record, OpIndex op_index, Edge edge, std::vector<Requirement>& requirements);

@@ -39,13 +39,13 @@ void GraphBuilder::append(const RankSchedule& schedule) {
 }
 
 void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
-    if (!graph_.blocks_.empty() && graph_.blocks_.back().differs_in_peers_only(words)) {
+    if (!graph_.blocks_.empty() && graph_.blocks_.back().differs_in_values_only(words)) {
         const RankBlock own(words.data());
-        peers_.resize(own.size());
+        values_.resize(own.size());
         for (OpIndex op_index = 0; op_index < own.size(); ++op_index) {
-            peers_[op_index] = own.op(op_index).peer;
+            values_[op_index] = own.encoded_value(op_index);
         }
-        append_with_other_peers(peers_);
+        append_with_other_values(values_);
         return;
     }
     const std::span<std::uint64_t> room = graph_.arena_.take(words.size());
@@ -57,15 +57,11 @@ void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
     add(block, limits.peer);
 }
 
-void GraphBuilder::append_with_other_peers(std::span<const std::uint32_t> peers) {
-    auto* const own = reinterpret_cast<std::uint32_t*>(graph_.arena_.take((peers.size() + 1) / 2).data());
-    std::uint32_t highest = 0;
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-        own[i] = peers[i];
-        highest = std::max(highest, peers[i]);
-    }
+void GraphBuilder::append_with_other_values(std::span<const std::uint32_t> values) {
+    auto* const own = reinterpret_cast<std::uint32_t*>(graph_.arena_.take((values.size() + 1) / 2).data());
+    std::copy(values.begin(), values.end(), own);
     const RankBlock block(graph_.blocks_.back(), own);
-    add(block, highest == any ? block.limits().peer : highest);
+    add(block, block.limits().peer);
 }
 
 void GraphBuilder::add(const RankBlock& block, std::uint32_t highest_peer) {

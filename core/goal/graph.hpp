@@ -9,18 +9,18 @@
 
 #include "base/time.hpp"
 #include "base/word_arena.hpp"
+#include "goal/decoded_ops.hpp"
 #include "goal/op.hpp"
 #include "goal/progress.hpp"
 #include "goal/rank_block.hpp"
 #include "goal/rank_encoder.hpp"
 #include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
-#include "goal/successor_cache.hpp"
 
 namespace idlewave::goal {
 
 /// A schedule in memory: the ops of every rank in order, with their requirements. A rank is a RankBlock of some ten
-/// bytes an op, or of four bytes an op if it differs from the rank before it in its peers only. A GraphBuilder builds
+/// bytes an op, or of four bytes an op if it differs from the rank before it in its values only. A GraphBuilder builds
 /// it; then it is immutable. How a rank goes on when ops start and end is defined in graph_run.hpp: a file that
 /// simulates a graph includes it.
 class Graph {
@@ -28,7 +28,7 @@ class Graph {
     using Cookie = NoCookie;
     /// Valid for one Graph only.
     struct Scratch {
-        SuccessorCache successors;
+        DecodedOps ops;
     };
     static constexpr bool single_cpu_and_nic = false;
     static constexpr bool has_exchanges = true;
@@ -47,6 +47,8 @@ class Graph {
     /// The encoded schedule of one rank.
     [[nodiscard]] const RankBlock& block(std::uint32_t rank) const { return blocks_[rank]; }
 
+    /// Brings a rank's block into the cache.
+    [[gnu::always_inline]] void prefetch(std::uint32_t rank) const { __builtin_prefetch(&blocks_[rank]); }
     /// Brings the part of the schedule that a rank needs next into the cache.
     template <class Moment>
     [[gnu::always_inline]] void prefetch(std::uint32_t rank, const State<Moment>& state) const {
@@ -74,26 +76,26 @@ class Graph {
     [[nodiscard]] std::optional<StopPosition> stop_position(std::uint32_t rank, const State<Moment>& state) const;
     [[nodiscard]] RankSchedule rank_schedule(std::uint32_t rank) const;
     template <class Moment, class Archive>
-    void serialise(std::uint32_t rank, State<Moment>& state, Archive& archive) const {
-        state.serialise(archive, block(rank).size());
+    void serialise(std::uint32_t /*rank*/, State<Moment>& state, Archive& archive) const {
+        state.serialise(archive);
     }
 
   private:
     friend class GraphBuilder;
 
     template <class Moment>
-    static void mark_ready(const RankBlock& own, OpIndex op_index, bool is_exchange, State<Moment>& state,
+    static void make_ready(const RankBlock& own, const DecodedOp& decoded, const Moment& at, State<Moment>& state,
                            ReadyOp<Cookie, Moment>& ready);
     template <class Moment>
-    static void make_ready(const RankBlock& own, OpIndex op_index, const Moment& at, State<Moment>& state,
-                           ReadyOp<Cookie, Moment>& ready);
+    static bool meet_requirement(State<Moment>& state, const DecodedOp& op, Moment& at);
     template <Edge edge, class Moment>
     static bool release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
                         const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                         ReadyOps<Cookie, Moment>& ready);
     template <Edge edge, class Moment>
-    static bool release_all(const RankBlock& own, State<Moment>& state, const Notice<Cookie, Moment>& notice,
-                            ReadyOp<Cookie, Moment>& next, ReadyOps<Cookie, Moment>& ready);
+    static bool release_many(const RankBlock& own, State<Moment>& state, Scratch& scratch,
+                             const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                             ReadyOps<Cookie, Moment>& ready);
 
     WordArena arena_;
     std::vector<RankBlock> blocks_;  ///< by rank; the words lie in the arena
@@ -120,8 +122,9 @@ class GraphBuilder {
     /// Adds a whole rank in its encoded form, which must have passed `check_block`.
     void append_checked(std::span<const std::uint64_t> words);
 
-    /// Adds a copy of the last rank with other peers: one for each op, 0 for a calc.
-    void append_with_other_peers(std::span<const std::uint32_t> peers);
+    /// Adds a copy of the last rank with other values, one for each op: the peer of a message, the nanoseconds of a
+    /// calc.
+    void append_with_other_values(std::span<const std::uint32_t> values);
 
     /// Returns the finished schedule. Throws an InputError with rank and op if a peer does not exist.
     Graph finish();
@@ -133,8 +136,8 @@ class GraphBuilder {
 
     Graph graph_;
     RankEncoder encoder_;
-    RankSchedule rank_;                 ///< the rank that is being built
-    std::vector<std::uint32_t> peers_;  ///< the peers of the rank that is being added
+    RankSchedule rank_;                  ///< the rank that is being built
+    std::vector<std::uint32_t> values_;  ///< of the rank that is being added
     std::uint32_t highest_peer_ = 0;
     bool in_rank_ = false;
 };

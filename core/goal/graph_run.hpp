@@ -7,49 +7,40 @@
 /// Dependency resolution in a Graph: which ops become ready, and when, as ops start and end.
 namespace idlewave::goal {
 
-/// Marks an op as ready and fills the members of `ready` other than `op` and `at`. The send of an exchange becomes
-/// ready with its receive.
+/// Makes an op ready at `at`. The send of an exchange becomes ready with its receive.
 template <class Moment>
-[[gnu::always_inline]] inline void Graph::mark_ready(const RankBlock& own, OpIndex op_index, bool is_exchange,
+[[gnu::always_inline]] inline void Graph::make_ready(const RankBlock& own, const DecodedOp& decoded, const Moment& at,
                                                      State<Moment>& state, ReadyOp<Cookie, Moment>& ready) {
-    state.set_ready(op_index);
-    ready.op_index = op_index;
-    ready.exchange.send_to = no_rank;
-    if (is_exchange) {
-        state.set_ready(op_index + 1);
-        ready.exchange.send_to = own.peer(op_index + 1);
-    }
-}
-
-/// Makes an op ready at `at`.
-template <class Moment>
-[[gnu::always_inline]] inline void Graph::make_ready(const RankBlock& own, OpIndex op_index, const Moment& at,
-                                                     State<Moment>& state, ReadyOp<Cookie, Moment>& ready) {
+    const Op& op = decoded.op;
     ready.at = at;
-    own.read(op_index, ready.op);
-    mark_ready(own, op_index, own.is_exchange(op_index), state, ready);
+    ready.op.size = decoded.is_short_calc ? own.calc_size(decoded.op_index) : op.size;
+    ready.op.peer = op.kind == OpKind::calc ? 0 : own.peer(decoded.op_index);
+    ready.op.tag = op.tag;
+    ready.op.kind = op.kind;
+    ready.op.cpu = op.cpu;
+    ready.op.nic = op.nic;
+    ready.op.reduction = false;
+    ready.op_index = decoded.op_index;
+    ready.exchange.send_to = decoded.is_exchange ? own.peer(decoded.op_index + 1) : no_rank;
+    state.add_ready(decoded.op_index, decoded.is_exchange ? 2 : 1);
 }
 
 template <class Moment>
-void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
-                  ReadyOps<Cookie, Moment>& ready) const {
+void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
-    state.begin(own.size());
+    state.begin();
     for (OpIndex op_index = 0; op_index < own.size(); ++op_index) {
         if (own.is_root(op_index)) {
-            make_ready(own, op_index, Moment{}, state, ready.add());
+            make_ready(own, scratch.ops.of(own, op_index), Moment{}, state, ready.add());
         }
     }
 }
 
-/// Most ops have no successor that requires their start.
 template <class Moment>
 [[gnu::always_inline]] inline bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
                                                   const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                   ReadyOps<Cookie, Moment>& ready) const {
-    const RankBlock& own = block(rank);
-    return own.has_successors(notice.op_index, Edge::start) &&
-           release<Edge::start>(own, state, scratch, notice, next, ready);
+    return release<Edge::start>(block(rank), state, scratch, notice, next, ready);
 }
 
 template <class Moment>
@@ -59,14 +50,16 @@ template <class Moment>
     return release<Edge::end>(block(rank), state, scratch, notice, next, ready);
 }
 
-/// Meets one of several requirements of an op at `at`. Returns whether it was the last one; `at` is then the time at
-/// which all are met. `count` returns the number of requirements.
-template <class Moment, class Count>
-[[gnu::always_inline]] inline bool meet_requirement(Graph::State<Moment>& state, OpIndex op_index, Moment& at,
-                                                    Count count) {
-    PartlyReadyOp<Moment>* partly_ready = state.partly_ready(op_index);
+/// Meets a requirement of an op at `at`. Returns whether it was the last one; `at` is then the time at which all are
+/// met.
+template <class Moment>
+[[gnu::always_inline]] inline bool Graph::meet_requirement(State<Moment>& state, const DecodedOp& op, Moment& at) {
+    if (op.requirements == 1) {
+        return true;
+    }
+    PartlyReadyOp<Moment>* partly_ready = state.partly_ready(op.op_index);
     if (partly_ready == nullptr) {
-        state.add({.op_index = op_index, .left = static_cast<std::uint32_t>(count() - 1), .ready_at = at});
+        state.add({.op_index = op.op_index, .left = op.requirements - 1, .ready_at = at});
         return false;
     }
     partly_ready->ready_at = latest(partly_ready->ready_at, at);
@@ -74,44 +67,48 @@ template <class Moment, class Count>
         return false;
     }
     at = partly_ready->ready_at;
-    state.remove_partly_ready(op_index);
+    state.remove_partly_ready(op.op_index);
     return true;
 }
 
-/// Finds the ops that become ready by the start or the end of an op. Ranks that share their words share the cache of
-/// successors, too.
+/// Finds the ops that become ready by the start or the end of an op: the last is in `next`, the others in `ready`.
 template <Edge edge, class Moment>
 [[gnu::always_inline]] inline bool Graph::release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
                                                   const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                   ReadyOps<Cookie, Moment>& ready) {
-    if (!own.has_own_peers()) {
-        return release_all<edge>(own, state, notice, next, ready);
-    }
-    const CachedSuccessor& known = scratch.successors.of(own, notice.op_index, edge);
-    if (known.count != 1) {
-        return known.count > 1 && release_all<edge>(own, state, notice, next, ready);
-    }
-    next.at = notice.time;
-    if (known.requirements > 1 &&
-        !meet_requirement(state, known.op_index, next.at, [&] { return known.requirements; })) {
+    if (!own.has_successors(notice.op_index, edge)) {
         return false;
     }
-    next.op = known.op;
-    next.op.peer = own.peer(known.op_index);
-    mark_ready(own, known.op_index, known.is_exchange, state, next);
-    return true;
+    const DecodedOp& op = scratch.ops.of(own, notice.op_index);
+    if (op.has_many) [[unlikely]] {
+        return release_many<edge>(own, state, scratch, notice, next, ready);
+    }
+    bool there = false;
+    for (const OpIndex op_index : op.waiting_for(edge)) {
+        const DecodedOp& successor = scratch.ops.successor(own, op, op_index);
+        Moment at = notice.time;
+        if (meet_requirement(state, successor, at)) {
+            if (there) {
+                ready.push_back(next);
+            }
+            make_ready(own, successor, at, state, next);
+            there = true;
+        }
+    }
+    return there;
 }
 
+/// The same of an op that has more successors than a DecodedOp holds.
 template <Edge edge, class Moment>
-[[gnu::noinline]] bool Graph::release_all(const RankBlock& own, State<Moment>& state,
-                                          const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
-                                          ReadyOps<Cookie, Moment>& ready) {
+[[gnu::noinline]] bool Graph::release_many(const RankBlock& own, State<Moment>& state, Scratch& scratch,
+                                           const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
+                                           ReadyOps<Cookie, Moment>& ready) {
     Successors successors = own.successors(notice.op_index, edge);
     bool there = false;
-    for (OpIndex successor = 0; successors.next(successor);) {
+    for (OpIndex op_index = 0; successors.next(op_index);) {
+        const DecodedOp& successor = scratch.ops.of(own, op_index);
         Moment at = notice.time;
-        if (!own.has_several_requirements(successor) ||
-            meet_requirement(state, successor, at, [&] { return own.requirements(successor); })) {
+        if (meet_requirement(state, successor, at)) {
             if (there) {
                 ready.push_back(next);
             }
@@ -124,16 +121,7 @@ template <Edge edge, class Moment>
 
 template <class Moment>
 std::optional<StopPosition> Graph::stop_position(std::uint32_t rank, const State<Moment>& state) const {
-    const OpIndex ops = size(rank);
-    if (state.are_few_and_ready(ops)) {
-        return std::nullopt;
-    }
-    for (OpIndex op_index = 0; op_index < ops; ++op_index) {
-        if (!state.is_ready(op_index)) {
-            return StopPosition{};
-        }
-    }
-    return std::nullopt;
+    return state.ready() == size(rank) ? std::nullopt : std::optional(StopPosition{});
 }
 
 }  // namespace idlewave::goal

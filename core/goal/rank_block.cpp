@@ -15,7 +15,7 @@ RankBlock::Sizes RankBlock::sizes(const std::uint64_t* header) {
             .label_words = header[1] >> 32};
 }
 
-bool RankBlock::differs_in_peers_only(std::span<const std::uint64_t> words) const {
+bool RankBlock::differs_in_values_only(std::span<const std::uint64_t> words) const {
     const Sizes own = sizes(words_);
     const std::uint64_t ops_begin = header_words + 2 * own.shapes;
     const auto same = [&](std::uint64_t begin, std::uint64_t end) {
@@ -25,9 +25,11 @@ bool RankBlock::differs_in_peers_only(std::span<const std::uint64_t> words) cons
         return false;
     }
     constexpr std::uint64_t without_peer = (std::uint64_t{1} << peer_shift) - 1;
+    constexpr std::uint64_t without_size = (std::uint64_t{1} << size_shift) - 1;
     for (std::uint64_t at = ops_begin; at < ops_begin + own.ops; ++at) {
-        const std::uint64_t counts = op_word::kind(words_[at]) == Kind::calc ? ~std::uint64_t{0} : without_peer;
-        if (((words_[at] ^ words[at]) & counts) != 0) {
+        const bool calc = op_word::kind(words_[at]) == Kind::calc;
+        if (((words_[at] ^ words[at]) & (calc ? without_size : without_peer)) != 0 ||
+            (calc && words[at] >> size_shift > largest_value)) {
             return false;
         }
     }

@@ -114,8 +114,9 @@ class Successors {
 /// A view of one rank's schedule as it is encoded in memory and in .idg files: ten to twelve bytes an op, and one to
 /// three bytes for each requirement that is not on the previous op. docs/goal-format.md describes the layout.
 ///
-/// The words must come from RankEncoder or have passed `check_block`. Ranks that differ in their peers only may share
-/// the words: in most programs every rank does the same with other peers.
+/// The words must come from RankEncoder or have passed `check_block`. Ranks may share words: in most programs every
+/// rank does the same with other peers, and computes for other times. Such a rank has a value of its own for each op:
+/// the peer of a message, the nanoseconds of a calc.
 class RankBlock {
   public:
     /// The counts in the header of a block.
@@ -133,21 +134,23 @@ class RankBlock {
     static constexpr OpIndex group = 4;               ///< number of ops that share an entry of the links' index
     static constexpr unsigned label_kind_shift = 62;  ///< in the first word, above the number of shapes
 
+    static constexpr std::uint64_t largest_value = 0xffffffff;
+
     RankBlock() = default;
     explicit RankBlock(const std::uint64_t* words)
         : words_(words),
           op_words_(words + header_words + 2 * sizes(words).shapes),
-          peers_(reinterpret_cast<const std::byte*>(op_words_) + op_word::peer_shift / 8),
+          values_(reinterpret_cast<const std::byte*>(op_words_) + op_word::peer_shift / 8),
           size_(static_cast<OpIndex>(sizes(words).ops)),
-          peer_step_(sizeof(std::uint64_t)) {}
+          value_step_(sizeof(std::uint64_t)) {}
 
-    /// A rank that shares the words of `like` and has its own peers: one for each op, 0 for a calc.
-    RankBlock(const RankBlock& like, const std::uint32_t* peers)
+    /// A rank that shares the words of `like` and has its own values, one for each op.
+    RankBlock(const RankBlock& like, const std::uint32_t* values)
         : words_(like.words_),
           op_words_(like.op_words_),
-          peers_(reinterpret_cast<const std::byte*>(peers)),
+          values_(reinterpret_cast<const std::byte*>(values)),
           size_(like.size_),
-          peer_step_(sizeof(std::uint32_t)) {}
+          value_step_(sizeof(std::uint32_t)) {}
 
     /// The largest CPU, NIC and peer of any op.
     struct Limits {
@@ -160,22 +163,42 @@ class RankBlock {
 
     [[nodiscard]] OpIndex size() const { return size_; }
 
-    /// Blocks with the same words differ in their peers only.
+    /// Blocks with the same words differ in their values only.
     [[nodiscard]] const std::uint64_t* words() const { return words_; }
-    /// Whether the rank shares the words of an earlier rank and has its own peers.
-    [[nodiscard]] bool has_own_peers() const { return peer_step_ != sizeof(std::uint64_t); }
+    /// Whether the rank shares the words of an earlier rank and has its own values.
+    [[nodiscard]] bool has_own_values() const { return value_step_ != sizeof(std::uint64_t); }
 
-    /// Whether a block with these words differs from this one in its peers only.
-    [[nodiscard]] bool differs_in_peers_only(std::span<const std::uint64_t> words) const;
+    /// Whether a rank with these words may share this one's: they differ in peers and in the lengths of calcs only, and
+    /// these fit into values.
+    [[nodiscard]] bool differs_in_values_only(std::span<const std::uint64_t> words) const;
 
     [[nodiscard]] Op op(OpIndex op_index) const {
         Op op;
         read(op_index, op);
         return op;
     }
-    /// The peer of a message. Of a calc it is 0 if the rank has its own peers, and undefined otherwise.
-    [[nodiscard]] std::uint32_t peer(OpIndex op_index) const {
-        return load<std::uint32_t>(peers_ + std::uint64_t{op_index} * peer_step_);
+    /// The peer of a message.
+    [[nodiscard]] std::uint32_t peer(OpIndex op_index) const { return value(op_index); }
+    /// The nanoseconds of a calc that is not long: its Kind is `calc`.
+    [[nodiscard]] std::uint64_t calc_size(OpIndex op_index) const {
+        return has_own_values() ? value(op_index) : word(op_index) >> op_word::size_shift;
+    }
+    /// The value of an op, as a rank that shares words stores it; the rank must be one that may.
+    [[nodiscard]] std::uint32_t encoded_value(OpIndex op_index) const {
+        switch (op_word::kind(word(op_index))) {
+            case op_word::Kind::calc:
+                return static_cast<std::uint32_t>(calc_size(op_index));
+            case op_word::Kind::long_calc:
+                return 0;
+            case op_word::Kind::send:
+            case op_word::Kind::recv:
+                break;
+        }
+        return peer(op_index);
+    }
+    /// Whether an op is a calc that is not long.
+    [[nodiscard]] bool is_short_calc(OpIndex op_index) const {
+        return op_word::kind(word(op_index)) == op_word::Kind::calc;
     }
     /// Decodes an op. It assigns the members one by one to their final place: a wide load of narrow stores would stall
     /// until all stores are done.
@@ -192,11 +215,6 @@ class RankBlock {
         return op_word::requirement_kind(word(op_index)) == op_word::RequirementKind::none;
     }
 
-    /// Whether an op has more than one requirement.
-    [[nodiscard]] bool has_several_requirements(OpIndex op_index) const {
-        return op_word::requires_several(word(op_index));
-    }
-
     /// The ops that wait for the start or the end of an op, in the order in which they become ready.
     [[nodiscard, gnu::always_inline]] Successors successors(OpIndex op_index, Edge edge) const {
         const bool listed = op_word::lists_successors_by(word(op_index), edge);
@@ -211,7 +229,7 @@ class RankBlock {
     [[gnu::always_inline]] void prefetch(OpIndex op_index) const {
         __builtin_prefetch(words_);
         __builtin_prefetch(op_words_ + op_index);
-        __builtin_prefetch(peers_ + std::uint64_t{op_index} * peer_step_);
+        __builtin_prefetch(values_ + std::uint64_t{op_index} * value_step_);
         __builtin_prefetch(links() + op_index / group * sizeof(std::uint32_t));
         __builtin_prefetch(stream() + std::uint64_t{op_index} * 2);  // most entries are about two bytes long
     }
@@ -227,6 +245,9 @@ class RankBlock {
     friend class BlockCheck;
 
     [[nodiscard]] std::uint64_t word(OpIndex op_index) const { return op_words_[op_index]; }
+    [[nodiscard]] std::uint32_t value(OpIndex op_index) const {
+        return load<std::uint32_t>(values_ + std::uint64_t{op_index} * value_step_);
+    }
     [[nodiscard]] Shape shape(std::uint64_t index) const {
         return load<Shape>(reinterpret_cast<const std::byte*>(words_ + header_words + 2 * index));
     }
@@ -249,16 +270,16 @@ class RankBlock {
 
     const std::uint64_t* words_ = nullptr;
     const std::uint64_t* op_words_ = nullptr;
-    const std::byte* peers_ = nullptr;  ///< in the op words, or in memory of this rank's own
+    const std::byte* values_ = nullptr;  ///< in the op words, where calcs have none; or in memory of this rank's own
     OpIndex size_ = 0;
-    std::uint32_t peer_step_ = 0;  ///< distance between two peers in bytes
+    std::uint32_t value_step_ = 0;  ///< distance between two values in bytes
 };
 
 inline void RankBlock::read(OpIndex op_index, Op& op) const {
     const std::uint64_t w = word(op_index);
     const op_word::Kind kind = op_word::kind(w);
     if (kind == op_word::Kind::calc) {
-        op.size = w >> op_word::size_shift;
+        op.size = calc_size(op_index);
         op.peer = 0;
         op.tag = 0;
         op.kind = OpKind::calc;

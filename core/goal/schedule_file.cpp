@@ -57,14 +57,14 @@ void read_blocks(IdgReader& reader, const RankProgress& progress, GraphBuilder& 
     }
 }
 
-/// Of a rank that differs from the one before in its peers only, reads only the peers.
+/// Of a rank that differs from the one before in its values only, reads only these.
 void read_ranks(GoalBinaryReader& reader, const RankProgress& progress, GraphBuilder& builder) {
     RankSchedule rank;
-    std::vector<std::uint32_t> peers;
+    std::vector<std::uint32_t> values;
     reader.remember_ranks();
     for (std::uint32_t done = 1; done <= reader.ranks(); ++done) {
-        if (reader.next_with_other_peers(peers)) {
-            builder.append_with_other_peers(peers);
+        if (reader.next_with_other_values(values)) {
+            builder.append_with_other_values(values);
         } else {
             reader.next(rank);
             builder.append(rank);

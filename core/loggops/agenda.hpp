@@ -2,100 +2,115 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 
+#include "base/inline_vector.hpp"
 #include "base/slab.hpp"
 #include "base/time.hpp"
 #include "loggops/request.hpp"
-#include "loggops/request_queues.hpp"
 
 namespace idlewave::loggops {
 
-/// Where the pending requests of a rank are while other ranks are simulated: nowhere, in a linked list, or in queues.
+/// Where the pending requests of a rank are while other ranks are simulated: nowhere, in the only request, or in blocks
+/// of queues. Most ranks have one request at most.
 class PendingRequests {
   public:
     [[nodiscard]] bool none() const { return word_ == 0; }
-    [[nodiscard]] bool in_queues() const { return (word_ & many) != 0; }
-    [[nodiscard]] std::uint32_t queues() const { return word_ - many; }
-    /// The first of the list, or 0.
-    [[nodiscard]] std::uint32_t first() const { return in_queues() ? 0 : word_; }
+    /// Whether there are so many that serialising the rank takes longer than simulating it.
+    [[nodiscard]] bool many() const { return (word_ & kind) == many_queued; }
+    /// The only request, or 0.
+    [[nodiscard]] std::uint32_t only() const { return (word_ & kind) == 0 ? word_ : 0; }
+    /// The first block of queues, or 0.
+    [[nodiscard]] std::uint32_t queues() const { return (word_ & kind) == 0 ? 0 : word_ & ~kind; }
 
-    static PendingRequests list(std::uint32_t first) { return PendingRequests(first); }
-    static PendingRequests queued(std::uint32_t queues) { return PendingRequests(many + queues); }
+    static PendingRequests one(std::uint32_t request) { return PendingRequests(request); }
+    static PendingRequests queued(std::uint32_t block, bool many) {
+        return PendingRequests(block | (many ? many_queued : few_queued));
+    }
     PendingRequests() = default;
 
   private:
-    static constexpr std::uint32_t many = 0x80000000;
+    static constexpr std::uint32_t few_queued = 0x40000000;
+    static constexpr std::uint32_t many_queued = 0x80000000;
+    static constexpr std::uint32_t kind = few_queued | many_queued;
     explicit PendingRequests(std::uint32_t word) : word_(word) {}
     std::uint32_t word_ = 0;
 };
 
-/// The pending requests of the rank that is being simulated (docs/model.md, R14 and R15). Up to twelve of them are in
-/// slots, and stay where they were written as long as they wait; the requests of a rank with more are in RequestQueues.
+/// The pending requests of the rank that is being simulated (docs/model.md, R14 and R15). Requests that need the same
+/// resources wait in one queue, in order of precedence: when these are free, only the head of the queue can start. So a
+/// rank compares a handful of heads, however many requests wait. Requests stay where they were written.
 template <class Cookie, class Moment = Time>
 class Agenda {
   public:
     using Entry = Request<Cookie, Moment>;
 
-    /// The next request to start, and its start.
+    /// The queue whose head starts next, and the time at which that starts.
     struct Next {
         Time at = never;
-        std::uint32_t index = 0;
+        std::uint32_t queue = 0;
     };
 
     /// Begins with a rank.
     [[gnu::always_inline]] void open(PendingRequests pending) {
-        used_ = 0;
-        if (pending.in_queues()) [[unlikely]] {
-            queues_number_ = pending.queues();
-            queues_ = &all_queues_[queues_number_];
-            return;
-        }
-        std::uint32_t count = 0;
-        for (std::uint32_t number = pending.first(); number != 0;) {
-            Waiting& waiting = waiting_[number];
-            slots_[count] = &waiting;
-            numbers_[count++] = number;
-            used_ = 2 * used_ + 1;
-            number = waiting.next;
+        queues_.clear();
+        waiting_ = 0;
+        inserted_ = 0;
+        if (!pending.none()) {
+            open_pending(pending);
         }
     }
 
     /// Leaves the rank. Returns its pending requests.
     [[gnu::always_inline]] PendingRequests close() {
-        if (queues_number_ != 0) [[unlikely]] {
-            return close_queues();
-        }
-        return PendingRequests::list(link_slots());
+        return waiting_ == 0   ? PendingRequests()
+               : waiting_ == 1 ? PendingRequests::one(queues_[0].last)
+                               : close_queues();
     }
 
-    /// Brings the first pending request of a rank into the cache.
-    [[gnu::always_inline]] void prefetch(PendingRequests pending) const { waiting_.prefetch(pending.first()); }
+    /// Brings a rank's only request, or its first block of queues, into the cache.
+    [[gnu::always_inline]] void prefetch(PendingRequests pending) const {
+        if (pending.queues() != 0) {
+            blocks_.prefetch(pending.queues());
+        } else {
+            requests_.prefetch(pending.only());
+        }
+    }
+
+    /// Brings the ends of a rank's queues into the cache, once `prefetch` has brought where they are.
+    [[gnu::always_inline]] void prefetch_requests(PendingRequests pending) const {
+        if (pending.queues() != 0) {
+            const Block& block = blocks_[pending.queues()];
+            for (std::uint32_t i = 0; i < block.used; ++i) {
+                requests_.prefetch(block.queues[i].last);
+            }
+        }
+    }
 
     /// Whether no request is pending.
-    [[nodiscard]] bool idle() const { return used_ == 0 && queues_ == nullptr; }
+    [[nodiscard]] bool idle() const { return waiting_ == 0; }
 
     /// Whether exactly one request is pending.
-    [[nodiscard]] bool one() const { return used_ != 0 && (used_ & (used_ - 1)) == 0 && queues_ == nullptr; }
+    [[nodiscard]] bool one() const { return waiting_ == 1; }
 
     /// Where to write a new request, which then has to be `added`: it is written where it stays.
     Entry& make() {
-        if (used_ == all && queues_ == nullptr) [[unlikely]] {
-            move_to_queues();
-        }
-        made_number_ = waiting_.add();
-        made_ = &waiting_[made_number_];
-        return made_->request;
+        made_ = requests_.add();
+        return requests_[made_].request;
     }
     void added() {
-        if (queues_ != nullptr) [[unlikely]] {
-            queues_->add(made_->request);
-            waiting_.remove(made_number_);
-            return;
+        Waiting& made = requests_[made_];
+        ++waiting_;
+        const Resources resources = Resources::of(made.request);
+        for (Queue& queue : queues_) {
+            if (queue.resources == resources) {
+                append(queue, made);
+                return;
+            }
         }
-        add_made();
+        made.next = made_;
+        queues_.push_back({.ready = time_of(made.request.ready.at), .last = made_, .resources = resources});
     }
     /// The number of the next protocol send, for its `request_id`.
     std::uint32_t next_request_id() { return next_request_id_++; }
@@ -103,158 +118,222 @@ class Agenda {
     /// The request that starts first: each starts at the first time at which it is ready and its resources are free,
     /// and of several at one time the one with precedence starts. `at` is `never` if there is none.
     [[nodiscard]] Next next(const Moment* free_times) const {
-        if (queues_ != nullptr) [[unlikely]] {
-            return next_in_queues(free_times);
-        }
-        if (used_ == 0) {
+        if (queues_.empty()) {
             return {};
         }
-        const auto first = static_cast<std::uint32_t>(std::countr_zero(used_));
-        Next best{start(slots_[first]->request, free_times), first};
-        for (std::uint32_t others = used_ & (used_ - 1); others != 0; others &= others - 1) {
-            const auto i = static_cast<std::uint32_t>(std::countr_zero(others));
-            const Entry& other = slots_[i]->request;
-            const Time at = start(other, free_times);
-            if (at < best.at || (at == best.at && other.before(slots_[best.index]->request))) {
+        const Queue* const queues = queues_.begin();
+        const std::uint32_t count = queues_.size();
+        Next best{start(queues[0], free_times), 0};
+        for (std::uint32_t i = 1; i < count; ++i) {
+            const Time at = start(queues[i], free_times);
+            if (at < best.at || (at == best.at && goes_before(queues[i], queues[best.queue]))) {
                 best = {at, i};
             }
         }
         return best;
     }
 
-    /// The request at `index` starts. It stays in its slot, which is returned, until it is `done`.
-    std::uint32_t take(std::uint32_t index) {
-        if (queues_ == nullptr) [[likely]] {
-            started_ = index;
-            return index;
+    /// The head of a queue, which starts next.
+    [[nodiscard]] const Entry& head(std::uint32_t queue) const { return requests_[head_of(queues_[queue])].request; }
+
+    /// The head of a queue starts, and leaves the queue. It stays where it is, at the number that is returned, until it
+    /// is `done`.
+    std::uint32_t take(std::uint32_t queue) {
+        Queue& from = queues_[queue];
+        const std::uint32_t taken = head_of(from);
+        --waiting_;
+        if (taken == inserted_) {
+            inserted_ = 0;
         }
-        made_number_ = waiting_.add();
-        made_ = &waiting_[made_number_];
-        made_->request = queues_->take(index);
-        add_made();
-        if (queues_->empty()) {
-            queues_ = nullptr;
+        if (taken == from.last) {
+            from = queues_.back();
+            queues_.pop_back();
+        } else {
+            const std::uint32_t next = requests_[taken].next;
+            requests_[from.last].next = next;
+            from.ready = time_of(requests_[next].request.ready.at);
         }
-        started_ = 0;
-        return 0;
+        return taken;
     }
-    [[nodiscard]] const Entry& operator[](std::uint32_t slot) const { return slots_[slot]->request; }
-    void done(std::uint32_t slot) {
-        used_ &= ~(1U << slot);
-        waiting_.remove(numbers_[slot]);
-        started_ = no_slot;
-    }
+    [[nodiscard]] const Entry& operator[](std::uint32_t request) const { return requests_[request].request; }
+    void done(std::uint32_t request) { requests_.remove(request); }
 
     /// Calls `use` with each pending request of a rank that is not open.
     template <class Use>
     void each(PendingRequests pending, Use use) const {
-        if (pending.in_queues()) {
-            all_queues_[pending.queues()].each(use);
-        }
-        for (std::uint32_t i = pending.first(); i != 0; i = waiting_[i].next) {
-            use(waiting_[i].request);
-        }
+        each_number(pending, [&](std::uint32_t request) { use(requests_[request].request); });
     }
 
     /// Removes the pending requests of a rank that is not open.
     void discard(PendingRequests pending) {
-        if (pending.in_queues()) {
-            all_queues_[pending.queues()].clear();
-            all_queues_.remove(pending.queues());
-        }
-        for (std::uint32_t i = pending.first(); i != 0;) {
-            const std::uint32_t next = waiting_[i].next;
-            waiting_.remove(i);
-            i = next;
+        each_number(pending, [this](std::uint32_t request) { requests_.remove(request); });
+        for (std::uint32_t block = pending.queues(); block != 0;) {
+            const std::uint32_t next = blocks_[block].next;
+            blocks_.remove(block);
+            block = next;
         }
     }
 
   private:
-    using Queues = RequestQueues<Cookie, Moment>;
-
-    /// A request in a slot or a list. With plain times it is a cache line.
+    /// A request and its neighbours in its queue. With plain times it is a cache line.
     struct alignas(64) Waiting {
-        [[no_unique_address]] Entry request;  ///< `next` is in its padding
-        std::uint32_t next = 0;               ///< in the list of its rank
+        [[no_unique_address]] Entry request;  ///< the others are in its padding
+        std::uint32_t next = 0;               ///< of the last one the head
+        std::uint32_t previous = 0;           ///< undefined for the head
     };
     static_assert(sizeof(Moment) > sizeof(Time) || sizeof(Waiting) == 64);
 
-    void add_made() {
-        const auto slot = static_cast<std::size_t>(std::countr_one(used_));
-        slots_[slot] = made_;
-        numbers_[slot] = made_number_;
-        used_ |= used_ + 1;
+    /// What the requests of a queue wait for. A post waits for no resource.
+    struct Resources {
+        std::uint16_t first = none;
+        std::uint16_t second = none;
+
+        static constexpr std::uint16_t none = 0xffff;
+        static Resources of(const Entry& request) {
+            return request.kind == RequestKind::post ? Resources()
+                                                     : Resources{request.first_resource, request.second_resource};
+        }
+        bool operator==(const Resources&) const = default;
+    };
+
+    struct Queue {
+        Time ready = never;  ///< of the head
+        std::uint32_t last = 0;
+        Resources resources;
+    };
+
+    /// Queues of a rank that is not open.
+    struct alignas(64) Block {
+        static constexpr std::uint32_t most = 3;
+        std::array<Queue, most> queues;
+        std::uint32_t next = 0;
+        std::uint32_t used = 0;     ///< queues
+        std::uint32_t waiting = 0;  ///< requests, in this and the next blocks
+    };
+    static_assert(sizeof(Block) == 64);
+
+    static constexpr std::uint32_t most_to_serialise = 12;  ///< requests
+
+    [[nodiscard]] std::uint32_t head_of(const Queue& queue) const { return requests_[queue.last].next; }
+
+    static Time start(const Queue& queue, const Moment* free_times) {
+        if (queue.resources.first == Resources::none) {
+            return queue.ready;
+        }
+        return std::max(
+            {queue.ready, time_of(free_times[queue.resources.first]), time_of(free_times[queue.resources.second])});
     }
 
-    [[gnu::always_inline]] std::uint32_t link_slots() {
-        std::uint32_t first = 0;
-        for (; used_ != 0; used_ &= used_ - 1) {
-            const auto slot = static_cast<std::size_t>(std::countr_zero(used_));
-            slots_[slot]->next = first;
-            first = numbers_[slot];
-        }
-        return first;
+    /// Whether the head of a queue has precedence over that of another. Their ready times decide most often.
+    [[nodiscard, gnu::always_inline]] bool goes_before(const Queue& queue, const Queue& other) const {
+        return queue.ready != other.ready ? queue.ready < other.ready : head_goes_before(queue, other);
+    }
+    [[nodiscard, gnu::noinline]] bool head_goes_before(const Queue& queue, const Queue& other) const {
+        return requests_[head_of(queue)].request.before(requests_[head_of(other)].request);
     }
 
-    /// From now on requests wait in queues. The request that has just started stays in its slot.
-    [[gnu::noinline]] void move_to_queues() {
-        if (queues_number_ == 0) {
-            queues_number_ = all_queues_.add();
+    /// Adds the request that was made. Most requests come in order of precedence.
+    void append(Queue& queue, Waiting& made) {
+        Waiting& last = requests_[queue.last];
+        if (made.request.before(last.request)) [[unlikely]] {
+            insert(queue, made);
+            return;
         }
-        queues_ = &all_queues_[queues_number_];
-        const std::uint32_t started = started_ == no_slot ? 0 : 1U << started_;
-        for (std::uint32_t others = used_ & ~started; others != 0; others &= others - 1) {
-            const auto slot = static_cast<std::size_t>(std::countr_zero(others));
-            queues_->add(slots_[slot]->request);
-            waiting_.remove(numbers_[slot]);
+        made.next = last.next;
+        made.previous = queue.last;
+        last.next = made_;
+        queue.last = made_;
+    }
+
+    /// Adds it in front of those that it precedes. Requests that do not come in order of precedence often come in some
+    /// other order, such as that of a list of successors: so the search begins where the last one was inserted.
+    [[gnu::noinline]] void insert(Queue& queue, Waiting& made) {
+        const std::uint32_t head = head_of(queue);
+        std::uint32_t next = queue.last;
+        if (made.request.before(requests_[head].request)) {
+            next = head;
+        } else if (inserted_ != 0 && Resources::of(requests_[inserted_].request) == queue.resources) {
+            next = inserted_;
+            while (!made.request.before(requests_[next].request)) {
+                next = requests_[next].next;
+            }
         }
-        used_ &= started;
+        while (next != head && made.request.before(requests_[requests_[next].previous].request)) {
+            next = requests_[next].previous;
+        }
+        if (next == head) {
+            requests_[queue.last].next = made_;
+            queue.ready = time_of(made.request.ready.at);
+        } else {
+            made.previous = requests_[next].previous;
+            requests_[made.previous].next = made_;
+        }
+        made.next = next;
+        requests_[next].previous = made_;
+        inserted_ = made_;
+    }
+
+    void open_pending(PendingRequests pending) {
+        if (const std::uint32_t only = pending.only(); only != 0) {
+            Waiting& request = requests_[only];
+            request.next = only;
+            queues_.push_back({time_of(request.request.ready.at), only, Resources::of(request.request)});
+            waiting_ = 1;
+            return;
+        }
+        waiting_ = blocks_[pending.queues()].waiting;
+        for (std::uint32_t number = pending.queues(); number != 0;) {
+            const Block& block = blocks_[number];
+            for (std::uint32_t i = 0; i < block.used; ++i) {
+                queues_.push_back(block.queues[i]);
+            }
+            blocks_.remove(number);
+            number = block.next;
+        }
     }
 
     [[gnu::noinline]] PendingRequests close_queues() {
-        const std::uint32_t number = std::exchange(queues_number_, 0);
-        if (std::exchange(queues_, nullptr) != nullptr) {
-            return PendingRequests::queued(number);
+        std::uint32_t next = 0;
+        for (std::uint32_t left = queues_.size(); left > 0;) {
+            const std::uint32_t number = blocks_.add();
+            Block& block = blocks_[number];
+            block.next = next;
+            block.used = std::min(left, Block::most);
+            block.waiting = waiting_;
+            left -= block.used;
+            std::copy_n(queues_.begin() + left, block.used, block.queues.begin());
+            next = number;
         }
-        all_queues_.remove(number);
-        return PendingRequests::list(link_slots());
+        return PendingRequests::queued(next, waiting_ > most_to_serialise);
     }
 
-    static Time start(const Entry& request, const Moment* free_times) {
-        const Time ready = time_of(request.ready.at);
-        const Time free =
-            std::max(time_of(free_times[request.first_resource]), time_of(free_times[request.second_resource]));
-        return request.kind == RequestKind::post ? ready : std::max(ready, free);
-    }
-
-    [[nodiscard]] Next next_in_queues(const Moment* free_times) const {
-        Next best;
-        const Entry* first = nullptr;
-        queues_->each_head([&](const Entry& request, std::uint32_t index) {
-            const Time at = start(request, free_times);
-            if (first == nullptr || at < best.at || (at == best.at && request.before(*first))) {
-                best = {at, index};
-                first = &request;
+    template <class Use>
+    void each_number(PendingRequests pending, Use use) const {
+        if (pending.only() != 0) {
+            use(pending.only());
+        }
+        for (std::uint32_t number = pending.queues(); number != 0; number = blocks_[number].next) {
+            for (std::uint32_t i = 0; i < blocks_[number].used; ++i) {
+                const std::uint32_t last = blocks_[number].queues[i].last;
+                std::uint32_t next = requests_[last].next;
+                bool more = true;
+                while (more) {
+                    const std::uint32_t request = next;
+                    next = requests_[request].next;
+                    more = request != last;
+                    use(request);
+                }
             }
-        });
-        return best;
+        }
     }
 
-    static constexpr std::uint32_t most = 12;
-    static constexpr std::uint32_t all = (1U << most) - 1;
-    static constexpr std::uint32_t no_slot = 31;
-
-    std::array<Waiting*, most> slots_{};
-    std::array<std::uint32_t, most> numbers_{};  ///< in `waiting_`, by slot
-    std::uint32_t used_ = 0;                     ///< slots, a bit each
-    std::uint32_t started_ = no_slot;            ///< the slot of the request that has started and is not done
-    Waiting* made_ = nullptr;                    ///< the request that `make` has made
-    std::uint32_t made_number_ = 0;
+    InlineVector<Queue, 4> queues_;  ///< the queues that are not empty
+    std::uint32_t waiting_ = 0;      ///< requests in them
+    std::uint32_t made_ = 0;         ///< the request that `make` has made
+    std::uint32_t inserted_ = 0;     ///< the one that was added last in front of others and still waits, or 0
     std::uint32_t next_request_id_ = 0;
-    std::uint32_t queues_number_ = 0;  ///< of the rank's queues, if it has some
-    Queues* queues_ = nullptr;         ///< these queues, unless they are empty
-    Slab<Waiting> waiting_;            ///< requests in slots and lists, of all ranks of the thread
-    Slab<Queues> all_queues_;          ///< of all ranks of the thread
+    Slab<Waiting> requests_;  ///< of all ranks of the thread
+    Slab<Block> blocks_;      ///< of all its ranks that are not open
 };
 
 }  // namespace idlewave::loggops

@@ -31,7 +31,7 @@ class Dispatcher {
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<typename Observer::Payload>;
 
-    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables), op_requests_(tables.machine.posts_take_cpu()) {}
+    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables) {}
 
     [[nodiscard]] Parts& parts() { return ops_.parts(); }
     [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
@@ -64,7 +64,7 @@ class Dispatcher {
             if (!parts().agenda.idle()) {
                 const Next next = parts().agenda.next(parts().current.free_times());
                 if (next.at < next_event) {
-                    if (parts().agenda.one() && is_simple(parts().agenda[next.index].kind)) {
+                    if (parts().agenda.one() && is_simple(parts().agenda.head(next.queue).kind)) {
                         start_successors_out_of_line(start_only_request(next), next_event, context);
                     } else {
                         start_request(next, context);
@@ -114,7 +114,7 @@ class Dispatcher {
         if (next.at > now) {
             return next.at;
         }
-        start_request({now, next.index}, context);
+        start_request({now, next.queue}, context);
         request_ready_ops();
         return now;
     }
@@ -162,8 +162,8 @@ class Dispatcher {
             return time_of(ops_.start_of(a)) <= time_of(b.at);
         }
         const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at), op_requests_.priority(ready.op.kind),
-                              ready.op_index);
+            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at),
+                              priority_of(ready.op.kind, ops_.parts().transmission.posts_take_cpu()), ready.op_index);
         };
         return order(a) < order(b);
     }
@@ -217,8 +217,9 @@ class Dispatcher {
         request.first_resource = Layout::cpu(op.cpu);
         request.second_resource =
             op.kind == goal::OpKind::send ? parts().tables.layout.tx(op.nic) : request.first_resource;
-        request.priority = op_requests_.priority(op.kind);
-        request.kind = op_requests_.kind(op.kind);
+        const bool posts_take_cpu = parts().transmission.posts_take_cpu();
+        request.priority = priority_of(op.kind, posts_take_cpu);
+        request.kind = request_kind_of(op.kind, posts_take_cpu);
         parts().agenda.added();
     }
 
@@ -237,8 +238,9 @@ class Dispatcher {
     /// Starts the only pending request, which is simple. Returns whether an op is now in `next[0]`: the op of the
     /// request, or one that the reception of a message has made ready.
     bool start_only_request(const Next& next) {
-        const Entry request = parts().agenda[next.index];
-        parts().agenda.done(next.index);
+        const std::uint32_t number = parts().agenda.take(next.queue);
+        const Entry request = parts().agenda[number];
+        parts().agenda.done(number);
         if (request.kind != RequestKind::receive_expected) {
             parts().next[0] = request.ready;
             return true;
@@ -250,8 +252,8 @@ class Dispatcher {
 
     template <class Context>
     void start_request(const Next& next, Context& context) {
-        const std::uint32_t slot = parts().agenda.take(next.index);
-        const Entry& request = parts().agenda[slot];
+        const std::uint32_t number = parts().agenda.take(next.queue);
+        const Entry& request = parts().agenda[number];
         const Moment now = start_of(request, next.at);
         const std::uint32_t handle = request.handle;
         switch (request.kind) {
@@ -288,7 +290,7 @@ class Dispatcher {
                 ops_.start(request.ready, now, context);
                 break;
         }
-        parts().agenda.done(slot);
+        parts().agenda.done(number);
     }
 
     // ---- ops
@@ -377,7 +379,6 @@ class Dispatcher {
     }
 
     OpExecution<S, Observer> ops_;
-    OpRequests op_requests_;
 };
 
 }  // namespace idlewave::loggops

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "base/large_vector.hpp"
 #include "goal/op.hpp"
@@ -19,10 +17,13 @@ template <class Value, class Index>
 class MatchList {
   public:
     struct Entry {
-        std::uint32_t source = 0;  ///< may be `any`
+        std::uint32_t source = 0;  ///< may be `any`; `taken` once the entry no longer waits
         std::uint32_t tag = 0;     ///< may be `any`
-        bool waits = false;
         Value value = {};
+
+        /// No rank has this number: a schedule has at most 2^32 - 2 ranks.
+        static constexpr std::uint32_t taken = goal::any - 1;
+        [[nodiscard]] bool waits() const { return source != taken; }
     };
 
     [[nodiscard]] bool empty() const { return waiting_ == 0; }
@@ -32,44 +33,53 @@ class MatchList {
         if (entries_.size() >= 2 * std::size_t{waiting_} + shortest_index) {
             compact();
         }
-        entries_.push_back({source, tag, true, value});
+        entries_.push_back({source, tag, value});
         ++waiting_;
-        if (index_) {
-            index_->add(source, tag, entries_.size() - 1);
+        if (indexed_) {
+            index_.add(source, tag, static_cast<std::uint32_t>(entries_.size() - 1));
         }
     }
 
     /// Moves the oldest entry that matches `source` and `tag`, each of which may be `any`, into `value`. Returns false
     /// if there is none. Most often the oldest of all entries matches, so it is tried first.
     bool take(std::uint32_t source, std::uint32_t tag, Value& value) {
-        const std::size_t op_index = find(source, tag);
-        if (op_index == no_position) {
+        const std::uint32_t position = find(source, tag);
+        if (position == no_position) {
             return false;
         }
-        value = entries_[op_index].value;
-        entries_[op_index].waits = false;
+        value = entries_[position].value;
+        entries_[position].source = Entry::taken;
         if (--waiting_ == 0) {
             clear();
             return true;
         }
-        while (!entries_[first_].waits) {
+        while (!entries_[first_].waits()) {
             ++first_;
         }
         return true;
     }
 
+    /// The memory of the entries and of the index remains: the queue will be as long again.
     void clear() {
         entries_.clear();
         first_ = 0;
         waiting_ = 0;
-        index_.reset();
+        indexed_ = false;
+    }
+
+    /// Brings what a search reads first into the cache.
+    [[gnu::always_inline]] void prefetch(std::uint32_t source, std::uint32_t tag) const {
+        __builtin_prefetch(entries_.data() + first_);
+        if (indexed_) {
+            index_.prefetch(source, tag);
+        }
     }
 
     /// Calls `use` with every entry, oldest first.
     template <class Use>
     void each(Use use) const {
         for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits) {
+            if (entries_[i].waits()) {
                 use(entries_[i]);
             }
         }
@@ -78,36 +88,36 @@ class MatchList {
   private:
     static constexpr std::size_t shortest_index = 24;
 
-    [[nodiscard]] bool agrees(std::size_t op_index, std::uint32_t source, std::uint32_t tag) const {
-        const Entry& entry = entries_[op_index];
-        return entry.waits && goal::matches(entry.source, source) && goal::matches(entry.tag, tag);
+    [[nodiscard]] bool agrees(std::uint32_t position, std::uint32_t source, std::uint32_t tag) const {
+        const Entry& entry = entries_[position];
+        return entry.waits() && goal::matches(entry.source, source) && goal::matches(entry.tag, tag);
     }
 
-    [[nodiscard]] std::size_t find(std::uint32_t source, std::uint32_t tag) {
+    [[nodiscard]] std::uint32_t find(std::uint32_t source, std::uint32_t tag) {
         if (waiting_ == 0) {
             return no_position;
         }
         if (agrees(first_, source, tag)) {
             return first_;
         }
-        return waiting_ <= shortest_index ? look_through(source, tag) : look_up(source, tag);
+        return !indexed_ && waiting_ <= shortest_index ? look_through(source, tag) : look_up(source, tag);
     }
 
-    [[nodiscard, gnu::noinline]] std::size_t look_up(std::uint32_t source, std::uint32_t tag) {
-        if (!index_) {
+    [[nodiscard, gnu::noinline]] std::uint32_t look_up(std::uint32_t source, std::uint32_t tag) {
+        if (!indexed_) {
             build_index();
         }
-        if (!index_->answers(source, tag)) {
+        if (!index_.answers(source, tag)) {
             return look_through(source, tag);
         }
-        if (index_->extend_for(source, tag)) {
+        if (index_.extend_for(source, tag)) {
             fill_index();
         }
-        return index_->oldest(source, tag, [this](std::size_t op_index) { return entries_[op_index].waits; });
+        return index_.oldest(source, tag, [this](std::uint32_t position) { return entries_[position].waits(); });
     }
 
-    [[nodiscard]] std::size_t look_through(std::uint32_t source, std::uint32_t tag) const {
-        for (std::size_t i = first_; i < entries_.size(); ++i) {
+    [[nodiscard]] std::uint32_t look_through(std::uint32_t source, std::uint32_t tag) const {
+        for (std::uint32_t i = first_; i < entries_.size(); ++i) {
             if (agrees(i, source, tag)) {
                 return i;
             }
@@ -116,15 +126,15 @@ class MatchList {
     }
 
     void build_index() {
-        index_ = std::make_unique<Index>();
         fill_index();
+        indexed_ = true;
     }
 
     void fill_index() {
-        index_->clear();
-        for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits) {
-                index_->add(entries_[i].source, entries_[i].tag, i);
+        index_.clear(waiting_);
+        for (std::uint32_t i = first_; i < entries_.size(); ++i) {
+            if (entries_[i].waits()) {
+                index_.add(entries_[i].source, entries_[i].tag, i);
             }
         }
     }
@@ -133,21 +143,22 @@ class MatchList {
     void compact() {
         std::size_t count = 0;
         for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits) {
+            if (entries_[i].waits()) {
                 entries_[count++] = entries_[i];
             }
         }
         entries_.resize(count);
         first_ = 0;
-        if (index_) {
+        if (indexed_) {
             fill_index();
         }
     }
 
     LargeVector<Entry> entries_;  ///< oldest first; some were taken
-    std::size_t first_ = 0;       ///< all entries before it were taken
+    std::uint32_t first_ = 0;     ///< all entries before it were taken
     std::uint32_t waiting_ = 0;
-    std::unique_ptr<Index> index_;  ///< made by the first search of a long queue
+    Index index_;           ///< of a queue that was long when it was searched
+    bool indexed_ = false;  ///< the index holds the entries that wait
 };
 
 template <class Value>

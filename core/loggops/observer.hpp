@@ -81,7 +81,8 @@ struct NoRecording {
 /// - `at`: the moment of one point of that activity. Its time is given.
 /// - `annotate`: the data that the message of a transmission carries; `arrival`: the moment of the message's arrival.
 /// - `code`: a number that stands for a message and its annotation, so that only the number travels; or
-///   Message::no_class. An observer that has such numbers also has `payload(code)`. Here it is the message class.
+///   Message::no_class, which only observers return whose moments hold more than a time. An observer that has such
+///   numbers also has `payload(code)`. Here it is the message class.
 /// - the functions of NoRecording.
 /// Moments have `time_of`, `latest` of two, and `same`: equal in time and in data.
 struct NoObserver : NoRecording {

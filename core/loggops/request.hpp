@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/time.hpp"
@@ -29,29 +27,32 @@ enum class RequestKind : std::uint8_t {
     calc
 };
 
-/// What ops are as requests. Receives that take the CPU have the precedence of sends: among both the place in the
-/// schedule decides.
-class OpRequests {
-  public:
-    explicit OpRequests(bool posts_take_cpu) {
-        at(goal::OpKind::send) = {Priority::send, RequestKind::send};
-        at(goal::OpKind::recv) =
-            posts_take_cpu ? Row{Priority::send, RequestKind::post_on_cpu} : Row{Priority::post, RequestKind::post};
-        at(goal::OpKind::calc) = {Priority::calc, RequestKind::calc};
+/// The precedence of an op. Receives that take the CPU have that of sends: among both the place in the schedule
+/// decides.
+constexpr Priority priority_of(goal::OpKind kind, bool posts_take_cpu) {
+    switch (kind) {
+        case goal::OpKind::send:
+            return Priority::send;
+        case goal::OpKind::recv:
+            return posts_take_cpu ? Priority::send : Priority::post;
+        case goal::OpKind::calc:
+            break;
     }
+    return Priority::calc;
+}
 
-    [[nodiscard]] Priority priority(goal::OpKind kind) const { return rows_[static_cast<std::size_t>(kind)].priority; }
-    [[nodiscard]] RequestKind kind(goal::OpKind kind) const { return rows_[static_cast<std::size_t>(kind)].kind; }
-
-  private:
-    struct Row {
-        Priority priority = Priority::calc;
-        RequestKind kind = RequestKind::calc;
-    };
-    Row& at(goal::OpKind kind) { return rows_[static_cast<std::size_t>(kind)]; }
-
-    std::array<Row, 3> rows_{};
-};
+/// The request of an op.
+constexpr RequestKind request_kind_of(goal::OpKind kind, bool posts_take_cpu) {
+    switch (kind) {
+        case goal::OpKind::send:
+            return RequestKind::send;
+        case goal::OpKind::recv:
+            return posts_take_cpu ? RequestKind::post_on_cpu : RequestKind::post;
+        case goal::OpKind::calc:
+            break;
+    }
+    return RequestKind::calc;
+}
 
 /// Whether the request is an op or the reception of an expected message. These make at most one op ready at a time.
 constexpr bool is_simple(RequestKind kind) {

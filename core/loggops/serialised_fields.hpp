@@ -97,7 +97,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op_index);
         archive(ready.cookie);
     }
-    if (request.kind == RequestKind::post) {
+    if (request.kind == RequestKind::post || request.kind == RequestKind::post_on_cpu) {
         archive(ready.exchange);
     }
 }

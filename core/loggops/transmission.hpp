@@ -148,7 +148,7 @@ class Transmission {
             return level == Level::network ? network_control_ : node_control_;
         }
         if (size != unclassified_.size || level != unclassified_.level) {
-            unclassified_ = {size, level, machine::costs(tables_.machine.level(level), size)};
+            unclassified_ = {size, level, costs(tables_.machine.level(level), size)};
         }
         return unclassified_.costs;
     }

@@ -62,15 +62,30 @@ class RankWorker {
         return leave(dispatcher_.step(events, now, context));
     }
 
-    [[gnu::always_inline]] void prefetch(const State& rank, std::uint32_t r) const {
+    [[gnu::always_inline]] void prefetch_lp(std::uint32_t r) const {
         parts().occupation.prefetch(r);
+        if constexpr (requires { parts().tables.source.prefetch(r); }) {
+            parts().tables.source.prefetch(r);
+        }
+    }
+    [[gnu::always_inline]] void prefetch_state(const State& rank, std::uint32_t r) const {
         if constexpr (requires { parts().tables.source.prefetch(r, rank.source); }) {
             parts().tables.source.prefetch(r, rank.source);
         }
-        if (!rank.requests.none() || !rank.match.queues.none()) {
+        if (has_records(rank)) {
             parts().agenda.prefetch(rank.requests);
             parts().matching.prefetch(rank.match);
         }
+    }
+    [[gnu::always_inline]] void prefetch_for_event(const State& rank, std::uint32_t source,
+                                                   const Payload& message) const {
+        if (has_records(rank)) {
+            parts().agenda.prefetch_requests(rank.requests);
+            parts().matching.prefetch_posted(rank.match, source, message.tag);
+        }
+    }
+    [[gnu::always_inline]] void prefetch_for_timer(const State& rank) const {
+        parts().agenda.prefetch_requests(rank.requests);
     }
 
     // ---- serialised ranks, for rollback, migration and checkpoints
@@ -108,7 +123,7 @@ class RankWorker {
     /// serialise than to simulate. Of an open rendezvous the other side knows a handle, which a rollback changes; and a
     /// message of a rendezvous refers to a record at its receiver, so it must not be handled too early.
     [[nodiscard]] bool is_conservative(const State& rank, std::uint32_t r) const {
-        return parts().matching.has_overflow(rank.match) || rank.requests.in_queues() || parts().rendezvous.is_open(r);
+        return parts().matching.has_overflow(rank.match) || rank.requests.many() || parts().rendezvous.is_open(r);
     }
     [[nodiscard]] static bool is_conservative(const Payload& message) { return message.kind != MessageKind::data; }
 
@@ -153,6 +168,11 @@ class RankWorker {
     }
 
   private:
+    /// Whether the rank has pending requests or queues outside of its state.
+    [[nodiscard]] static bool has_records(const State& rank) {
+        return !rank.requests.none() || !rank.match.queues.none();
+    }
+
     // ---- one rank at a time
 
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t number) {

@@ -16,11 +16,13 @@
 
 namespace idlewave::pdes {
 
-/// The events of one block of LPs in one window, LP by LP. Many events are sorted by LP with a counting sort. The few
-/// events of one LP are put in order of time when the LP is executed.
+/// The events of one block of LPs in one window, LP by LP. The sort depends on how many they are: at least a
+/// quarter as many as LPs are sorted by counting, fewer by radix (half of the bits of the LP's index, then the other
+/// half), and a few by insertion. The few events of one LP are put in order of time when the LP is executed.
 class BlockEvents {
   public:
-    explicit BlockEvents(const Grid& grid) : grid_(grid), begins_(grid.block_size() + 1) {}
+    explicit BlockEvents(const Grid& grid)
+        : grid_(grid), begins_(grid.block_size() + 1), low_bits_(grid.block_shift / 2) {}
 
     /// Takes the buckets of `block` in the cells from `first` up to `last` out of all `calendars`, those of cell
     /// `first` first; their chunks go to the calendar `own`. Returns how many events come from other calendars.
@@ -60,7 +62,7 @@ class BlockEvents {
     [[nodiscard]] std::span<const QueuedEvent> events() const { return {sorted_.data(), count_}; }
 
   private:
-    static constexpr std::size_t fewest_to_count = 192;  ///< events; of a small block fewer suffice
+    static constexpr std::size_t most_to_insert = 24;  ///< events
 
     /// A chunk of a bucket; `offset` is where its cell begins, in ticks after the beginning of the window.
     struct ChunkSpan {
@@ -94,10 +96,12 @@ class BlockEvents {
         if (sorted_.size() < count_ + margin) {
             sorted_.resize(count_ + count_ / 2 + margin);
         }
-        if (count_ >= std::min(fewest_to_count, begins_.size() / 4)) {
+        if (count_ <= most_to_insert) {
+            sort_by_insertion();
+        } else if (count_ >= begins_.size() / 4) {
             sort_by_counting();
         } else {
-            sort_by_comparing();
+            sort_by_radix();
         }
         if (count_ > 0) {
             std::fill_n(sorted_.begin() + static_cast<std::ptrdiff_t>(count_), margin, sorted_[count_ - 1]);
@@ -107,44 +111,77 @@ class BlockEvents {
         }
     }
 
-    void sort_by_counting() {
-        std::fill(begins_.begin(), begins_.end(), 0);
+    /// Passes each event to `use`, in the order in which they came.
+    template <class Use>
+    void each_unsorted(Use use) const {
         for (const ChunkSpan& chunk_span : unsorted_) {
             for (const QueuedEvent& event : std::span(chunk_span.events, chunk_span.count)) {
-                ++begins_[event.lp];
-            }
-        }
-        std::uint32_t sum = 0;
-        for (std::uint32_t& begin : begins_) {
-            sum += std::exchange(begin, sum);
-        }
-        for (const ChunkSpan& chunk_span : unsorted_) {
-            for (const QueuedEvent& event : std::span(chunk_span.events, chunk_span.count)) {
-                QueuedEvent& target = sorted_[begins_[event.lp]++];
-                target = event;
-                target.offset += chunk_span.offset;
+                use(event, chunk_span.offset);
             }
         }
     }
 
-    void sort_by_comparing() {
-        auto target = sorted_.begin();
-        for (const ChunkSpan& chunk_span : unsorted_) {
-            for (const QueuedEvent& event : std::span(chunk_span.events, chunk_span.count)) {
-                *target = event;
-                target->offset += chunk_span.offset;
-                ++target;
-            }
-        }
-        if (count_ > 1) {
-            std::stable_sort(sorted_.begin(), target,
-                             [](const QueuedEvent& a, const QueuedEvent& b) { return a.lp < b.lp; });
+    static void store(QueuedEvent& target, const QueuedEvent& event, std::uint32_t offset) {
+        target = event;
+        target.offset += offset;
+    }
+
+    /// Counts become where the events of each key begin.
+    static void add_up(std::span<std::uint32_t> counts) {
+        std::uint32_t sum = 0;
+        for (std::uint32_t& count : counts) {
+            sum += std::exchange(count, sum);
         }
     }
+
+    void sort_by_counting() {
+        std::fill(begins_.begin(), begins_.end(), 0);
+        each_unsorted([this](const QueuedEvent& event, std::uint32_t /*offset*/) { ++begins_[event.lp]; });
+        add_up(begins_);
+        each_unsorted([this](const QueuedEvent& event, std::uint32_t offset) {
+            store(sorted_[begins_[event.lp]++], event, offset);
+        });
+    }
+
+    void sort_by_radix() {
+        const std::uint32_t mask = (1U << low_bits_) - 1;
+        std::array<std::uint32_t, most_keys> low = {};
+        std::array<std::uint32_t, most_keys> high = {};
+        each_unsorted([&](const QueuedEvent& event, std::uint32_t /*offset*/) {
+            ++low[event.lp & mask];
+            ++high[event.lp >> low_bits_];
+        });
+        add_up(low);
+        add_up(high);
+        half_sorted_.resize(std::max(half_sorted_.size(), count_));
+        each_unsorted([&](const QueuedEvent& event, std::uint32_t offset) {
+            store(half_sorted_[low[event.lp & mask]++], event, offset);
+        });
+        for (const QueuedEvent& event : std::span(half_sorted_).first(count_)) {
+            sorted_[high[event.lp >> low_bits_]++] = event;
+        }
+    }
+
+    void sort_by_insertion() {
+        QueuedEvent* const begin = sorted_.data();
+        QueuedEvent* end = begin;
+        each_unsorted([&](const QueuedEvent& event, std::uint32_t offset) {
+            QueuedEvent* target = end++;
+            for (; target != begin && event.lp < (target - 1)->lp; --target) {
+                *target = *(target - 1);
+            }
+            store(*target, event, offset);
+        });
+    }
+
+    static constexpr std::size_t most_keys = std::size_t{1}
+                                             << (Grid::largest_block_shift + 1) / 2;  ///< of a radix sort
 
     const Grid& grid_;
     std::vector<ChunkSpan> unsorted_;
     std::vector<std::uint32_t> begins_;  ///< where the events of each LP begin
+    unsigned low_bits_;                  ///< of an LP's index, by which a radix sort sorts first
+    LargeVector<QueuedEvent> half_sorted_;
     LargeVector<QueuedEvent> sorted_;
     std::size_t count_ = 0;  ///< events in sorted_
     ChunkPool* pool_ = nullptr;

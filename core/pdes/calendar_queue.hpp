@@ -21,6 +21,7 @@ namespace idlewave::pdes {
 struct Grid {
     static constexpr std::int64_t row = 64;        ///< cells
     static constexpr std::int64_t near = 2 * row;  ///< cells with buckets: the present row and the next
+    static constexpr unsigned largest_block_shift = 12;
 
     unsigned cell_shift = 0;        ///< a cell is 2^cell_shift ticks wide
     std::int64_t window_cells = 1;  ///< cells that the lookahead covers
@@ -38,14 +39,14 @@ struct Grid {
         // A block fits into the second-level cache, and each thread has several.
         constexpr unsigned smallest = 4;
         const std::uint32_t share = lps / (8 * threads) + 1;
-        cut_into_blocks(lps, threads == 1
-                                 ? largest_block
-                                 : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest, largest_block));
+        cut_into_blocks(lps, threads == 1 ? largest_block_shift
+                                          : std::clamp(static_cast<unsigned>(std::bit_width(share)), smallest,
+                                                       largest_block_shift));
     }
 
     /// The grid of a partition: cells at most `cell` > 0 long, each of them a window.
     Grid(Time cell, std::uint32_t lps) : cell_shift(shift_of(cell)) {
-        cut_into_blocks(lps, std::min(largest_block, static_cast<unsigned>(std::bit_width(lps))));
+        cut_into_blocks(lps, std::min(largest_block_shift, static_cast<unsigned>(std::bit_width(lps))));
     }
 
     /// The same cells and blocks for another number of LPs.
@@ -60,8 +61,6 @@ struct Grid {
     }
 
   private:
-    static constexpr unsigned largest_block = 12;
-
     /// The largest power of two that is at most `width`, and fits into offsets of 32 bits.
     [[nodiscard]] static unsigned shift_of(Time width) {
         constexpr unsigned widest = 28;

@@ -196,14 +196,22 @@ class ConservativePartition {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
         };
         Lp<State>* const block = &memory_.lps()[first_slot];
-        const auto prefetch = [this, block](const QueuedEvent& event) {
+        const auto fetch_lp = [this, block, number_of](const QueuedEvent& event) {
             fetch(block[event.lp]);
+            worker_.prefetch_lp(number_of(event.lp));
             if (event.code == QueuedEvent::pooled) {
                 payloads_.prefetch(event.payload_slot);
             }
         };
-        const auto prefetch_more = [this, block, number_of](const QueuedEvent& event) {
-            worker_.prefetch(block[event.lp].state, number_of(event.lp));
+        const auto fetch_state = [this, block, number_of](const QueuedEvent& event) {
+            worker_.prefetch_state(block[event.lp].state, number_of(event.lp));
+        };
+        const auto fetch_for_event = [this, block](const QueuedEvent& event) {
+            if (event.source == QueuedEvent::timer) {
+                worker_.prefetch_for_timer(block[event.lp].state);
+            } else {
+                worker_.prefetch_for_event(block[event.lp].state, event.source, delivery_.payload_of(event));
+            }
         };
         const auto execute_lp = [this, block, number_of, first_slot, begins, counts_communication,
                                  &context](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
@@ -214,7 +222,7 @@ class ConservativePartition {
             }
             execute(context, first_slot + index, events, begins);
         };
-        each_lp_of_block(block_.events(), prefetch, prefetch_more, execute_lp);
+        each_lp_of_block(block_.events(), fetch_lp, fetch_state, fetch_for_event, execute_lp);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.

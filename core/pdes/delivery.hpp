@@ -32,6 +32,10 @@ class Delivery {
         return {time, event.source, event.sequence, &model_.payload(event.code)};
     }
 
+    [[nodiscard, gnu::always_inline]] const Payload& payload_of(const QueuedEvent& event) const {
+        return event.code == QueuedEvent::pooled ? payloads_[event.payload_slot].payload : model_.payload(event.code);
+    }
+
     /// Frees the payload of an event that no LP will receive again.
     [[gnu::always_inline]] void release(const QueuedEvent& event) {
         if (event.code == QueuedEvent::pooled) [[unlikely]] {

@@ -115,7 +115,10 @@ class HandlerModel : public HandlerModelEmits<M> {
             return never;
         }
 
-        void prefetch(const State& /*state*/, std::uint32_t /*lp*/) const {}
+        void prefetch_lp(std::uint32_t /*lp*/) const {}
+        void prefetch_state(const State& /*state*/, std::uint32_t /*lp*/) const {}
+        void prefetch_for_event(const State& /*state*/, std::uint32_t /*source*/, const Payload& /*payload*/) const {}
+        void prefetch_for_timer(const State& /*state*/) const {}
 
         [[nodiscard]] bool is_conservative(const State& /*state*/, std::uint32_t lp) const
             requires has_conservative<M>

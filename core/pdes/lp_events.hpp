@@ -20,18 +20,19 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same, and before each LP calls `prefetch` with an event that lies far ahead, and `prefetch_more` with one that
-/// lies nearer, for what the first call's memory leads to. It reads beyond the end, up to BlockEvents::margin.
-template <class Prefetch, class PrefetchMore, class Use>
-[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, Prefetch prefetch,
-                                                    PrefetchMore prefetch_more, Use use) {
-    constexpr std::size_t distance = BlockEvents::margin;
-    constexpr std::size_t near = 8;
+/// The same, and before each LP calls `fetch_first`, `fetch_next` and `fetch_last` with events that lie ahead, each
+/// nearer than the one before: each needs what the one before has brought into the cache. It reads beyond the end, up
+/// to BlockEvents::margin.
+template <class FetchFirst, class FetchNext, class FetchLast, class Use>
+[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, FetchFirst fetch_first,
+                                                    FetchNext fetch_next, FetchLast fetch_last, Use use) {
+    constexpr std::size_t farthest = BlockEvents::margin;
     const QueuedEvent* event = events.data();
     const QueuedEvent* const end = event + events.size();
     while (event != end) {
-        prefetch(event[distance]);
-        prefetch_more(event[near]);
+        fetch_first(event[farthest]);
+        fetch_next(event[farthest / 2]);
+        fetch_last(event[farthest / 4]);
         const QueuedEvent* const first = event++;
         while (event != end && event->lp == first->lp) {
             ++event;

@@ -208,7 +208,9 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 /// - `run_one` is `run` with one event, the most frequent case.
 /// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`: for the event
 ///   list of a model without a lookahead.
-/// - `prefetch` brings memory outside of the LP's state into the cache.
+/// - `prefetch_lp` brings memory outside of the LP's state, to which its number leads, into the cache; later
+///   `prefetch_state` that to which the state leads; and at last `prefetch_for_event` that to which this leads for an
+///   event, or `prefetch_for_timer` for an LP without one.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.
@@ -223,7 +225,10 @@ concept WindowModel =
         { worker.run(state, events, time, context) } -> std::same_as<Time>;
         { worker.run_one(state, events.front(), time, context) } -> std::same_as<Time>;
         { worker.step(state, events, time, context) } -> std::same_as<Time>;
-        worker.prefetch(state, lp);
+        worker.prefetch_lp(lp);
+        worker.prefetch_state(state, lp);
+        worker.prefetch_for_event(state, events.front().source, *events.front().payload);
+        worker.prefetch_for_timer(state);
         { worker.executed() } -> std::same_as<std::uint64_t&>;
         { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
         { model.lookahead() } -> std::convertible_to<Time>;

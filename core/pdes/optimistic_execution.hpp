@@ -116,15 +116,16 @@ class OptimisticExecution {
         context.undo_data = writes_undo<M> && context.logged ? &lps_.undo().execution().undo_data : nullptr;
         // `block` and `first_lp` are captured as copies, which stay in registers.
         Lp<State>* const block = &lps_.lps()[first_lp];
-        const auto prefetch = [this, block, first_lp](const QueuedEvent& event) {
+        const auto fetch_lp = [this, block, first_lp](const QueuedEvent& event) {
             __builtin_prefetch(block + event.lp, 1);
             lps_.undo().prefetch(first_lp + event.lp);
+            lps_.worker().prefetch_lp(first_lp + event.lp);
             if (event.code == QueuedEvent::pooled) {
                 queue().payloads().prefetch(event.payload_slot);
             }
         };
-        const auto prefetch_more = [this, block, first_lp](const QueuedEvent& event) {
-            lps_.worker().prefetch(block[event.lp].state, first_lp + event.lp);
+        const auto fetch_state = [this, block, first_lp](const QueuedEvent& event) {
+            lps_.worker().prefetch_state(block[event.lp].state, first_lp + event.lp);
         };
         const auto execute_next = [this, block, first_lp, &context](std::span<const QueuedEvent> events)
                                       __attribute__((always_inline)) {
@@ -132,7 +133,7 @@ class OptimisticExecution {
                                           context.enter(first_lp + index, block[index]);
                                           execute_lp(context, events);
                                       };
-        each_lp_of_block(queue().events(), prefetch, prefetch_more, execute_next);
+        each_lp_of_block(queue().events(), fetch_lp, fetch_state, [](const QueuedEvent&) {}, execute_next);
     }
 
     /// Executes the events of an LP in a cell, anti-messages among them, unless they have to wait.

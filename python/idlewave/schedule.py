@@ -258,7 +258,12 @@ def algorithms() -> pd.DataFrame:
     """
     import pandas as pd
 
-    return pd.DataFrame(_core.algorithms(), columns=list(ALGORITHM_COLUMNS))
+    return pd.DataFrame(algorithm_rows(), columns=list(ALGORITHM_COLUMNS))
+
+
+def algorithm_rows() -> list[tuple[str, str, str]]:
+    """The rows of the table that `algorithms` returns."""
+    return _core.algorithms()
 
 
 def patterns() -> pd.DataFrame:
@@ -271,7 +276,7 @@ def patterns() -> pd.DataFrame:
 
 
 def pattern_rows() -> list[tuple[str, str, str, str]]:
-    """The rows of `patterns`, without a data frame."""
+    """The rows of the table that `patterns` returns."""
     sources = {name: source for name, _, source in _core.patterns()}
     return [(name, does, ", ".join(options), sources.get(name, "")) for name, (does, options) in PATTERNS.items()]
 

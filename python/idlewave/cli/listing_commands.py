@@ -7,10 +7,9 @@ from dataclasses import asdict
 
 import click
 
-from .._core import algorithms as algorithm_rows
 from ..formatting import plain_time
 from ..machine import Machine
-from ..schedule import ALGORITHM_COLUMNS, PATTERN_COLUMNS, pattern_rows
+from ..schedule import ALGORITHM_COLUMNS, PATTERN_COLUMNS, algorithm_rows, pattern_rows
 from .option_types import as_json, print_json
 from .terminal import show_rows
 

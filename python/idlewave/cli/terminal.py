@@ -123,7 +123,7 @@ def show_rows(
     numeric: Collection[str] = (),
     formats: Mapping[str, Format] | None = None,
 ) -> None:
-    """Print rows as a table, without a data frame. `numeric` columns are aligned on the right; `formats` by column."""
+    """Print rows as a table. `numeric` columns are aligned on the right; `formats` by column."""
     shown = Table(title=formatting.plain(title), title_justify="left", title_style="bold")
     for column in columns:
         shown.add_column(column, justify="right" if column in numeric else "left", overflow="fold")

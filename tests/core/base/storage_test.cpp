@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bit_set.hpp"
 #include "base/crc32c.hpp"
 #include "base/small_map.hpp"
 #include "base/varint.hpp"
@@ -85,21 +84,6 @@ TEST(SmallMap, FindsWhatIsInIt) {
             }
         }
         ASSERT_EQ(map.empty(), expected.empty());
-    }
-}
-
-TEST(BitSet, KeepsEachBitForItself) {
-    for (const std::uint64_t size : {1U, 63U, 64U, 65U, 128U, 129U, 1000U}) {
-        BitSet bits;
-        bits.clear(size);
-        for (std::uint64_t i = 0; i < size; i += 3) {
-            bits.set(i);
-        }
-        for (std::uint64_t i = 0; i < size; ++i) {
-            ASSERT_EQ(bits.test(i), i % 3 == 0) << i << " of " << size;
-        }
-        bits.clear(size);
-        ASSERT_FALSE(bits.test(0));
     }
 }
 

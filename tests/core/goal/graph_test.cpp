@@ -96,20 +96,22 @@ void tell(const Graph& graph, Graph::State<Time>& state, Edge edge, const Notice
     tell(graph, 0, state, scratch, edge, notice, ready);
 }
 
-/// Ranks with the schedules `rank_schedules` in turn, `alike` of each, which differ in their peers.
+/// Ranks with the schedules `rank_schedules` in turn, `alike` of each, which differ in their peers and calcs.
 Graph ranks_alike(const std::vector<RankSchedule>& rank_schedules, std::uint32_t alike) {
     const auto ranks = static_cast<std::uint32_t>(rank_schedules.size()) * alike;
     GraphBuilder builder;
-    std::vector<std::uint32_t> peers;
     for (const RankSchedule& rank_schedule : rank_schedules) {
         builder.append(rank_schedule);
         for (std::uint32_t i = 1; i < alike; ++i) {
-            peers.clear();
-            for (const Op& op : rank_schedule.ops) {
-                const bool turns = op.kind != OpKind::calc && op.peer != any;
-                peers.push_back(turns ? (op.peer + i) % ranks : op.peer);
+            RankSchedule other = rank_schedule;
+            for (Op& op : other.ops) {
+                if (op.kind == OpKind::calc) {
+                    op.size += op.size <= RankBlock::largest_value - i ? i : 0;
+                } else if (op.peer != any) {
+                    op.peer = (op.peer + i) % ranks;
+                }
             }
-            builder.append_with_other_peers(peers);
+            builder.append(other);
         }
     }
     return builder.finish();
@@ -159,8 +161,8 @@ TEST(Graph, TellsOpsWhenAllTheirRequirementsAreMet) {
     }
 }
 
-/// What one rank's ops lead to is known from another's with the same words, and not from one's with others.
-TEST(Graph, TellsRanksThatDifferInTheirPeersAloneTheSameOpsEachWithItsPeers) {
+/// Ranks that share words share decoded ops; ranks with other words do not.
+TEST(Graph, TellsRanksThatDifferInTheirValuesAloneTheSameOpsEachWithItsPeersAndCalcs) {
     constexpr std::uint32_t alike = 3;
     Dice dice(2);
     for (int round = 0; round < 300; ++round) {
@@ -241,7 +243,7 @@ TEST(Graph, TakesTenBytesAnOpOfADisseminationAndThirtyTwoForARanksState) {
     EXPECT_LE(sizeof(Graph::State<Time>), 32U);
 }
 
-TEST(Graph, TakesFourBytesAnOpWhereRanksDifferInTheirPeersAlone) {
+TEST(Graph, TakesFourBytesAnOpWhereRanksDifferInTheirValuesAlone) {
     const Graph graph = dissemination(10'000, true);
     EXPECT_LT(graph.memory(), 6 * graph.op_count() + (1 << 16));
 }
@@ -280,7 +282,7 @@ Graph two_ranks_alike(std::uint32_t source, std::uint32_t destination) {
     builder.append({.ops = {{.size = 8, .peer = 1, .kind = OpKind::recv}, {.size = 8, .peer = 1, .kind = OpKind::send}},
                     .requirements = {},
                     .labels = {}});
-    builder.append_with_other_peers(std::vector<std::uint32_t>{source, destination});
+    builder.append_with_other_values(std::vector<std::uint32_t>{source, destination});
     return builder.finish();
 }
 

@@ -73,17 +73,19 @@ TEST(RankBlock, HoldsEveryRankAndIsFoundSound) {
     }
 }
 
-/// The same rank with other peers.
-RankSchedule with_other_peers(Dice& dice, RankSchedule rank, std::uint32_t ranks) {
+/// The same rank with other peers, and with other lengths of its calcs, as far as these are values.
+RankSchedule with_other_values(Dice& dice, RankSchedule rank, std::uint32_t ranks) {
     for (Op& op : rank.ops) {
         if (op.kind != OpKind::calc) {
             op.peer = dice.one_in(8) && op.kind == OpKind::recv ? any : dice.small(ranks);
+        } else if (op.size <= op_word::longest_calc) {
+            op.size = dice.one_in(8) ? RankBlock::largest_value : dice.small(1000);
         }
     }
     return rank;
 }
 
-TEST(RankBlock, ARankWithOtherPeersMayShareTheWordsOfAnother) {
+TEST(RankBlock, ARankWithOtherPeersAndCalcsMayShareTheWordsOfAnother) {
     Dice dice(2);
     RankEncoder encoder;
     for (int i = 0; i < 500; ++i) {
@@ -91,15 +93,17 @@ TEST(RankBlock, ARankWithOtherPeersMayShareTheWordsOfAnother) {
         const auto encoded = encoder.encode(rank);
         const std::vector<std::uint64_t> words(encoded.begin(), encoded.end());
         const RankBlock block(words.data());
-        const RankSchedule other = with_other_peers(dice, rank, 5);
-        ASSERT_TRUE(block.differs_in_peers_only(encoder.encode(other)));
-        std::vector<std::uint32_t> peers;
-        for (const Op& op : other.ops) {
-            peers.push_back(op.peer);
+        const RankSchedule other = with_other_values(dice, rank, 5);
+        const auto others_words = encoder.encode(other);
+        ASSERT_TRUE(block.differs_in_values_only(others_words));
+        const RankBlock alone(others_words.data());
+        std::vector<std::uint32_t> values;
+        for (OpIndex op_index = 0; op_index < alone.size(); ++op_index) {
+            values.push_back(alone.encoded_value(op_index));
         }
-        const RankBlock shared(block, peers.data());
+        const RankBlock shared(block, values.data());
         expect_same(other, shared);
-        ASSERT_TRUE(shared.differs_in_peers_only(words));
+        ASSERT_TRUE(shared.differs_in_values_only(others_words));
     }
 }
 
@@ -115,20 +119,22 @@ TEST(RankBlock, IsNotLikeOneThatDiffersInAnythingElse) {
     RankEncoder encoder;
     const auto encoded = encoder.encode(rank);
     const std::vector<std::uint64_t> words(encoded.begin(), encoded.end());
-    const auto differs_in_peers_only = [&](auto change) {
+    const auto differs_in_values_only = [&](auto change) {
         RankSchedule other = rank;
         change(other);
-        return RankBlock(words.data()).differs_in_peers_only(encoder.encode(other));
+        return RankBlock(words.data()).differs_in_values_only(encoder.encode(other));
     };
-    EXPECT_TRUE(differs_in_peers_only([](RankSchedule& /*other*/) {}));
-    EXPECT_TRUE(differs_in_peers_only([](RankSchedule& other) { other.ops[0].peer = any; }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[0].size = 9; }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[1].tag = 3; }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[1].kind = OpKind::recv; }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops[2].size += std::uint64_t{1} << 40; }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.requirements[0].edge = Edge::start; }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) { other.ops.push_back(other.ops[2]); }));
-    EXPECT_FALSE(differs_in_peers_only([](RankSchedule& other) {
+    EXPECT_TRUE(differs_in_values_only([](RankSchedule& /*other*/) {}));
+    EXPECT_TRUE(differs_in_values_only([](RankSchedule& other) { other.ops[0].peer = any; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.ops[0].size = 9; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.ops[1].tag = 3; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.ops[1].kind = OpKind::recv; }));
+    EXPECT_TRUE(differs_in_values_only([](RankSchedule& other) { other.ops[2].size = RankBlock::largest_value; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.ops[2].size = RankBlock::largest_value + 1; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.ops[2].cpu = 1; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.requirements[0].edge = Edge::start; }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) { other.ops.push_back(other.ops[2]); }));
+    EXPECT_FALSE(differs_in_values_only([](RankSchedule& other) {
         other.labels.clear();
         for (const char* label : {"x", "y", "x"}) {
             other.labels.add(label);

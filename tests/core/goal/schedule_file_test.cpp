@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "dice.hpp"
 #include "goal/goal_binary_reader.hpp"
 #include "goal/goal_writer.hpp"
+#include "goal/rank_block.hpp"
 #include "random_rank_schedule.hpp"
 #include "schedule_damage.hpp"
 #include "temporary_file.hpp"
@@ -55,13 +57,20 @@ std::string from_hex(std::string_view hex) {
     return bytes;
 }
 
+/// Calcs below and above what a rank has a value of its own for, and what a word holds.
+constexpr std::array<std::uint64_t, 6> calc_sizes{
+    0, 5, RankBlock::largest_value, RankBlock::largest_value + 1, op_word::longest_calc, op_word::longest_calc + 1};
+
 std::vector<RankSchedule> random_ranks(Dice& dice, std::uint32_t most) {
     const std::uint32_t count = 1 + dice.small(5);
     std::vector<RankSchedule> ranks;
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (i > 0 && dice.one_in(3)) {  // the rank before, with other peers
+        if (i > 0 && dice.one_in(3)) {  // the rank before, with other peers and sometimes other calcs
             ranks.push_back(ranks.back());
             for (Op& op : ranks.back().ops) {
+                if (op.kind == OpKind::calc && dice.one_in(2)) {
+                    op.size = calc_sizes[dice.roll(calc_sizes.size())];
+                }
                 const bool from_any = op.kind == OpKind::recv && dice.one_in(4);
                 op.peer = op.kind == OpKind::calc ? 0 : from_any ? any : dice.small(count);
             }
@@ -343,6 +352,23 @@ TEST(GoalBinaryReader, AChangedByteOfARankLikeTheOneBeforeIsReadOrRefusedAsAnyOt
                 found = error.what();
             }
             ASSERT_EQ(found, expected) << at;
+        }
+    }
+}
+
+TEST(GoalBinaryReader, RanksThatDifferInTheirCalcsAreReadWhateverTheirLengths) {
+    const TemporaryFolder folder;
+    for (const std::uint64_t first : calc_sizes) {
+        for (const std::uint64_t second : calc_sizes) {
+            std::vector<RankSchedule> ranks(3);
+            for (std::size_t rank = 0; rank < 3; ++rank) {
+                ranks[rank].ops = {{.size = rank == 0 ? first : second, .kind = OpKind::calc}};
+            }
+            write(folder / "x.bin", ScheduleFormat::loggopsim, ranks);
+            const Graph graph = read_schedule(folder / "x.bin");
+            EXPECT_EQ(graph.op(0, 0).size, first);
+            EXPECT_EQ(graph.op(1, 0).size, second);
+            EXPECT_EQ(graph.op(2, 0).size, second);
         }
     }
 }

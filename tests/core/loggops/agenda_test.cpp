@@ -56,11 +56,13 @@ class OneRank {
         agenda_.make() = request;
         agenda_.added();
     }
-    void close_and_open() {
+    /// `waiting`: the number of pending requests.
+    void close_and_open(std::size_t waiting) {
         pending_ = agenda_.close();
         std::size_t requests = 0;
         agenda_.each(pending_, [&](const AnyRequest&) { ++requests; });
-        EXPECT_EQ(requests == 0, pending_.none());
+        EXPECT_EQ(requests, waiting);
+        EXPECT_EQ(pending_.none(), waiting == 0);
         agenda_.open(pending_);
     }
     Agenda<goal::NoCookie>& agenda() { return agenda_; }
@@ -88,7 +90,7 @@ void expect_order(std::uint64_t seed, std::size_t most) {
             add();
         }
         if (dice.one_in(4)) {
-            rank.close_and_open();
+            rank.close_and_open(waiting.size());
         }
         if (waiting.empty() || (growing && !dice.one_in(3))) {
             continue;
@@ -99,8 +101,8 @@ void expect_order(std::uint64_t seed, std::size_t most) {
             });
         const auto next = rank.agenda().next(free_times.data());
         ASSERT_EQ(next.at, std::get<0>(order_of(*expected, free_times)));
-        const std::uint32_t slot = rank.agenda().take(next.index);
-        const AnyRequest& taken = rank.agenda()[slot];
+        const std::uint32_t taken_number = rank.agenda().take(next.queue);
+        const AnyRequest& taken = rank.agenda()[taken_number];
         ASSERT_EQ(order_of(taken, free_times), order_of(*expected, free_times));
         waiting.erase(expected);
         now = std::max(now, next.at);
@@ -111,7 +113,7 @@ void expect_order(std::uint64_t seed, std::size_t most) {
         if (waiting.size() < most && dice.one_in(3)) {
             add();
         }
-        rank.agenda().done(slot);
+        rank.agenda().done(taken_number);
     }
 }
 
@@ -123,6 +125,49 @@ TEST(Agenda, ManyRequestsStartInOrder) {
 }
 TEST(Agenda, RequestsStartInOrderWhereFewBecomeManyAndFewAgain) {
     expect_order(3, 16);
+}
+
+/// Twice as many in any of these orders would take four times as long if each walked past the others.
+TEST(Agenda, ManyRequestsAreAddedInAnyOrderOfTheirReadyTimes) {
+    constexpr std::uint32_t count = 200'000;
+    constexpr std::uint32_t far = 1'000'000;
+    for (int order = 0; order < 3; ++order) {
+        Agenda<goal::NoCookie> agenda;
+        const std::vector<Time> free_times(layout.size());
+        agenda.open({});
+        for (std::uint32_t i = 0; i < count; ++i) {
+            AnyRequest& request = agenda.make() = {};
+            request.ready.op_index = i;
+            request.ready.at = i == 0 ? 0 : order == 0 ? far - i : i < count / 2 ? far + i : order == 1 ? i : far - i;
+            agenda.added();
+        }
+        Time last = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t request = agenda.take(agenda.next(free_times.data()).queue);
+            ASSERT_GE(agenda[request].ready.at, last);
+            last = agenda[request].ready.at;
+            agenda.done(request);
+        }
+        EXPECT_TRUE(agenda.idle());
+    }
+}
+
+TEST(Agenda, WhatIsDiscardedIsUsedAgain) {
+    Agenda<goal::NoCookie> agenda;
+    for (int time = 0; time < 100; ++time) {
+        agenda.open({});
+        for (std::uint16_t i = 0; i < 40; ++i) {
+            AnyRequest& request = agenda.make() = {};
+            request.first_resource = request.second_resource = i % 5;
+            request.handle = 1;
+            agenda.added();
+        }
+        std::uint32_t sum = 0;
+        const PendingRequests pending = agenda.close();
+        agenda.each(pending, [&](const AnyRequest& request) { sum += request.handle; });
+        EXPECT_EQ(sum, 40U);
+        agenda.discard(pending);
+    }
 }
 
 TEST(Agenda, HasNoNextRequestWhenNoneIsPending) {
@@ -144,14 +189,14 @@ TEST(Agenda, KeepsTheRequestsOfEachRankApart) {
         }
         ranks[rank] = agenda.close();
     }
-    EXPECT_FALSE(ranks[1].in_queues());
-    EXPECT_TRUE(ranks[2].in_queues());
+    EXPECT_FALSE(ranks[1].many());
+    EXPECT_TRUE(ranks[2].many());
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
         agenda.open(ranks[rank]);
         for (std::uint32_t place = 0; place < counts[rank]; ++place) {
-            const std::uint32_t slot = agenda.take(agenda.next(free_times.data()).index);
-            EXPECT_EQ(agenda[slot].ready.op_index, 100 * rank + place);
-            agenda.done(slot);
+            const std::uint32_t taken_number = agenda.take(agenda.next(free_times.data()).queue);
+            EXPECT_EQ(agenda[taken_number].ready.op_index, 100 * rank + place);
+            agenda.done(taken_number);
         }
         EXPECT_TRUE(agenda.idle());
         EXPECT_TRUE(agenda.close().none());

@@ -51,7 +51,7 @@ TEST(OpExecution, AReceiveOfAnUnexpectedMessageEndsWhenBothAreThere) {
         if (!processed_first) {
             EXPECT_TRUE(rank.parts().dependencies.ready().empty()) << "the message is not processed yet";
             const auto next = rank.parts().agenda.next(rank.parts().current.free_times());
-            const auto& request = rank.parts().agenda[next.index];
+            const auto& request = rank.parts().agenda.head(next.queue);
             rank.part.message_processed(request.handle,
                                         rank.parts().reception().receive(rank.parts().current, request, 0, next.at));
         }

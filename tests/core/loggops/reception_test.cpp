@@ -49,9 +49,9 @@ TEST(Reception, AReceptionThatCannotBeginBeforeTheNextEventIsRequested) {
     ASSERT_TRUE(parts.agenda.one());
     const auto next = parts.agenda.next(parts.rank.free_times());
     EXPECT_EQ(next.at, 4000);
-    EXPECT_EQ(parts.agenda[next.index].kind, RequestKind::receive_expected);
-    EXPECT_EQ(parts.agenda[next.index].ready.op_index, 9U);
-    EXPECT_EQ(parts.reception.receive_expected(parts.rank, parts.agenda[next.index], next.at), 4000 + 30 + 20);
+    EXPECT_EQ(parts.agenda.head(next.queue).kind, RequestKind::receive_expected);
+    EXPECT_EQ(parts.agenda.head(next.queue).ready.op_index, 9U);
+    EXPECT_EQ(parts.reception.receive_expected(parts.rank, parts.agenda.head(next.queue), next.at), 4000 + 30 + 20);
 }
 
 TEST(Reception, AnUnexpectedMessageIsReceivedOnArrivalAndItsReceiveEndsWhenItIsPosted) {

@@ -42,9 +42,9 @@ class TwoRanks {
     /// The only pending request of a thread's rank, which starts.
     static std::pair<Request, Time> start_only_request(Thread& thread, const RankFixture::Current& rank) {
         const auto next = thread.agenda.next(rank.free_times());
-        const std::uint32_t slot = thread.agenda.take(next.index);
-        const Request request = thread.agenda[slot];
-        thread.agenda.done(slot);
+        const std::uint32_t number = thread.agenda.take(next.queue);
+        const Request request = thread.agenda[number];
+        thread.agenda.done(number);
         EXPECT_TRUE(thread.agenda.idle());
         return {request, next.at};
     }

@@ -171,5 +171,35 @@ TEST(Transmission, MessagesBeyondTheLastClassHaveTheirOwnCostsAndTravelWhole) {
     EXPECT_NE(parts.transmission.classify(moved), Message::no_class);
 }
 
+/// A rank that is rolled back sends the same again.
+TEST(MessageClasses, AMessageKeepsItsClassOrHasNoneForEver) {
+    machine::Machine machine = small_machine();
+    MessageClasses classes(machine);
+    std::vector<std::uint16_t> first;
+    for (int time = 0; time < 2; ++time) {
+        for (std::uint32_t i = 0; i < 2 * MessageClasses::most; ++i) {
+            const std::uint16_t number = classes.number(i % 100, i / 100);
+            if (time == 0) {
+                first.push_back(number);
+            }
+            ASSERT_EQ(number, first[i]);
+            ASSERT_EQ(number, i < MessageClasses::most ? i : Message::no_class);
+            if (number != Message::no_class) {
+                ASSERT_EQ(classes[number].message.size, i % 100);
+                ASSERT_EQ(classes[number].message.tag, i / 100);
+            }
+        }
+    }
+}
+
+TEST(MessageClasses, AMessageWhoseCostsOverflowHasNoClassHoweverOftenItComes) {
+    machine::Machine machine = small_machine();
+    machine.network.segments[0].parameters.G = 1e17;
+    MessageClasses classes(machine);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_THROW(classes.number(1'000'000, 0), TimeOverflow);
+    }
+}
+
 }  // namespace
 }  // namespace idlewave::loggops

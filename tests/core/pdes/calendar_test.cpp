@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dice.hpp"
@@ -117,6 +118,32 @@ void expect_windows(Time lookahead, std::uint32_t lps, std::uint32_t writers) {
         }
     }
     while (calendars.take_window()) {
+    }
+}
+
+/// How many they are decides by which sort. An anti-message comes behind its event, so each sort must be stable.
+TEST(BlockEvents, TheEventsOfAnLpKeepTheOrderInWhichTheyCame) {
+    Dice dice(1);
+    for (unsigned shift = 1; shift <= Grid::largest_block_shift; ++shift) {
+        const std::uint32_t lps = (1U << shift) - 1;
+        const Grid grid(Time{1000}, lps);
+        ASSERT_EQ(grid.block_shift, shift);
+        ChunkStore store;
+        CalendarQueue calendar(grid, store);
+        BlockEvents block(grid);
+        std::int64_t cell = 0;
+        for (const std::uint32_t count : {1U, 2U, 24U, 25U, 100U, lps / 4, lps / 4 + 1, lps, 3 * lps}) {
+            calendar.advance(cell);
+            for (std::uint32_t sequence = 0; sequence < count; ++sequence) {
+                calendar.push(grid.begin_of(cell), dice.small(lps), 5, sequence, 0);
+            }
+            block.gather(calendar, 0, cell++);
+            ASSERT_EQ(block.size(), count);
+            const auto order = [](const QueuedEvent& event) { return std::pair(event.lp, event.sequence); };
+            for (std::size_t i = 1; i < count; ++i) {
+                ASSERT_LT(order(block.events()[i - 1]), order(block.events()[i])) << shift << ", " << count;
+            }
+        }
     }
 }
 

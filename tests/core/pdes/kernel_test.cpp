@@ -43,7 +43,10 @@ class Toy {
             return run(state, {}, until, context);
         }
 
-        static void prefetch(const State& /*state*/, std::uint32_t /*lp*/) {}
+        static void prefetch_lp(std::uint32_t /*lp*/) {}
+        static void prefetch_state(const State& /*state*/, std::uint32_t /*lp*/) {}
+        static void prefetch_for_event(const State& /*state*/, std::uint32_t /*source*/, const Payload& /*payload*/) {}
+        static void prefetch_for_timer(const State& /*state*/) {}
         [[nodiscard]] std::uint64_t& executed() { return executed_; }
 
         template <class Context>

@@ -46,26 +46,25 @@ TEST(LpEvents, BothLoopsGiveTheEventsOfEachLpInTheirOrder) {
         EXPECT_EQ(found, counts);
         next = 0;
         found.assign(counts.size(), 0);
-        pdes::each_lp_of_block(events, none, none, use);
+        pdes::each_lp_of_block(events, none, none, none, use);
         EXPECT_EQ(found, counts);
     }
 }
 
-TEST(LpEvents, PrefetchesWhatLiesAhead) {
+TEST(LpEvents, PrefetchesWhatLiesAheadInThreeSteps) {
     const std::vector<QueuedEvent> block = block_of(std::vector<std::size_t>(100, 1));
     const std::span<const QueuedEvent> events(block.data(), 100);
-    std::vector<bool> prefetched(100);
-    std::vector<bool> prefetched_more(100);
-    pdes::each_lp_of_block(
-        events, [&](const QueuedEvent& event) { prefetched[event.lp] = true; },
-        [&](const QueuedEvent& event) {
-            EXPECT_TRUE(event.lp < pdes::BlockEvents::margin || prefetched[event.lp]);
-            prefetched_more[event.lp] = true;
-        },
-        [&](std::span<const QueuedEvent> of_lp) {
-            const std::uint32_t lp = of_lp.front().lp;
-            EXPECT_TRUE(lp < pdes::BlockEvents::margin || prefetched_more[lp]);
-        });
+    std::vector<int> steps(100);
+    const auto step = [&steps](int number) {
+        return [&steps, number](const QueuedEvent& event) {
+            EXPECT_TRUE(event.lp < pdes::BlockEvents::margin || steps[event.lp] >= number - 1);
+            steps[event.lp] = number;
+        };
+    };
+    pdes::each_lp_of_block(events, step(1), step(2), step(3), [&](std::span<const QueuedEvent> of_lp) {
+        const std::uint32_t lp = of_lp.front().lp;
+        EXPECT_TRUE(lp < pdes::BlockEvents::margin || steps[lp] == 3);
+    });
 }
 
 }  // namespace
