@@ -46,6 +46,8 @@ ROOTED = ("bcast", "reduce")
 """Those that a barrier follows."""
 NEAR = 1.1
 """A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
+WORK_NEAR = 1.25
+"""… and its fixed works, as many additions as the probe makes, within this factor of the machine's."""
 BARRIER_NEAR = 1.25
 """One of a collective counts if its barriers are, too, within this factor of the machine's."""
 ENOUGH = 0.9
@@ -100,7 +102,7 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
     """The samples of the loops, which are started STARTS times: loop, size, time_ps of one repetition, before_ns,
-    after_ns, barrier_before_ns, barrier_after_ns."""
+    after_ns, barrier_before_ns, barrier_after_ns, work_before_ns, work_after_ns."""
     each = [one_start(setting, program, ranks, seconds / STARTS, most, STARTS * seed + i) for i in range(STARTS)]
     return pd.concat(each, ignore_index=True)
 
@@ -126,7 +128,15 @@ def one_start(setting: Setting, program: Path, ranks: int, seconds: float, most:
 
 def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
     """The samples at the speed of the machine that was measured."""
-    return samples[is_near(samples, "", pilot_of(network), NEAR)]
+    works = is_near(samples, "work_", works_of(network)[0], WORK_NEAR)
+    return samples[works & is_near(samples, "", pilot_of(network), NEAR)]
+
+
+def works_of(network: NetworkMeasurement) -> tuple[float, float]:
+    """The time of the fixed work at the speed of the machine that was measured, and the least of all its speeds, ns."""
+    assert network.patterns is not None
+    works = network.patterns.speeds["work_ns"]
+    return float(works.iloc[network.patterns.speed]), float(works.min())
 
 
 def pilot_of(network: NetworkMeasurement) -> float:
@@ -175,6 +185,12 @@ class Attempt:
         return self.own.groupby(POINT).ngroups / self.points
 
     @property
+    def rank(self) -> tuple[bool, float]:
+        """The larger, the better: cores that nothing shares go before samples of many points."""
+        own, least = works_of(self.network)
+        return own <= WORK_NEAR * least, self.share
+
+    @property
     def floor(self) -> pd.Series:
         """By point, how far the half behind is from the half before: what no prediction from between them can know."""
         before, after = (half.groupby(POINT)["time_ps"].median() for half in (self.before, self.after))
@@ -182,16 +198,17 @@ class Attempt:
 
 
 def measured(setting: Setting, program: Path, options: argparse.Namespace) -> Attempt:
-    """The machine between two halves of the loops; again, if the loops had other speeds than the machine."""
+    """The machine between two halves of the loops; again, if the loops had other speeds than the machine, or if most of
+    the time other work shared its cores."""
     attempts: list[Attempt] = []
-    while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].share < ENOUGH):
+    while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].rank < (True, ENOUGH)):
         seed = 2 * len(attempts) + 1
         before = loops(setting, program, 2, options.seconds / 2, options.max_size, seed)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, seed + 1)
         points = pd.concat([before, after]).groupby(POINT).ngroups
         attempts.append(Attempt(network, at_speed(before, network), at_speed(after, network), points))
-    return max(attempts, key=lambda attempt: attempt.share)
+    return max(attempts, key=lambda attempt: attempt.rank)
 
 
 def collective_time(machine: Machine, ranks: int, name: str, size: int) -> float:

@@ -3,8 +3,9 @@
 // mpiexec -n P truth_loops FILE SECONDS MAX_SIZE SEED
 // It shares no code with the probes. Each loop is timed by rank 0 from a barrier on, after two repetitions that are
 // not. A barrier follows each broadcast and each reduction, so that no rank runs ahead. Before and after it the times
-// of a ping-pong of one byte and of a barrier say how fast the machine is. FILE gets a line a sample:
-// loop,size,repetitions,elapsed_ns,before_ns,after_ns,barrier_before_ns,barrier_after_ns.
+// of a ping-pong of one byte, of a barrier and of a fixed piece of work, the longest of all ranks, say how fast the
+// machine is. FILE gets a line a sample:
+// loop,size,repetitions,elapsed_ns,before_ns,after_ns,barrier_before_ns,barrier_after_ns,work_before_ns,work_after_ns.
 
 #include <mpi.h>
 
@@ -20,7 +21,8 @@ namespace {
 constexpr int window = 64;
 constexpr int pilots = 8;
 constexpr const char* columns =
-    "loop,size,repetitions,elapsed_ns,before_ns,after_ns,barrier_before_ns,barrier_after_ns\n";
+    "loop,size,repetitions,elapsed_ns,before_ns,after_ns,barrier_before_ns,barrier_after_ns,"
+    "work_before_ns,work_after_ns\n";
 const std::vector<std::string> point_to_point{"latency", "bandwidth", "bidirectional bandwidth"};
 const std::vector<std::string> collectives{"barrier", "bcast", "reduce", "allreduce", "alltoall"};
 
@@ -46,6 +48,30 @@ class Loops {
     }
 
     double barrier() { return time({"barrier", 0}, pilots) / pilots; }
+
+    // The shortest time of additions that leave no arithmetic unit idle, of some, ns.
+    static double work() {
+        double least = additions();
+        for (int i = 0; i < 5; ++i) least = std::min(least, additions());
+        return least;
+    }
+
+    static double additions() {
+        long a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;
+        const double begin = MPI_Wtime();
+        for (int i = 0; i < 1000; ++i) {
+            ++a, ++b, ++c, ++d, ++e, ++f;
+            asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+        }
+        return (MPI_Wtime() - begin) * 1e9;
+    }
+
+    // The longest of all ranks.
+    static double longest(double own) {
+        double found = 0;
+        MPI_Allreduce(&own, &found, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        return found;
+    }
 
     double time(const Item& item, int repetitions) {
         for (int i = 0; i < 2; ++i) once(item);
@@ -162,15 +188,18 @@ int main(int argc, char** argv) {
             MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
             if (go_on == 0) break;
             const int messages = item.loop.find("bandwidth") == std::string::npos ? 1 : window;
-            const int repetitions = std::clamp((1 << 20) / std::max(item.size * messages, 1), 4, 512 / messages);
+            const int repetitions = std::clamp((1 << 19) / std::max(item.size * messages, 1), 2, 256 / messages);
             const double before = loops.pilot();
             const double barrier_before = loops.barrier();
+            const double work_before = Loops::longest(Loops::work());
             const double elapsed = loops.time(item, repetitions);
+            const double work_after = Loops::longest(Loops::work());
             const double barrier_after = loops.barrier();
             const double after = loops.pilot();
             if (file != nullptr) {
-                std::fprintf(file, "%s,%d,%d,%.0f,%.0f,%.0f,%.0f,%.0f\n", item.loop.c_str(), item.size, repetitions,
-                             elapsed, before, after, barrier_before, barrier_after);
+                std::fprintf(file, "%s,%d,%d,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n", item.loop.c_str(), item.size,
+                             repetitions, elapsed, before, after, barrier_before, barrier_after, work_before,
+                             work_after);
             }
         }
     }

@@ -91,8 +91,8 @@ inline std::vector<std::string> rooted_names() {
 
 // The calls of one sample: many of what is short, since a clock's reading takes time, too.
 inline int repetitions_of(const CollectiveItem& item, int ranks) {
-    constexpr std::int64_t bytes = 1 << 20;
-    constexpr std::int64_t most = 32;
+    constexpr std::int64_t bytes = 1 << 18;
+    constexpr std::int64_t most = 16;
     const std::int64_t moved = std::max<std::int64_t>(item.size, 1) * (has_blocks(item.collective) ? ranks : 1);
     return static_cast<int>(std::clamp<std::int64_t>(bytes / moved, 2, most));
 }

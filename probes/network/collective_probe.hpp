@@ -1,8 +1,9 @@
 // Collective operations of the ranks of a communicator, measured by size.
 //
 // A sample is the mean over some calls, after a few that are not timed. Operations and sizes are in an order drawn
-// anew for each round, and before and after each sample a ping-pong of one byte and a barrier are timed, which show the
-// machine's speed. Table of int64 in the output folder, described in collectives.json: collectives.i64, a row a sample.
+// anew for each round, and before and after each sample a ping-pong of one byte, a barrier and a fixed piece of work
+// are timed, which show the machine's speed. Table of int64 in the output folder, described in collectives.json:
+// collectives.i64, a row a sample.
 #pragma once
 
 #include <mpi.h>
@@ -21,6 +22,7 @@
 #include "common/ticks.hpp"
 #include "network/collective_loops.hpp"
 #include "network/control_variables.hpp"
+#include "network/fixed_work.hpp"
 #include "network/job.hpp"
 #include "network/mpi_program.hpp"
 #include "network/mpi_tool.hpp"
@@ -47,7 +49,14 @@ struct CollectiveSample {
     std::int64_t pilot_after_ns = 0;
     std::int64_t barrier_before_ns = 0;
     std::int64_t barrier_after_ns = 0;
+    WorkBeside work;
 };
+
+// Of what all ranks give it, which all call.
+inline std::int64_t largest(std::int64_t own, MPI_Comm world) {
+    MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, MPI_MAX, world);
+    return own;
+}
 
 inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, const CollectiveItem& item,
                                   MPI_Comm world) {
@@ -55,13 +64,16 @@ inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, co
     const std::int64_t disturbed = involuntary_switches();
     sample.pilot_before_ns = pilot.time();
     sample.barrier_before_ns = pilot.barrier_time();
+    const std::int64_t work_before_ns = fixed_work_ns();
     loops.repeat(item, 2);
     const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
     loops.repeat(item, sample.repetitions);
     sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
+    const std::int64_t work_after_ns = fixed_work_ns();
     sample.barrier_after_ns = pilot.barrier_time();
     sample.pilot_after_ns = pilot.time();
     sample.disturbed = involuntary_switches() - disturbed;
+    sample.work = {largest(work_before_ns, world), largest(work_after_ns, world)};
     return sample;
 }
 
@@ -102,12 +114,12 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
 
 inline std::string summary(const Options& options, const std::vector<ProcessPlace>& places, bool interrupted) {
     json::Object tables;
-    tables.add("samples",
-               json::Object()
-                   .add("file", "collectives.i64")
-                   .add("columns", std::vector<std::string>{"collective", "size", "repetitions", "elapsed_ns", "at_ns",
-                                                            "disturbed", "pilot_before_ns", "pilot_after_ns",
-                                                            "barrier_before_ns", "barrier_after_ns"}));
+    tables.add("samples", json::Object()
+                              .add("file", "collectives.i64")
+                              .add("columns", std::vector<std::string>{
+                                                  "collective", "size", "repetitions", "elapsed_ns", "at_ns",
+                                                  "disturbed", "pilot_before_ns", "pilot_after_ns", "barrier_before_ns",
+                                                  "barrier_after_ns", "work_before_ns", "work_after_ns"}));
     std::vector<json::Object> variables;
     for (const ControlVariable& variable : control_variables()) {
         variables.push_back(json::Object()
@@ -136,7 +148,9 @@ inline void record(const Options& options, MPI_Comm world, const std::vector<Pro
                                             sample.pilot_before_ns,
                                             sample.pilot_after_ns,
                                             sample.barrier_before_ns,
-                                            sample.barrier_after_ns};
+                                            sample.barrier_after_ns,
+                                            sample.work.before_ns,
+                                            sample.work.after_ns};
         recording.write(row, sample.at_ns, share);
     });
     recording.finish(summary(options, places, stopped));

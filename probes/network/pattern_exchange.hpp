@@ -126,6 +126,14 @@ class PatternExchange {
         return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
     }
 
+    // The larger of what both ranks give it, which both call.
+    [[nodiscard]] std::int64_t larger(std::int64_t own) const {
+        std::int64_t other = 0;
+        MPI_Sendrecv(&own, 1, MPI_INT64_T, peer_, answer_tag, &other, 1, MPI_INT64_T, peer_, answer_tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        return std::max(own, other);
+    }
+
   private:
     void once(const PatternItem& item) {
         switch (item.pattern) {

@@ -112,10 +112,11 @@ inline std::vector<PatternItem> items_after_computation(const std::vector<std::i
     return items;
 }
 
-// The repetitions of one sample: many of what is short, since a clock's reading takes time, too.
+// The repetitions of one sample: many of what is short, since a clock's reading takes time, too; but no longer than
+// needed, since the machine's speed may change within a millisecond.
 inline int repetitions_of(const PatternItem& item) {
-    constexpr std::int64_t bytes = 1 << 20;
-    constexpr std::int64_t messages = 512;
+    constexpr std::int64_t bytes = 1 << 18;
+    constexpr std::int64_t messages = 128;
     constexpr std::int64_t most = 64;
     const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
     return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, most));

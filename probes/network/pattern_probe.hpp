@@ -1,10 +1,11 @@
 // Patterns of messages, as programs have them, measured: what a machine's parameters are held against. They are between
 // ranks 0 and 1; of more than two ranks, each also exchanges messages with several others at once.
 //
-// A sample is the mean over some repetitions, after one that is not timed; an exchange after a computation is one
+// A sample is the mean over some repetitions, after two that are not timed; an exchange after a computation is one
 // alone. Patterns, windows and sizes are in an order drawn anew for each round, and before and after each sample a
-// ping-pong of one byte is timed: so a change of the machine's speed is seen as one, and is not taken for a difference
-// between patterns. Table of int64 in the output folder, described in patterns.json: patterns.i64, a row a sample.
+// ping-pong of one byte and a fixed piece of work are timed: so a change of the machine's speed is seen as one, and is
+// not taken for a difference between patterns. Table of int64 in the output folder, described in patterns.json:
+// patterns.i64, a row a sample.
 #pragma once
 
 #include <mpi.h>
@@ -22,6 +23,7 @@
 #include "common/stop.hpp"
 #include "common/switches.hpp"
 #include "common/ticks.hpp"
+#include "network/fixed_work.hpp"
 #include "network/job.hpp"
 #include "network/mpi_program.hpp"
 #include "network/mpi_tool.hpp"
@@ -50,7 +52,11 @@ struct PatternSample {
     std::int64_t disturbed = 0;   // involuntary context switches
     std::int64_t pilot_before_ns = 0;
     std::int64_t pilot_after_ns = 0;
+    WorkBeside work;
 };
+
+// Repetitions of a pattern before those of a sample: large buffers are in the caches only after the second one.
+constexpr int untimed = 2;
 
 // The ranks of the job.
 struct Ranks {
@@ -73,19 +79,22 @@ class Exchanges {
         if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
         const std::int64_t disturbed = involuntary_switches();
         sample.pilot_before_ns = pair_.pilot();
+        const std::int64_t work_before_ns = fixed_work_ns();
         if (item.pattern == Pattern::peers && ranks_.own == 0) {
-            order_others(ranks_.all, {item.window, item.size, 1 + sample.repetitions});
+            order_others(ranks_.all, {item.window, item.size, untimed + sample.repetitions});
         }
         if (item.pattern == Pattern::peers) MPI_Barrier(MPI_COMM_WORLD);  // all are awake
-        repeat(item, 1);
+        repeat(item, untimed);
         pair_.take_excess_ns();
         const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
         repeat(item, sample.repetitions);
         sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
+        const std::int64_t work_after_ns = fixed_work_ns();
         const std::int64_t excess = item.pattern == Pattern::late ? pair_.excess_of_receiver_ns() : 0;
         const bool lost_cpu = excess >= sample.elapsed_ns;  // the receiver did, for longer than all of this took
         if (!lost_cpu) sample.elapsed_ns -= excess;
         sample.pilot_after_ns = pair_.pilot();
+        sample.work = {pair_.larger(work_before_ns), pair_.larger(work_after_ns)};
         sample.disturbed = involuntary_switches() - disturbed + (lost_cpu ? 1 : 0);
         return sample;
     }
@@ -98,12 +107,15 @@ class Exchanges {
         PatternSample sample{item, 1};
         sample.pilot_before_ns = pair_.pilot();
         if (item.delay_ns < longest_to_repeat) pair_.repeat(item, 1);
+        const std::int64_t work_before_ns = fixed_work_ns();
         pair_.repeat(item, 1);
+        const std::int64_t work_after_ns = fixed_work_ns();
         pair_.pilot();  // the first pilot is in cold caches, too
         sample.pilot_after_ns = pair_.pilot();
         const PatternExchange::Exchange exchange = pair_.last_exchange();
         sample.elapsed_ns = exchange.ns;
         sample.disturbed = exchange.disturbed;
+        sample.work = {pair_.larger(work_before_ns), pair_.larger(work_after_ns)};
         return sample;
     }
 
@@ -156,11 +168,12 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
 
 inline std::string summary(const Options& options, const std::vector<ProcessPlace>& places, bool interrupted) {
     json::Object tables;
-    tables.add("samples", json::Object()
-                              .add("file", "patterns.i64")
-                              .add("columns", std::vector<std::string>{"pattern", "window", "size", "repetitions",
-                                                                       "delay_ns", "elapsed_ns", "at_ns", "disturbed",
-                                                                       "pilot_before_ns", "pilot_after_ns"}));
+    tables.add("samples",
+               json::Object()
+                   .add("file", "patterns.i64")
+                   .add("columns", std::vector<std::string>{"pattern", "window", "size", "repetitions", "delay_ns",
+                                                            "elapsed_ns", "at_ns", "disturbed", "pilot_before_ns",
+                                                            "pilot_after_ns", "work_before_ns", "work_after_ns"}));
     json::Object object;
     object.add("probe", "patterns").add("library", library_version()).add("ranks", describe(places));
     object.add("patterns", pattern_names).add("max_size", options.max_size).add("changes", options.changes);
@@ -185,7 +198,9 @@ inline void record(const Options& options, const std::vector<ProcessPlace>& plac
                                             sample.at_ns,
                                             sample.disturbed,
                                             sample.pilot_before_ns,
-                                            sample.pilot_after_ns};
+                                            sample.pilot_after_ns,
+                                            sample.work.before_ns,
+                                            sample.work.after_ns};
         recording.write(row, sample.at_ns, share);
     });
     recording.finish(summary(options, places, stop_asked()));

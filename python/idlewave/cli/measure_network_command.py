@@ -89,7 +89,7 @@ def _transport_names(_context: click.Context, _parameter: click.Parameter, begun
     "--speed",
     type=Count(0),
     help="Of a machine that had several speeds, fit the parameters of this one; 0 is the fastest (default: the most "
-    "frequent).",
+    "frequent on cores that no other work shared).",
 )
 @option("max_size", int, LARGEST)
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")

@@ -15,6 +15,8 @@ COLUMNS = [
     *("pattern", "window", "size", "repetitions", "delay_ns", "elapsed_ns", "at_ns", "disturbed"),
     *("pilot_before_ns", "pilot_after_ns"),
 ]
+WORKS = ["work_before_ns", "work_after_ns"]
+"""Columns that earlier versions did not record."""
 ITEMS = [(0, 1, 1), (0, 1, 4096), (1, 1, 1), (1, 16, 4096), (3, 16, 4096)]
 """Pattern, window and size of what was measured."""
 SAMPLES = 9
@@ -28,13 +30,14 @@ def time_ns(pattern: int, window: int, size: int) -> int:
 def write(folder: Path, rows: npt.ArrayLike, **changes: object) -> None:
     """A recording with these rows."""
     folder.mkdir(exist_ok=True, parents=True)
-    np.array(rows, dtype="<i8").tofile(folder / "patterns.i64")
+    table = np.array(rows, dtype="<i8")
+    table.tofile(folder / "patterns.i64")
     said = {
         "probe": "patterns",
         "ranks": [{"host": "a"}, {"host": "b"}],
         "patterns": list(PATTERNS),
         "interrupted": False,
-        "tables": {"samples": {"file": "patterns.i64", "columns": COLUMNS}},
+        "tables": {"samples": {"file": "patterns.i64", "columns": [*COLUMNS, *WORKS][: table.shape[1]]}},
     }
     (folder / "patterns.json").write_text(json.dumps(said | changes))
 
@@ -72,9 +75,15 @@ def items_after(sizes: Sequence[int]) -> list[PatternItem]:
 
 
 def rows_of(
-    measured: Sequence[PatternItem], machine: Machine, pilot_ns: int, random: np.random.Generator, scatter: float = 0.01
+    measured: Sequence[PatternItem],
+    machine: Machine,
+    pilot_ns: int,
+    random: np.random.Generator,
+    scatter: float = 0.01,
+    work_ns: int | None = None,
 ) -> list[tuple[int, ...]]:
-    """Samples of a machine that does what the simulator says, with a scatter."""
+    """Samples of a machine that does what the simulator says, with a scatter. `work_ns`: of the fixed work beside them,
+    None as earlier versions recorded them."""
     times = PatternPrograms(measured).times(machine) / 1000
     rows = []
     for i in range(SAMPLES):
@@ -82,5 +91,6 @@ def rows_of(
             pilots = [round(pilot_ns * random.normal(1, 0.01)) for _ in range(2)]
             elapsed = round(64 * time * random.normal(1, scatter))
             key = (PATTERNS.index(item.pattern), item.window, item.size)
-            rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots))
+            works = [] if work_ns is None else [work_ns, work_ns]
+            rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots, *works))
     return rows

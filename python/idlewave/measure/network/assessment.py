@@ -27,7 +27,7 @@ from .assessment_run import AssessmentRun
 from .files.network_recording import NetworkMeasurement, read_measurement
 from .fitting.collective_rules import CollectiveFit, fit_rules, merged
 from .fitting.loggp import LogGP
-from .fitting.machine_speeds import Speeds, find_speeds, usual_or
+from .fitting.machine_speeds import Speed, Speeds, find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
 from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
@@ -41,7 +41,7 @@ BEYOND = (
     "of calls and reductions that were measured. Across nodes Open MPI may choose others, which know what lies in a "
     "node (coll/han), and MPICH does (its compositions)."
 )
-LEAST_NEAR = 0.2
+LEAST_NEAR = 0.1
 """The share of samples at the machine's speed below which collectives were measured at another one."""
 QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
@@ -154,8 +154,8 @@ def read_assessment(
     """The measurement from the recording of PRTT in `folder`, and the patterns and collectives that were measured
     beside it: each is fitted to its samples at the same speed of the machine."""
     speeds = find_speeds(patterns.samples)
-    pilot_ns = speeds.pilots_ns[usual_or(speeds, speed)]
-    network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=pilot_ns)
+    own_speed = speeds.found[usual_or(speeds, speed)]
+    network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=own_speed.pilot_ns)
     fitted = assess_patterns(patterns.samples, changes_of(network.fit), network.fit.seen_limit, speed)
     if patterns.probe.get("interrupted"):
         fitted = replace(fitted, notes=(*fitted.notes, INTERRUPTED))
@@ -168,22 +168,21 @@ def read_assessment(
         return network
     cores = network.environment.get("cores")
     node_ranks = cores if network.one_node and isinstance(cores, int) else 1
-    own = assess_collectives(collectives, Machine("measured", fitted.level, node_ranks=node_ranks), pilot_ns)
-    return replace(network, collectives=own, collective_samples=collectives.samples)
+    rules = assess_collectives(collectives, Machine("measured", fitted.level, node_ranks=node_ranks), own_speed)
+    return replace(network, collectives=rules, collective_samples=collectives.samples)
 
 
-def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns: float | None = None) -> CollectiveFit:
-    """The rules of the library that was measured, with samples at the speed of `machine`: where a ping-pong of one byte
-    takes `pilot_ns` (None: as long as on the machine). Without such samples those of the usual speed count, and a note
-    says so."""
-    own = pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000
-    pilot = own if pilot_ns is None else pilot_ns
+def assess_collectives(found: CollectiveMeasurement, machine: Machine, speed: Speed | None = None) -> CollectiveFit:
+    """The rules of the library that was measured, with samples at the `speed` of `machine` (None: where a ping-pong of
+    one byte takes as long as on the machine). Without such samples those of the usual speed count, and a note says
+    so."""
+    own = speed or Speed(pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000)
     notes: tuple[str, ...] = ()
-    counted = pilot if found.share_near(pilot) >= LEAST_NEAR else None
+    counted = own if found.share_at(own) >= LEAST_NEAR else None
     if counted is None:
         notes = (
             "Collectives were measured at another speed than the machine's, at which a byte takes "
-            f"{plain_time(pilot * 1000)} there and back: their errors are partly that of the speed. Measure the "
+            f"{plain_time(own.pilot_ns * 1000)} there and back: their errors are partly that of the speed. Measure the "
             "machine just before.",
         )
     barriers = found.barrier_speeds(counted)
@@ -200,7 +199,7 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, pilot_ns:
 
 def _of_barriers(speeds: Speeds) -> str:
     """That the library's barrier had several speeds, and which samples do not count therefore."""
-    times = [plain_time(time * 1000) for time in speeds.pilots_ns]
+    times = [plain_time(speed.pilot_ns * 1000) for speed in speeds.found]
     others = " or ".join(time for number, time in enumerate(times) if number != speeds.usual)
     return (
         f"A barrier took {times[speeds.usual]} beside most samples of collectives. The {percent_text(speeds.others)} "

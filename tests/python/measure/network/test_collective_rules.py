@@ -19,6 +19,7 @@ from idlewave.machine import Level, Machine, Parameters
 from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.fitting.collective_rules import fit_rules, merged
 from idlewave.measure.network.fitting.collective_times import call_times
+from idlewave.measure.network.fitting.machine_speeds import Speed
 from idlewave.measure.network.job.collectives import measure_collectives, read_collectives
 from tracer_support import mpich, open_mpi
 
@@ -229,6 +230,9 @@ def test_rules_measured_with_other_numbers_of_ranks_and_those_written_by_hand_st
 
 # ---- recordings
 
+SPEED = Speed(PILOT_NS)
+"""Of all samples, if nothing shared their cores."""
+
 
 def test_a_recording_gives_the_median_time_of_a_call(tmp_path: Path) -> None:
     recorded(tmp_path)
@@ -241,19 +245,32 @@ def test_a_recording_gives_the_median_time_of_a_call(tmp_path: Path) -> None:
 def test_only_samples_at_the_speed_of_the_machine_count(tmp_path: Path) -> None:
     recorded(tmp_path)
     found = read_collectives(tmp_path)
-    assert len(found.table(PILOT_NS)) == len(found.table())
-    assert (found.share_near(PILOT_NS), found.share_near(3.0 * PILOT_NS)) == (1, 0)
+    assert len(found.table(SPEED)) == len(found.table())
+    assert (found.share_at(SPEED), found.share_at(Speed(3.0 * PILOT_NS))) == (1, 0)
+
+
+def test_samples_on_cores_that_other_work_shared_count_only_at_that_speed(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    found = read_collectives(tmp_path)
+    shared = found.samples["at_ns"] >= 6 * 10**6
+    found.samples[["work_before_ns", "work_after_ns"]] = np.where(shared, 1100, 670)[:, None].repeat(2, axis=1)
+    for work_ns, rounds in ((680.0, 6), (1050.0, 3)):
+        speed = Speed(PILOT_NS, work_ns)
+        assert found.share_at(speed) == pytest.approx(rounds / SAMPLES)
+        assert (found.table(speed)["samples"] == rounds).all()
+    assert (found.table()["samples"] == 6).all()
+    assert (found.table(SPEED)["samples"] == SAMPLES).all()  # that speed says nothing of cores
 
 
 def test_of_several_speeds_of_the_barrier_at_one_pilot_the_usual_one_counts_and_a_note_says_so(tmp_path: Path) -> None:
     """Collectives through a buffer of the node may take twice as long while a ping-pong takes as long as ever."""
     recorded(tmp_path, barriers_ns=[600] * 6 + [1400] * 3)
     found = read_collectives(tmp_path)
-    table = found.table(PILOT_NS)
+    table = found.table(SPEED)
     row = table[(table["collective"] == "allreduce") & (table["size"] == 4096)].iloc[0]
     assert row["samples"] == 6
     assert row["median_ps"] == pytest.approx(1000 * time_ns(2, 4096), rel=1e-3)
-    (note,) = (note for note in assess_collectives(found, MACHINE, PILOT_NS).notes if "A barrier took" in note)
+    (note,) = (note for note in assess_collectives(found, MACHINE, SPEED).notes if "A barrier took" in note)
     assert "A barrier took 600 ns beside most samples of collectives." in plain(note)
     assert "The 33 % of them beside which it took 1.4 µs do not count, where a size has others." in plain(note)
 
@@ -265,7 +282,7 @@ def test_a_size_without_the_usual_barrier_keeps_the_samples_at_the_machine_s_spe
     of_row = (samples["collective"] == "bcast") & (samples["size"] == 8)
     slow = samples["barrier_before_ns"] == 1400
     samples.loc[of_row & ~slow, "pilot_before_ns"] = 9 * PILOT_NS
-    table = found.table(PILOT_NS)
+    table = found.table(SPEED)
     row = table[(table["collective"] == "bcast") & (table["size"] == 8)].iloc[0]
     assert row["samples"] == 3
     assert (table.loc[table["collective"] == "allreduce", "samples"] == 6).all()
@@ -275,21 +292,21 @@ def test_interrupted_samples_say_nothing_of_the_usual_barrier(tmp_path: Path) ->
     recorded(tmp_path, barriers_ns=[600] * 3 + [1400] * 6)
     found = read_collectives(tmp_path)
     found.samples.loc[found.samples["barrier_before_ns"] == 1400, "disturbed"] = 1
-    assert (found.table(PILOT_NS)["samples"] == 3).all()
+    assert (found.table(SPEED)["samples"] == 3).all()
 
 
 def test_a_barrier_that_differs_before_and_after_a_sample_is_no_other_speed(tmp_path: Path) -> None:
     recorded(tmp_path, barriers_ns=[600] * SAMPLES)
     found = read_collectives(tmp_path)
     found.samples.loc[found.samples.index % 3 == 0, "barrier_after_ns"] = 1400
-    assert (found.table(PILOT_NS)["samples"] == SAMPLES).all()
-    assert not any("A barrier took" in note for note in assess_collectives(found, MACHINE, PILOT_NS).notes)
+    assert (found.table(SPEED)["samples"] == SAMPLES).all()
+    assert not any("A barrier took" in note for note in assess_collectives(found, MACHINE, SPEED).notes)
 
 
 def test_of_epochs_of_which_one_has_no_barriers_all_samples_count(tmp_path: Path) -> None:
     recorded(tmp_path / "epoch-1", barriers_ns=[600] * 6 + [1400] * 3)
     recorded(tmp_path / "epoch-2")
-    assert (read_collectives(tmp_path).table(PILOT_NS)["samples"] == 2 * SAMPLES).all()
+    assert (read_collectives(tmp_path).table(SPEED)["samples"] == 2 * SAMPLES).all()
 
 
 @pytest.mark.parametrize(
@@ -305,8 +322,8 @@ def test_without_barriers_with_one_speed_and_of_ranks_that_take_turns_all_sample
 ) -> None:
     recorded(tmp_path, **changes)
     found = read_collectives(tmp_path)
-    assert (found.table(PILOT_NS)["samples"] == SAMPLES).all()
-    assert not any("A barrier took" in note for note in assess_collectives(found, MACHINE, PILOT_NS).notes)
+    assert (found.table(SPEED)["samples"] == SAMPLES).all()
+    assert not any("A barrier took" in note for note in assess_collectives(found, MACHINE, SPEED).notes)
 
 
 def test_a_negative_barrier_is_refused_with_its_place(tmp_path: Path) -> None:

@@ -151,6 +151,12 @@ def test_a_sample_that_cannot_be_is_refused_by_its_number(
         read_patterns(tmp_path)
 
 
+def test_a_work_that_cannot_be_is_refused_by_its_sample(tmp_path: Path) -> None:
+    write(tmp_path, [(0, 1, 1, 4, 0, 100, 0, 0, 200, 200, 670, work_ns) for work_ns in (670, -1)])
+    with pytest.raises(InputError, match="work_after_ns of sample 1: expected 0 to"):
+        read_patterns(tmp_path)
+
+
 def test_a_recording_without_samples_or_with_an_unknown_pattern_is_refused(tmp_path: Path) -> None:
     recorded(tmp_path, patterns=["ping-pong", "stream", "blocking stream", "ring"])
     with pytest.raises(InputError, match=r"expected the patterns ping-pong, stream, .*, found ring"):
@@ -178,7 +184,8 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     assert first[["pattern", "window", "size"]].to_numpy().tolist() != (
         second[["pattern", "window", "size"]].to_numpy().tolist()
     )
-    assert (found.samples[["pilot_before_ns", "pilot_after_ns"]] > 0).all(axis=None)
+    beside = ["pilot_before_ns", "pilot_after_ns", "work_before_ns", "work_after_ns"]
+    assert (found.samples[beside] > 0).all(axis=None)
     assert (found.samples.loc[found.samples["pattern"] == "late receivers", "delay_ns"] >= 2000).all()
     after = found.samples[found.samples["pattern"] == AFTER].groupby("delay_ns")["elapsed_ns"]
     assert tuple(after.groups) == COMPUTED_NS

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 import scipy
 from idlewave.errors import MeasurementError, UsageError
+from idlewave.formatting import plain
 from idlewave.machine import Level, Machine, Parameters, Segment
-from idlewave.measure.network.fitting.machine_speeds import NONE, SMOOTHED, find_speeds, smoothed
+from idlewave.measure.network.fitting.machine_speeds import NONE, SMOOTHED, find_speeds, smoothed, usual_or
 from idlewave.measure.network.fitting.parameter_intervals import parameter_intervals
 from idlewave.measure.network.fitting.pattern_assessment import (
     PatternFit,
@@ -209,15 +210,82 @@ def test_a_sample_during_which_the_speed_changed_has_none() -> None:
     random = np.random.default_rng(2)
     fast, slow = (np.round(random.normal(mean, mean / 50, 200)).astype(int).tolist() for mean in (200, 700))
     found = find_speeds(pilots([*fast, *slow, 200, 5000], [*fast, *slow, 700, 5000]))
-    assert len(found.pilots_ns) == 2
+    assert len(found.found) == 2
     assert found.of_sample.tolist() == [0] * 200 + [1] * 200 + [NONE] * 2
+
+
+def beside(pilot_ns: int, work_ns: tuple[int, int], count: int) -> pd.DataFrame:
+    """Samples with the same pilots, and with these works before and after them."""
+    works = {"work_before_ns": work_ns[0], "work_after_ns": work_ns[1]}
+    return pilots([pilot_ns] * count, [pilot_ns] * count).assign(**works)
+
+
+def test_cores_that_other_work_shares_are_a_speed_though_a_ping_pong_hardly_shows_it() -> None:
+    own, shared, became_shared = (
+        beside(340, (670, 690), 60),
+        beside(350, (1100, 1150), 130),
+        beside(345, (670, 1100), 5),
+    )
+    found = find_speeds(pd.concat([own, shared, became_shared], ignore_index=True))
+    assert found.of_sample.tolist() == [0] * 60 + [1] * 130 + [NONE] * 5
+    assert [speed.work_ns for speed in found.found] == [680, 1125]
+    assert found.table["share"].tolist() == pytest.approx([60 / 190, 130 / 190])
+    assert find_speeds(pd.concat([own, shared]).drop(columns="work_before_ns")).of_sample.tolist() == [0] * 190
+
+
+def test_the_usual_speed_is_of_cores_of_its_own_where_a_fifth_of_the_samples_are() -> None:
+    shared = beside(340, (1100, 1100), 150)
+    for own, usual in ((50, 0), (20, 1)):
+        found = find_speeds(pd.concat([beside(340, (670, 670), own), shared], ignore_index=True))
+        assert (found.own_cores, found.usual) == (1, usual)
+        assert [usual_or(found, chosen) for chosen in (None, 0, 1)] == [usual, 0, 1]
+
+
+def test_shared_cores_can_have_several_speeds_of_a_ping_pong_each() -> None:
+    parts = [beside(800, (1100, 1100), 40), beside(340, (670, 670), 50), beside(800, (680, 670), 50)]
+    found = find_speeds(pd.concat(parts, ignore_index=True))
+    assert [(speed.pilot_ns, speed.work_ns) for speed in found.found] == [
+        (pytest.approx(340), 670),
+        (pytest.approx(800), 670),
+        (pytest.approx(800), 1100),
+    ]
+    assert found.own_cores == 2
+    assert found.of_sample.tolist() == [2] * 40 + [0] * 50 + [1] * 50
+
+
+@pytest.mark.parametrize("before_and_after", [(670, 700), (700, 670), (670, 1100)])
+def test_a_machine_whose_work_is_always_alike_has_one_speed(before_and_after: tuple[int, int]) -> None:
+    found = find_speeds(beside(340, before_and_after, 30))
+    assert len(found.found) == 1
+    assert found.of_sample.tolist() == [0] * 30
+
+
+def test_the_parameters_are_those_of_cores_that_nothing_shares(tmp_path: Path) -> None:
+    own = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
+    shared = Machine("shared", Level(Parameters(L=100_000, o_s=50_000, o_r=60_000, g=55_000)))
+    random = np.random.default_rng(1)
+    for epoch, (machine, work_ns) in enumerate([(shared, 1100), (own, 670), (shared, 1100)], 1):
+        rows = rows_of(items(SIZES, late_ns=5_000), machine, 340, random, work_ns=work_ns)
+        write(tmp_path / f"epoch-{epoch}", rows)
+    samples = read_patterns(tmp_path).samples
+    found = assess_patterns(samples)
+    assert (found.speed, found.speeds["share"].tolist()) == (0, pytest.approx([1 / 3, 2 / 3]))
+    ways = [
+        sum((p.L, p.o_s, p.o_r))
+        for p in (found.ranges[0].parameters, assess_patterns(samples, speed=1).ranges[0].parameters)
+    ]
+    assert ways == pytest.approx([170_000, 210_000], rel=0.03)
+    (note,) = (plain(note) for note in found.notes if "had 2 speeds" in note)
+    assert "0 with 170 ns and 670 ns (33 % of the samples) and 1 with 170 ns and 1.1 µs (67 %" in note
+    assert "The parameters are those of speed 0" in note
+    assert any("other work shared" in note and "67 %" in plain(note) for note in found.notes)
 
 
 def test_a_machine_of_one_speed_has_one_whatever_its_scatter() -> None:
     random = np.random.default_rng(3)
     for scatter in (0.0, 0.01, 0.1):
         values = np.round(1000 * np.exp(random.normal(0, scatter, 500))).astype(int).tolist()
-        assert len(find_speeds(pilots(values, values)).pilots_ns) == 1
+        assert len(find_speeds(pilots(values, values)).found) == 1
 
 
 def test_a_histogram_is_smoothed_as_scipy_does_it() -> None:

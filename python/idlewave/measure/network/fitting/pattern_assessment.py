@@ -14,7 +14,7 @@ from ....units import PICOSECONDS
 from .cold_cache_fit import ColdCacheFit, fit_cold_caches
 from .fitted_piece import FittedPiece
 from .loggp import median_interval
-from .machine_speeds import Speeds, find_speeds, usual_or
+from .machine_speeds import Speed, Speeds, find_speeds, usual_or
 from .pattern_fit import PatternRange, PieceFits, fit_patterns, level_of_ranges, with_intervals
 from .pattern_times import AFTER, COLD, KEYS, NOT_FITTED, PATTERNS, PEERS, PatternPrograms, items_of
 
@@ -32,9 +32,9 @@ class PatternFit:
 
     ranges: by size, the first from 0. S: the largest eager message in bytes; None: every message is eager. table: a row
     a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
-    error, simulated over measured less 1. speeds: a row a speed of the machine, the fastest first: pilot_ns, share.
-    speed: the number of the one that all of this is about. epochs: the starts of the probe. notes: sentences.
-    cold: the extra time of messages after a computation; None if that was not measured, or there is none.
+    error, simulated over measured less 1. speeds: a row a speed of the machine: see `Speeds.table`. speed: the number
+    of the one that all of this is about. epochs: the starts of the probe. notes: sentences. cold: the extra time of
+    messages after a computation; None if that was not measured, or there is none.
     """
 
     ranges: tuple[PatternRange, ...]
@@ -84,8 +84,8 @@ def assess_patterns(
     """Fit the parameters to `samples` (see PatternMeasurement).
 
     `changes`: the first size of each protocol that is known. `seen_limit`: the largest message whose send was not seen
-    to wait for its receiver; None if none was. `speed`: the number of the machine's speed, the fastest being 0; None:
-    the one that most samples had. Raises UsageError for a speed that the machine did not have, MeasurementError if
+    to wait for its receiver; None if none was. `speed`: the number of the machine's speed, as in `speeds`; None: the
+    usual one. Raises UsageError for a speed that the machine did not have, MeasurementError if
     every sample was interrupted.
     """
     speeds = find_speeds(samples)
@@ -195,16 +195,32 @@ def _held_out_notes(table: pd.DataFrame, held_out: pd.DataFrame) -> list[str]:
 
 
 def _speed_notes(speeds: Speeds, chosen: int) -> list[str]:
-    table = speeds.table
-    if len(table) == 1:
+    if len(speeds.found) == 1:
         return []
-    ways = [plain_time(float(pilot) * HALF_IN_PS) for pilot in table["pilot_ns"]]
-    shares = [percent_text(float(share)) for share in table["share"]]
-    each = " and ".join(f"{way} ({share} of the samples)" for way, share in zip(ways, shares, strict=True))
-    return [
-        f"The machine had {len(table)} speeds, seen by the time of a message of one byte: {each}. The parameters are "
-        f"those of the one with {ways[chosen]}; `measure network --from RECORDING --speed N` gives another's."
+    with_work = speeds.found[0].work_ns is not None
+    each = [
+        f"{number} with {_shown_by(speed)} ({percent_text(float(share))} of the samples)"
+        for number, (speed, share) in enumerate(zip(speeds.found, speeds.table["share"], strict=True))
     ]
+    notes = [
+        f"The machine had {len(speeds.found)} speeds, seen by the time of a message of one byte"
+        f"{' and of a fixed piece of work' if with_work else ''}: {' and '.join(each)}. The parameters are those of "
+        f"speed {chosen}; `measure network --from RECORDING --speed N` gives another's."
+    ]
+    shared = float(speeds.table["share"].iloc[speeds.own_cores :].sum())
+    if with_work and shared > 0:
+        which = "Others" if chosen < speeds.own_cores else "These"
+        notes.append(
+            f"{which} are of cores that other work shared, on a second hardware thread or by a lower frequency: "
+            f"{percent_text(shared)} of the samples."
+        )
+    return notes
+
+
+def _shown_by(speed: Speed) -> str:
+    """A message of one byte one way, and the fixed work."""
+    way = plain_time(speed.pilot_ns * HALF_IN_PS)
+    return way if speed.work_ns is None else f"{way} and {plain_time(speed.work_ns * PICOSECONDS['ns'])}"
 
 
 def _sample_notes(samples: pd.DataFrame, table: pd.DataFrame) -> list[str]:

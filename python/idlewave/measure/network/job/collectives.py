@@ -20,7 +20,7 @@ from ...environment_file import read_environment
 from ..files.file_schemas import CollectivesSchema
 from ..fitting.collective_times import ROOTED
 from ..fitting.loggp import median_interval
-from ..fitting.machine_speeds import PILOTS, Speeds, find_speeds
+from ..fitting.machine_speeds import PILOTS, WORKS, Speed, Speeds, find_speeds
 from ..fitting.pattern_assessment import few_samples_notes
 from ..probing.job_run import (
     EPOCH,
@@ -43,7 +43,7 @@ COLUMNS = (
     *PILOTS,
 )
 BARRIERS = ("barrier_before_ns", "barrier_after_ns")
-"""Columns that earlier versions did not record."""
+"""Columns that earlier versions did not record, as WORKS."""
 NEAR = 1.25
 """A sample has the speed of a machine if its pilots are within this factor of the machine's."""
 MOST_SIZE = 2**30
@@ -59,7 +59,8 @@ class CollectiveMeasurement:
     samples: a row a sample: collective, size in bytes (of the vector, or of one rank's block), repetitions, elapsed_ns
     of all repetitions, at_ns since the beginning, disturbed (involuntary context switches of rank 0), pilot_before_ns
     and pilot_after_ns (a ping-pong of one byte just before and after), barrier_before_ns and barrier_after_ns (the same
-    of a barrier). Rank 0 is the root of collectives that have one, and a barrier follows each of their calls.
+    of a barrier), work_before_ns and work_after_ns (the same of a fixed piece of work, of the slowest rank). Rank 0 is
+    the root of collectives that have one, and a barrier follows each of their calls.
     """
 
     samples: pd.DataFrame
@@ -82,17 +83,17 @@ class CollectiveMeasurement:
         places = [(rank.get("host"), rank.get("cpu", -1)) for rank in self.probe["ranks"]]
         return any(cpu < 0 for _, cpu in places) or len(set(places)) < len(places)
 
-    def table(self, pilot_ns: float | None = None) -> pd.DataFrame:
+    def table(self, speed: Speed | None = None) -> pd.DataFrame:
         """A row a collective and size: samples, median_ps of one call, and its 95 % interval, low_ps and high_ps.
 
         Samples of another speed and interrupted ones do not count, but for a row that has no other; of the others those
-        do not whose barriers had another speed than most, but for a row that has no other. `pilot_ns`: of the speed
-        that counts; None: the one that most samples had.
+        do not whose barriers had another speed than most, but for a row that has no other. `speed`: the one that
+        counts; None: the usual one.
         """
-        own = self._own(pilot_ns)
+        own = self._own(speed)
         rows_of = [self.samples["collective"], self.samples["size"]]
         counted = own | ~own.groupby(rows_of).transform("any")
-        barriers = self.barrier_speeds(pilot_ns)
+        barriers = self.barrier_speeds(speed)
         if barriers is not None:
             usual = counted.copy()
             usual[own] = barriers.is_usual
@@ -109,11 +110,11 @@ class CollectiveMeasurement:
             ["collective", "size"], key=lambda c: c.map(order) if c.name == "collective" else c, ignore_index=True
         )
 
-    def share_near(self, pilot_ns: float) -> float:
-        """The share of the samples at the speed of a machine on which a byte takes `pilot_ns` there and back."""
-        return float(self._near(pilot_ns).mean())
+    def share_at(self, speed: Speed) -> float:
+        """The share of the samples at that speed of the machine."""
+        return float(speed.has(self.samples, NEAR).mean())
 
-    def barrier_speeds(self, pilot_ns: float | None = None) -> Speeds | None:
+    def barrier_speeds(self, speed: Speed | None = None) -> Speeds | None:
         """The speeds of the barriers beside the samples at the speed of the machine that were not interrupted.
 
         A library may have ways for collectives that are fast or slow at one time of a ping-pong. None where barriers
@@ -122,19 +123,16 @@ class CollectiveMeasurement:
         recorded = set(BARRIERS) <= set(self.samples.columns) and self.samples[[*BARRIERS]].notna().all(axis=None)
         if self.shares_cores or not recorded:
             return None
-        own = self._own(pilot_ns)
-        return find_speeds(self.samples[own], BARRIERS) if own.any() else None
+        own = self._own(speed)
+        return find_speeds(self.samples.loc[own, [*BARRIERS]], BARRIERS) if own.any() else None
 
-    def _own(self, pilot_ns: float | None) -> pd.Series:
+    def _own(self, speed: Speed | None) -> pd.Series:
         """Whether a sample is at the speed of the machine, and was not interrupted."""
-        return self._near(pilot_ns) & (self.samples["disturbed"] == 0)
-
-    def _near(self, pilot_ns: float | None) -> pd.Series:
-        if pilot_ns is None:
-            speeds = find_speeds(self.samples)
-            return pd.Series(speeds.of_sample == speeds.usual, index=self.samples.index)
-        before, after = (self.samples[name].between(pilot_ns / NEAR, pilot_ns * NEAR) for name in PILOTS)
-        return before & after
+        quiet = self.samples["disturbed"] == 0
+        if speed is not None:
+            return speed.has(self.samples, NEAR) & quiet
+        speeds = find_speeds(self.samples)
+        return pd.Series(speeds.of_sample == speeds.usual, index=self.samples.index) & quiet
 
     @property
     def library(self) -> str:
@@ -236,8 +234,8 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
     }
-    barriers = BARRIERS if set(BARRIERS) <= set(said["tables"]["samples"]["columns"]) else ()
-    limits |= dict.fromkeys((*PILOTS, *barriers), (0, 2**50))
+    later = [name for name in (*BARRIERS, *WORKS) if name in said["tables"]["samples"]["columns"]]
+    limits |= dict.fromkeys((*PILOTS, *later), (0, 2**50))
     samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]
     return samples[~samples["collective"].isin(without_barrier(said))].reset_index(drop=True), said

@@ -26,7 +26,7 @@ from ....parameters import takes
 from ....simulation import as_machine
 from ...environment_file import read_environment
 from ..files.file_schemas import PatternsSchema
-from ..fitting.machine_speeds import find_speeds
+from ..fitting.machine_speeds import PILOTS, WORKS, find_speeds
 from ..fitting.pattern_assessment import few_samples_notes, pattern_table, with_errors
 from ..fitting.pattern_times import MOST_PEERS, PATTERNS, PEERS
 from ..probing.job_run import (
@@ -49,8 +49,7 @@ COLUMNS = (
     "elapsed_ns",
     "at_ns",
     "disturbed",
-    "pilot_before_ns",
-    "pilot_after_ns",
+    *PILOTS,
 )
 MOST_WINDOW = 4096
 MOST_SEED = 10**15
@@ -83,7 +82,8 @@ class PatternMeasurement:
     computes, or both ranks before an exchange), elapsed_ns of all repetitions (of an exchange after a computation: from
     the moment at which the later rank called), at_ns (since the beginning of the epoch), disturbed (involuntary context
     switches of rank 0; in such an exchange of both ranks), pilot_before_ns and pilot_after_ns (a ping-pong of one byte
-    just before and after).
+    just before and after), work_before_ns and work_after_ns (a fixed piece of work, of the slower of the two ranks;
+    earlier versions did not record it).
     """
 
     samples: pd.DataFrame
@@ -214,9 +214,9 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "delay_ns": (0, 2**50),
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
-        "pilot_before_ns": (0, 2**50),
-        "pilot_after_ns": (0, 2**50),
     }
+    works = WORKS if set(WORKS) <= set(said["tables"]["samples"]["columns"]) else ()
+    limits |= dict.fromkeys((*PILOTS, *works), (0, 2**50))
     samples = read_samples(place, "patterns", said, COLUMNS, limits)
     unknown = sorted(set(said["patterns"]) - set(PATTERNS))
     if unknown:
