@@ -25,6 +25,7 @@ from idlewave.machine import Machine
 from idlewave.measure import NetworkMeasurement, assess_pair
 from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.files.network_files import machine_of, save_network
+from idlewave.measure.network.fitting.machine_speeds import SHARED_RATIO, UNSHARED_QUANTILE, Speed, find_speeds
 from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
 from idlewave.measure.network.job.collectives import measure_collectives
 from idlewave.measurement_parameters import PATTERN_SECONDS
@@ -45,9 +46,8 @@ COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "alltoall")
 ROOTED = ("bcast", "reduce")
 """Those that a barrier follows."""
 NEAR = 1.1
-"""A sample counts if its pilots are within this factor of the pilot of the machine's speed."""
-WORK_NEAR = 1.25
-"""… and its fixed works, as many additions as the probe makes, within this factor of the machine's."""
+"""A sample counts if its pilots are within this factor of the machine's, and its cores were shared or not as when the
+machine was measured."""
 BARRIER_NEAR = 1.25
 """One of a collective counts if its barriers are, too, within this factor of the machine's."""
 ENOUGH = 0.9
@@ -57,6 +57,8 @@ ATTEMPTS = 3
 PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
 """Examples, with arguments for some tenths of a second."""
 POINT = ["loop", "size"]
+TWO = "2 ranks"
+"""The table of the ranks between which the machine was measured."""
 RUNS = 5
 PILOT_SECONDS = 0.3
 """Of a start of the loops between two runs, which shows how fast the machine is."""
@@ -101,8 +103,8 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
-    """The samples of the loops, which are started STARTS times: loop, size, time_ps of one repetition, before_ns,
-    after_ns, barrier_before_ns, barrier_after_ns, work_before_ns, work_after_ns."""
+    """The samples of the loops, which are started STARTS times: loop, size, time_ps of one repetition, and what shows
+    the speed before and after it: pilot_, barrier_ and reference_before_ns and _after_ns."""
     each = [one_start(setting, program, ranks, seconds / STARTS, most, STARTS * seed + i) for i in range(STARTS)]
     return pd.concat(each, ignore_index=True)
 
@@ -126,38 +128,30 @@ def one_start(setting: Setting, program: Path, ranks: int, seconds: float, most:
     return samples.assign(time_ps=1000 * samples["elapsed_ns"] / samples["repetitions"])
 
 
-def at_speed(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
-    """The samples at the speed of the machine that was measured."""
-    works = is_near(samples, "work_", works_of(network)[0], WORK_NEAR)
-    return samples[works & is_near(samples, "", pilot_of(network), NEAR)]
-
-
-def works_of(network: NetworkMeasurement) -> tuple[float, float]:
-    """The time of the fixed work at the speed of the machine that was measured, and the least of all its speeds, ns."""
+def speed_of(network: NetworkMeasurement) -> Speed:
+    """The speed of the machine that was measured."""
     assert network.patterns is not None
-    works = network.patterns.speeds["work_ns"]
-    return float(works.iloc[network.patterns.speed]), float(works.min())
+    assert network.pattern_samples is not None
+    return find_speeds(network.pattern_samples).each[network.patterns.speed]
 
 
-def pilot_of(network: NetworkMeasurement) -> float:
-    """The time of a ping-pong of one byte at the speed of the machine that was measured, ns."""
-    assert network.patterns is not None
-    return float(network.patterns.speeds["pilot_ns"].iloc[network.patterns.speed])
+def shares_cores(network: NetworkMeasurement, loops: pd.DataFrame) -> bool:
+    """Whether something else shared the cores when the machine was measured: at its speed the reference computation
+    took longer than on unshared cores, as the quickest of the `loops` show them."""
+    reference = speed_of(network).reference
+    assert reference is not None
+    return bool(reference.median_ns > SHARED_RATIO * loops["reference_before_ns"].quantile(UNSHARED_QUANTILE))
 
 
 def at_barrier(samples: pd.DataFrame, network: NetworkMeasurement) -> pd.DataFrame:
     """The samples without those of collectives at another speed of the barrier than the machine's."""
     assert network.collectives is not None
     times = network.collectives.table.set_index("collective")["median_ps"] / 1000
-    barriers = is_near(samples, "barrier_", float(times["barrier"]), BARRIER_NEAR)
+    usual = float(times["barrier"])
+    columns = (samples[f"barrier_{when}_ns"] for when in ("before", "after"))
+    before, after = (column.between(usual / BARRIER_NEAR, usual * BARRIER_NEAR) for column in columns)
+    barriers = before & after
     return samples[barriers | ~samples["loop"].isin(COLLECTIVES)]
-
-
-def is_near(samples: pd.DataFrame, name: str, time_ns: float, factor: float) -> pd.Series:
-    """Whether what shows the speed took that time, but for a factor, before and after a sample."""
-    columns = (samples[f"{name}{when}_ns"] for when in ("before", "after"))
-    before, after = (column.between(time_ns / factor, time_ns * factor) for column in columns)
-    return before & after
 
 
 @dataclass(frozen=True)
@@ -168,6 +162,7 @@ class Attempt:
     before: pd.DataFrame
     after: pd.DataFrame
     points: int
+    shared: bool
 
     @property
     def at_any_barrier(self) -> pd.DataFrame:
@@ -185,10 +180,9 @@ class Attempt:
         return self.own.groupby(POINT).ngroups / self.points
 
     @property
-    def rank(self) -> tuple[bool, float]:
-        """The larger, the better: cores that nothing shares go before samples of many points."""
-        own, least = works_of(self.network)
-        return own <= WORK_NEAR * least, self.share
+    def merit(self) -> tuple[bool, float]:
+        """The larger, the better: unshared cores go before samples of many points."""
+        return not self.shared, self.share
 
     @property
     def floor(self) -> pd.Series:
@@ -198,17 +192,18 @@ class Attempt:
 
 
 def measured(setting: Setting, program: Path, options: argparse.Namespace) -> Attempt:
-    """The machine between two halves of the loops; again, if the loops had other speeds than the machine, or if most of
-    the time other work shared its cores."""
+    """The machine between two halves of the loops; again, if the loops had other speeds than the machine, or if
+    something else shared its cores."""
     attempts: list[Attempt] = []
-    while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].rank < (True, ENOUGH)):
+    while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].merit < (True, ENOUGH)):
         seed = 2 * len(attempts) + 1
         before = loops(setting, program, 2, options.seconds / 2, options.max_size, seed)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
         after = loops(setting, program, 2, options.seconds / 2, options.max_size, seed + 1)
-        points = pd.concat([before, after]).groupby(POINT).ngroups
-        attempts.append(Attempt(network, at_speed(before, network), at_speed(after, network), points))
-    return max(attempts, key=lambda attempt: attempt.rank)
+        both = pd.concat([before, after])
+        own = (half[speed_of(network).has(half, NEAR)] for half in (before, after))
+        attempts.append(Attempt(network, *own, both.groupby(POINT).ngroups, shares_cores(network, both)))
+    return max(attempts, key=lambda attempt: attempt.merit)
 
 
 def collective_time(machine: Machine, ranks: int, name: str, size: int) -> float:
@@ -237,6 +232,22 @@ def compared(samples: pd.DataFrame, machine: Machine, ranks: int) -> pd.DataFram
     return pd.DataFrame(rows, columns=["loop", "size", "samples", "measured_ps", "simulated_ps", "error"])
 
 
+def off_in_probe(table: pd.DataFrame, network: NetworkMeasurement) -> pd.Series:
+    """By point of `table`, how far what the probe measured is from the loop, where it measured the same: what no model
+    of this measurement can know."""
+    assert network.patterns is not None
+    assert network.collectives is not None
+    rows = network.patterns.table.set_index(["pattern", "window", "size"])["median_ps"]
+    times = {
+        (loop, size): rows.get((*POINT_TO_POINT[loop], size))
+        for loop, size in table[POINT].to_numpy()
+        if loop in POINT_TO_POINT
+    }
+    times |= network.collectives.table.set_index(["collective", "size"])["median_ps"].to_dict()
+    measured = table.set_index(POINT)["measured_ps"]
+    return (pd.Series(times, dtype=float).reindex(measured.index) / measured - 1).dropna()
+
+
 def markdown(table: pd.DataFrame) -> str:
     """Errors by loop and size."""
     grid = table.pivot_table(index="size", columns="loop", values="error")
@@ -263,11 +274,13 @@ def changes(floor: pd.Series) -> str:
     """How far the loops themselves are apart."""
     if floor.empty:
         return "No point was measured both before and after the machine."
-    off = floor.abs()
-    return (
-        f"Behind the measurement the loops took other times than before it: median {off.median():.1%}, within 10 %: "
-        f"{(off <= 0.1).mean():.0%} of {len(floor)} points"
-    )
+    return f"Behind the measurement the loops took other times than before it: {spread(floor)}"
+
+
+def spread(errors: pd.Series) -> str:
+    """How large errors are."""
+    off = errors.abs()
+    return f"median {off.median():.1%}, within 10 %: {(off <= 0.1).mean():.0%} of {len(off)} points"
 
 
 def plot(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
@@ -297,11 +310,11 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         network = attempt.network
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
-        real = programs(setting, machine, program, pilot_of(network), folder)
+        real = programs(setting, machine, program, speed_of(network).pilot_ns, folder)
         print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
         print(f"\n{attempt.share:.0%} of the points had samples at the speed of the machine", flush=True)
         print(changes(attempt.floor), flush=True)
-        tables = {"2 ranks": compared(attempt.own, machine, 2)}
+        tables = {TWO: compared(attempt.own, machine, 2)}
         if options.four and setting.mpi.vendor == OPEN_MPI:
             shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
             four = measure_collectives(4, setting.mpi, seconds=options.collective_seconds)
@@ -315,11 +328,14 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
         for kind, names in {"point to point": tuple(POINT_TO_POINT), "collectives": COLLECTIVES}.items():
             part = table[table["loop"].isin(names)]
             if len(part):
-                print(f"\n{ranks}, {kind}: {summary(part)}\n\n{markdown(part)}", flush=True)
+                print(f"\n{ranks}, {kind}: {summary(part)}", flush=True)
+                if ranks == TWO:
+                    print(f"The probe's own times: {spread(off_in_probe(part, network))}", flush=True)
+                print(f"\n{markdown(part)}", flush=True)
     any_barrier = attempt.at_any_barrier[attempt.at_any_barrier["loop"].isin(COLLECTIVES)]
     if len(any_barrier):
         said_of_all = summary(compared(any_barrier, machine, 2))
-        print(f"\n2 ranks, collectives at any speed of the barrier: {said_of_all}", flush=True)
+        print(f"\n{TWO}, collectives at any speed of the barrier: {said_of_all}", flush=True)
     print(f"\nreal programs, 2 ranks, {RUNS} runs each (beside each error: the time of a ping-pong of one byte before")
     print(
         "and after the run, relative to that of the measured machine, and the longest time in one call):\n", flush=True
@@ -335,7 +351,7 @@ def programs(setting: Setting, machine: Machine, loop_program: Path, pilot_ns: f
     longest_call_ms, and pilot, the time of a ping-pong of one byte before and after the run, relative to `pilot_ns`."""
 
     def pilot() -> float:
-        return float(loops(setting, loop_program, 2, PILOT_SECONDS, 1, 1)["before_ns"].median()) / pilot_ns
+        return float(loops(setting, loop_program, 2, PILOT_SECONDS, 1, 1)["pilot_before_ns"].median()) / pilot_ns
 
     rows = []
     for name, arguments in PROGRAMS.items():

@@ -105,11 +105,30 @@ void measure_all(const std::vector<Part>& parts) {
 
 using Transports = network::TransportList<network::MpiData>;
 
+// Where the library changes its protocol: at the sizes from which on a send waits for its receiver, and at the clearest
+// breaks of the curves. There are more breaks where the machine changed its speed, and each size more takes time from
+// the others.
+std::vector<std::int64_t> changes_of(const network::AssessmentOutcome& found) {
+    constexpr std::size_t most_breaks = 4;
+    std::set<std::int64_t> changes(found.blocking.begin(), found.blocking.end());
+    const auto is_new = [&](std::int64_t size) {
+        constexpr double near = 1.01;  // a change that scatters has several breaks about it
+        return std::ranges::none_of(changes, [&](std::int64_t known) {
+            const auto [less, more] = std::minmax(known, size);
+            return static_cast<double>(more) < near * static_cast<double>(less);
+        });
+    };
+    std::size_t breaks = 0;
+    for (const int size : found.breaks) {
+        if (breaks == most_breaks) break;
+        if (is_new(size)) breaks += changes.insert(size).second ? 1 : 0;
+    }
+    return {changes.begin(), changes.end()};
+}
+
 // Late receivers compute for about two round trips: then each message has come, and its time still shows.
 void take_findings(patterns::Options& options, const network::AssessmentOutcome& found) {
-    std::set<std::int64_t> changes(found.breaks.begin(), found.breaks.end());
-    changes.insert(found.blocking.begin(), found.blocking.end());
-    options.changes.assign(changes.begin(), changes.end());
+    options.changes = changes_of(found);
     if (found.trips.empty()) return;
     const auto& [least, shortest] = found.trips.front();
     const auto& [most, longest] = found.trips.back();

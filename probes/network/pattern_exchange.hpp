@@ -18,6 +18,7 @@
 #include "common/ticks.hpp"
 #include "network/pattern_items.hpp"
 #include "network/processor_clock.hpp"
+#include "network/reference_computation.hpp"
 
 namespace idlewave::probe {
 
@@ -105,14 +106,18 @@ class PatternExchange {
     struct Exchange {
         std::int64_t ns = 0;
         std::int64_t disturbed = 0;
+        ReferenceTimes reference;
     };
 
     // Both ranks call it.
     Exchange last_exchange() {
         Exchange other;
-        MPI_Sendrecv(&exchange_, 2, MPI_INT64_T, peer_, answer_tag, &other, 2, MPI_INT64_T, peer_, answer_tag,
+        MPI_Sendrecv(&exchange_, 4, MPI_INT64_T, peer_, answer_tag, &other, 4, MPI_INT64_T, peer_, answer_tag,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return {std::min(exchange_.ns, other.ns), exchange_.disturbed + other.disturbed};
+        return {std::min(exchange_.ns, other.ns),
+                exchange_.disturbed + other.disturbed,
+                {std::max(exchange_.reference.before_ns, other.reference.before_ns),
+                 std::max(exchange_.reference.after_ns, other.reference.after_ns)}};
     }
 
     // The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.
@@ -223,13 +228,15 @@ class PatternExchange {
     }
 
     Exchange timed_exchange() {
+        const std::int64_t before = reference_ns();
         const std::int64_t disturbed = involuntary_switches();
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
         start_receives(1);
         start_sends(1);
         wait();
         const std::int64_t end = nanoseconds(CLOCK_MONOTONIC);
-        return {end - begin, involuntary_switches() - disturbed};
+        const std::int64_t switches = involuntary_switches() - disturbed;
+        return {end - begin, switches, {before, reference_ns()}};
     }
 
     void send(const void* from) { MPI_Send(from, size_, MPI_BYTE, peer_, data_tag, MPI_COMM_WORLD); }

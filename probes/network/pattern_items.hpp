@@ -112,6 +112,18 @@ inline std::vector<PatternItem> items_after_computation(const std::vector<std::i
     return items;
 }
 
+// Whether a sample takes so little time that it is taken again if a core was shared beside it.
+inline bool is_quick(const PatternItem& item) {
+    const bool waits = item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
+    return !waits && item.pattern != Pattern::peers && item.window * item.size <= 64 << 10;
+}
+
+// Whether it takes so much that only every second round has it.
+inline bool is_long(const PatternItem& item) {
+    const bool waits = item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
+    return waits || item.window * item.size > 2 << 20;
+}
+
 // The repetitions of one sample: many of what is short, since a clock's reading takes time, too; but no longer than
 // needed, since the machine's speed may change within a millisecond.
 inline int repetitions_of(const PatternItem& item) {

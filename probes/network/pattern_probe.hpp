@@ -3,9 +3,9 @@
 //
 // A sample is the mean over some repetitions, after two that are not timed; an exchange after a computation is one
 // alone. Patterns, windows and sizes are in an order drawn anew for each round, and before and after each sample a
-// ping-pong of one byte and a fixed piece of work are timed: so a change of the machine's speed is seen as one, and is
-// not taken for a difference between patterns. Table of int64 in the output folder, described in patterns.json:
-// patterns.i64, a row a sample.
+// ping-pong of one byte and a reference computation are timed: so a change of the machine's speed is seen as one, and
+// is not taken for a difference between patterns. Short samples are taken again where a core was shared. Table of int64
+// in the output folder, described in patterns.json: patterns.i64, a row a sample.
 #pragma once
 
 #include <mpi.h>
@@ -23,13 +23,13 @@
 #include "common/stop.hpp"
 #include "common/switches.hpp"
 #include "common/ticks.hpp"
-#include "network/fixed_work.hpp"
 #include "network/job.hpp"
 #include "network/mpi_program.hpp"
 #include "network/mpi_tool.hpp"
 #include "network/pattern_exchange.hpp"
 #include "network/pattern_items.hpp"
 #include "network/peer_exchange.hpp"
+#include "network/reference_computation.hpp"
 #include "network/sample_recording.hpp"
 
 namespace idlewave::probe::patterns {
@@ -52,7 +52,7 @@ struct PatternSample {
     std::int64_t disturbed = 0;   // involuntary context switches
     std::int64_t pilot_before_ns = 0;
     std::int64_t pilot_after_ns = 0;
-    WorkBeside work;
+    ReferenceTimes reference;
 };
 
 // Repetitions of a pattern before those of a sample: large buffers are in the caches only after the second one.
@@ -79,7 +79,7 @@ class Exchanges {
         if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
         const std::int64_t disturbed = involuntary_switches();
         sample.pilot_before_ns = pair_.pilot();
-        const std::int64_t work_before_ns = fixed_work_ns();
+        const std::int64_t reference_before_ns = reference_ns();
         if (item.pattern == Pattern::peers && ranks_.own == 0) {
             order_others(ranks_.all, {item.window, item.size, untimed + sample.repetitions});
         }
@@ -89,12 +89,12 @@ class Exchanges {
         const std::int64_t from = nanoseconds(CLOCK_MONOTONIC);
         repeat(item, sample.repetitions);
         sample.elapsed_ns = nanoseconds(CLOCK_MONOTONIC) - from;
-        const std::int64_t work_after_ns = fixed_work_ns();
+        const std::int64_t reference_after_ns = reference_ns();
         const std::int64_t excess = item.pattern == Pattern::late ? pair_.excess_of_receiver_ns() : 0;
         const bool lost_cpu = excess >= sample.elapsed_ns;  // the receiver did, for longer than all of this took
         if (!lost_cpu) sample.elapsed_ns -= excess;
         sample.pilot_after_ns = pair_.pilot();
-        sample.work = {pair_.larger(work_before_ns), pair_.larger(work_after_ns)};
+        sample.reference = {pair_.larger(reference_before_ns), pair_.larger(reference_after_ns)};
         sample.disturbed = involuntary_switches() - disturbed + (lost_cpu ? 1 : 0);
         return sample;
     }
@@ -107,15 +107,13 @@ class Exchanges {
         PatternSample sample{item, 1};
         sample.pilot_before_ns = pair_.pilot();
         if (item.delay_ns < longest_to_repeat) pair_.repeat(item, 1);
-        const std::int64_t work_before_ns = fixed_work_ns();
         pair_.repeat(item, 1);
-        const std::int64_t work_after_ns = fixed_work_ns();
         pair_.pilot();  // the first pilot is in cold caches, too
         sample.pilot_after_ns = pair_.pilot();
         const PatternExchange::Exchange exchange = pair_.last_exchange();
         sample.elapsed_ns = exchange.ns;
         sample.disturbed = exchange.disturbed;
-        sample.work = {pair_.larger(work_before_ns), pair_.larger(work_after_ns)};
+        sample.reference = exchange.reference;
         return sample;
     }
 
@@ -148,18 +146,23 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
-    for (bool first_round = true;; first_round = false) {
+    SharedCores cores;
+    for (int round = 0;; ++round) {
         std::shuffle(items.begin(), items.end(), random);
         for (const PatternItem& item : items) {
-            const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
-            const auto over = static_cast<double>(at);
-            if (!go_on(ranks.own, !stop_asked() && (first_round || over < seconds))) {
-                if (ranks.own == 0) order_others(ranks.all, {});
-                return;
+            if (round % 2 == 1 && is_long(item)) continue;
+            for (int tries = is_quick(item) ? most_tries : 1; tries > 0; --tries) {
+                const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
+                const auto over = static_cast<double>(at);
+                if (!go_on(ranks.own, !stop_asked() && (round == 0 || over < seconds))) {
+                    if (ranks.own == 0) order_others(ranks.all, {});
+                    return;
+                }
+                PatternSample sample = exchanges.sample_of(item);
+                sample.at_ns = at;
+                record(sample, over / seconds);
+                if (!cores.shared(sample.reference)) break;
             }
-            PatternSample sample = exchanges.sample_of(item);
-            sample.at_ns = at;
-            record(sample, over / seconds);
         }
     }
 }
@@ -168,12 +171,12 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
 
 inline std::string summary(const Options& options, const std::vector<ProcessPlace>& places, bool interrupted) {
     json::Object tables;
-    tables.add("samples",
-               json::Object()
-                   .add("file", "patterns.i64")
-                   .add("columns", std::vector<std::string>{"pattern", "window", "size", "repetitions", "delay_ns",
-                                                            "elapsed_ns", "at_ns", "disturbed", "pilot_before_ns",
-                                                            "pilot_after_ns", "work_before_ns", "work_after_ns"}));
+    tables.add("samples", json::Object()
+                              .add("file", "patterns.i64")
+                              .add("columns", std::vector<std::string>{"pattern", "window", "size", "repetitions",
+                                                                       "delay_ns", "elapsed_ns", "at_ns", "disturbed",
+                                                                       "pilot_before_ns", "pilot_after_ns",
+                                                                       "reference_before_ns", "reference_after_ns"}));
     json::Object object;
     object.add("probe", "patterns").add("library", library_version()).add("ranks", describe(places));
     object.add("patterns", pattern_names).add("max_size", options.max_size).add("changes", options.changes);
@@ -199,8 +202,8 @@ inline void record(const Options& options, const std::vector<ProcessPlace>& plac
                                             sample.disturbed,
                                             sample.pilot_before_ns,
                                             sample.pilot_after_ns,
-                                            sample.work.before_ns,
-                                            sample.work.after_ns};
+                                            sample.reference.before_ns,
+                                            sample.reference.after_ns};
         recording.write(row, sample.at_ns, share);
     });
     recording.finish(summary(options, places, stop_asked()));

@@ -30,7 +30,9 @@ class Refinement {
             look_into_gaps();
             if (owner_.measured().sizes().size() == before) break;
         }
-        for (const Break& b : breaks_now()) {
+        std::vector<Break> last = breaks_now();
+        sort_by_strength(last);
+        for (const Break& b : last) {
             if (b.above - b.below > 1) continue;
             breaks_.push_back(b.above);
             enclosing_.insert({b.below, b.above});
@@ -40,7 +42,7 @@ class Refinement {
     // Whether a size is one of two adjacent sizes with a change between them.
     bool encloses(int size) const { return enclosing_.count(size) != 0; }
 
-    // The first size after each break that is enclosed.
+    // The first size after each break that is enclosed; the clearest break comes first.
     const std::vector<int>& breaks() const { return breaks_; }
 
   private:
@@ -163,12 +165,16 @@ class Refinement {
 
     void find_breaks() {
         std::vector<Break> breaks = breaks_now();
-        std::stable_sort(breaks.begin(), breaks.end(),
-                         [this](const Break& a, const Break& b) { return strength(a) > strength(b); });
+        sort_by_strength(breaks);
         for (Break& b : breaks) {
             if (!has_room()) return;
             if (b.above - b.below > 1) bisect(b);
         }
+    }
+
+    void sort_by_strength(std::vector<Break>& breaks) const {
+        std::stable_sort(breaks.begin(), breaks.end(),
+                         [this](const Break& a, const Break& b) { return strength(a) > strength(b); });
     }
 
     // How far apart the two sides are in the middle, in standard deviations of a point, all series together.

@@ -31,7 +31,7 @@ struct AssessmentOutcome {
     std::vector<int> sizes;
     std::vector<int> core_sizes;                  // those whose medians are to settle: a further part measures them
     std::vector<int> dropped;                     // too long for the time, or every message was lost
-    std::vector<int> breaks;                      // first sizes after a change that is enclosed
+    std::vector<int> breaks;                      // first sizes after an enclosed change, the clearest first
     std::vector<int> blocking;                    // first sizes at which a send begins (or ceases) to wait
     std::vector<std::pair<int, double>> trips;    // sizes above 0 with their median round trip, ns, ascending
     std::vector<std::pair<double, double>> load;  // foreign load of client's and server's CPU, by repetition

@@ -15,7 +15,7 @@ COLUMNS = [
     *("pattern", "window", "size", "repetitions", "delay_ns", "elapsed_ns", "at_ns", "disturbed"),
     *("pilot_before_ns", "pilot_after_ns"),
 ]
-WORKS = ["work_before_ns", "work_after_ns"]
+REFERENCES = ["reference_before_ns", "reference_after_ns"]
 """Columns that earlier versions did not record."""
 ITEMS = [(0, 1, 1), (0, 1, 4096), (1, 1, 1), (1, 16, 4096), (3, 16, 4096)]
 """Pattern, window and size of what was measured."""
@@ -37,7 +37,7 @@ def write(folder: Path, rows: npt.ArrayLike, **changes: object) -> None:
         "ranks": [{"host": "a"}, {"host": "b"}],
         "patterns": list(PATTERNS),
         "interrupted": False,
-        "tables": {"samples": {"file": "patterns.i64", "columns": [*COLUMNS, *WORKS][: table.shape[1]]}},
+        "tables": {"samples": {"file": "patterns.i64", "columns": [*COLUMNS, *REFERENCES][: table.shape[1]]}},
     }
     (folder / "patterns.json").write_text(json.dumps(said | changes))
 
@@ -80,10 +80,10 @@ def rows_of(
     pilot_ns: int,
     random: np.random.Generator,
     scatter: float = 0.01,
-    work_ns: int | None = None,
+    reference_ns: int | None = None,
 ) -> list[tuple[int, ...]]:
-    """Samples of a machine that does what the simulator says, with a scatter. `work_ns`: of the fixed work beside them,
-    None as earlier versions recorded them."""
+    """Samples of a machine that does what the simulator says, with a scatter. `reference_ns`: of the computation beside
+    them, None as earlier versions recorded them."""
     times = PatternPrograms(measured).times(machine) / 1000
     rows = []
     for i in range(SAMPLES):
@@ -91,6 +91,6 @@ def rows_of(
             pilots = [round(pilot_ns * random.normal(1, 0.01)) for _ in range(2)]
             elapsed = round(64 * time * random.normal(1, scatter))
             key = (PATTERNS.index(item.pattern), item.window, item.size)
-            works = [] if work_ns is None else [work_ns, work_ns]
+            works = [] if reference_ns is None else [reference_ns, reference_ns]
             rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots, *works))
     return rows

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...formatting import percent_text, plain_time
+from ...formatting import percent_text, plain_time, plural
 from ...machine import BETWEEN, Machine
 from ...measurement_parameters import (
     EPOCHS,
@@ -41,8 +41,9 @@ BEYOND = (
     "of calls and reductions that were measured. Across nodes Open MPI may choose others, which know what lies in a "
     "node (coll/han), and MPICH does (its compositions)."
 )
-LEAST_NEAR = 0.1
-"""The share of samples at the machine's speed below which collectives were measured at another one."""
+LEAST_AT_SPEED = 0.1
+"""The share of samples at the machine's speed below which collectives were measured at another one: with ten samples of
+each row, one."""
 QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
     "program's messages is not known."
@@ -154,7 +155,7 @@ def read_assessment(
     """The measurement from the recording of PRTT in `folder`, and the patterns and collectives that were measured
     beside it: each is fitted to its samples at the same speed of the machine."""
     speeds = find_speeds(patterns.samples)
-    own_speed = speeds.found[usual_or(speeds, speed)]
+    own_speed = speeds.each[usual_or(speeds, speed)]
     network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=own_speed.pilot_ns)
     fitted = assess_patterns(patterns.samples, changes_of(network.fit), network.fit.seen_limit, speed)
     if patterns.probe.get("interrupted"):
@@ -176,14 +177,19 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, speed: Sp
     """The rules of the library that was measured, with samples at the `speed` of `machine` (None: where a ping-pong of
     one byte takes as long as on the machine). Without such samples those of the usual speed count, and a note says
     so."""
-    own = speed or Speed(pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000)
+    own = speed or found.usual_at(pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000)
     notes: tuple[str, ...] = ()
-    counted = own if found.share_at(own) >= LEAST_NEAR else None
+    counted = own if found.share_at(own) >= LEAST_AT_SPEED else None
     if counted is None:
+        cores = "" if own.reference is None else f" on {'shared' if own.reference.shared else 'unshared'} cores"
         notes = (
             "Collectives were measured at another speed than the machine's, at which a byte takes "
-            f"{plain_time(own.pilot_ns * 1000)} there and back: their errors are partly that of the speed. Measure the "
-            "machine just before.",
+            f"{plain_time(own.pilot_ns * 1000)} there and back{cores}: their errors are partly that of the speed. "
+            "Measure the machine just before.",
+        )
+    elif without := found.rows_without(counted):
+        notes = (
+            f"Of {plural(without, 'size')} of collectives no sample is at the machine's speed: they have those of all.",
         )
     barriers = found.barrier_speeds(counted)
     if barriers is not None and barriers.others > 0:
@@ -199,7 +205,7 @@ def assess_collectives(found: CollectiveMeasurement, machine: Machine, speed: Sp
 
 def _of_barriers(speeds: Speeds) -> str:
     """That the library's barrier had several speeds, and which samples do not count therefore."""
-    times = [plain_time(speed.pilot_ns * 1000) for speed in speeds.found]
+    times = [plain_time(speed.pilot_ns * 1000) for speed in speeds.each]
     others = " or ".join(time for number, time in enumerate(times) if number != speeds.usual)
     return (
         f"A barrier took {times[speeds.usual]} beside most samples of collectives. The {percent_text(speeds.others)} "

@@ -19,8 +19,8 @@ from idlewave.machine import Level, Machine, Parameters
 from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.fitting.collective_rules import fit_rules, merged
 from idlewave.measure.network.fitting.collective_times import call_times
-from idlewave.measure.network.fitting.machine_speeds import Speed
-from idlewave.measure.network.job.collectives import measure_collectives, read_collectives
+from idlewave.measure.network.fitting.machine_speeds import Reference, Speed
+from idlewave.measure.network.job.collectives import CollectiveMeasurement, measure_collectives, read_collectives
 from tracer_support import mpich, open_mpi
 
 NS = 1000
@@ -249,17 +249,47 @@ def test_only_samples_at_the_speed_of_the_machine_count(tmp_path: Path) -> None:
     assert (found.share_at(SPEED), found.share_at(Speed(3.0 * PILOT_NS))) == (1, 0)
 
 
-def test_samples_on_cores_that_other_work_shared_count_only_at_that_speed(tmp_path: Path) -> None:
+@pytest.fixture
+def on_shared_cores(tmp_path: Path) -> CollectiveMeasurement:
+    """Nine rounds, of which something else shared the cores in the last three."""
     recorded(tmp_path)
     found = read_collectives(tmp_path)
     shared = found.samples["at_ns"] >= 6 * 10**6
-    found.samples[["work_before_ns", "work_after_ns"]] = np.where(shared, 1100, 670)[:, None].repeat(2, axis=1)
-    for work_ns, rounds in ((680.0, 6), (1050.0, 3)):
-        speed = Speed(PILOT_NS, work_ns)
-        assert found.share_at(speed) == pytest.approx(rounds / SAMPLES)
-        assert (found.table(speed)["samples"] == rounds).all()
-    assert (found.table()["samples"] == 6).all()
-    assert (found.table(SPEED)["samples"] == SAMPLES).all()  # that speed says nothing of cores
+    found.samples[["reference_before_ns", "reference_after_ns"]] = np.where(shared, 1100, 670)[:, None].repeat(
+        2, axis=1
+    )
+    return found
+
+
+@pytest.mark.parametrize(("median_ns", "rounds"), [(670, 6), (1100, 3)])
+def test_samples_on_shared_cores_count_only_at_that_speed(
+    on_shared_cores: CollectiveMeasurement, median_ns: float, rounds: int
+) -> None:
+    speed = Speed(PILOT_NS, Reference(median_ns, limit_ns=840))
+    assert on_shared_cores.share_at(speed) == pytest.approx(rounds / SAMPLES)
+    assert (on_shared_cores.table(speed)["samples"] == rounds).all()
+
+
+def test_without_a_speed_of_the_machine_the_samples_on_unshared_cores_count(
+    on_shared_cores: CollectiveMeasurement,
+) -> None:
+    assert (on_shared_cores.table()["samples"] == 6).all()
+    assert (on_shared_cores.table(on_shared_cores.usual_at(1.1 * PILOT_NS))["samples"] == 6).all()
+    assert (on_shared_cores.table(SPEED)["samples"] == SAMPLES).all()  # that speed says nothing of cores
+
+
+def test_a_size_without_a_sample_at_the_machine_s_speed_has_those_of_all_and_that_is_said(
+    on_shared_cores: CollectiveMeasurement,
+) -> None:
+    samples = on_shared_cores.samples
+    of_row = (samples["collective"] == "bcast") & (samples["size"] == 8)
+    samples.loc[of_row, "reference_before_ns"] = 1100
+    speed = Speed(PILOT_NS, Reference(670, limit_ns=840))
+    assert on_shared_cores.rows_without(speed) == 1
+    notes = assess_collectives(on_shared_cores, MACHINE, speed).notes
+    assert any(note.startswith("Of 1 size of collectives no sample is at") for note in notes)
+    table = on_shared_cores.table(speed)
+    assert table.loc[(table["collective"] == "bcast") & (table["size"] == 8), "samples"].item() == SAMPLES
 
 
 def test_of_several_speeds_of_the_barrier_at_one_pilot_the_usual_one_counts_and_a_note_says_so(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_the_parameters_cost_least_also_behind_those_that_the_patterns_do_not_sh
     assert found is not None
     assert not all(found.free)
     ps = found.rows["median_ps"].to_numpy()
-    assert found.piece.descend(ps, found.found.values, found.free).cost >= 0.97 * found.found.cost
+    assert found.piece.descend(ps, found.each.values, found.free).cost >= 0.97 * found.each.cost
 
 
 def test_a_descent_from_another_limit_of_streams_finds_the_one_that_the_machine_has(tmp_path: Path) -> None:
@@ -210,17 +210,17 @@ def test_a_sample_during_which_the_speed_changed_has_none() -> None:
     random = np.random.default_rng(2)
     fast, slow = (np.round(random.normal(mean, mean / 50, 200)).astype(int).tolist() for mean in (200, 700))
     found = find_speeds(pilots([*fast, *slow, 200, 5000], [*fast, *slow, 700, 5000]))
-    assert len(found.found) == 2
+    assert len(found.each) == 2
     assert found.of_sample.tolist() == [0] * 200 + [1] * 200 + [NONE] * 2
 
 
-def beside(pilot_ns: int, work_ns: tuple[int, int], count: int) -> pd.DataFrame:
+def beside(pilot_ns: int, reference_ns: tuple[int, int], count: int) -> pd.DataFrame:
     """Samples with the same pilots, and with these works before and after them."""
-    works = {"work_before_ns": work_ns[0], "work_after_ns": work_ns[1]}
+    works = {"reference_before_ns": reference_ns[0], "reference_after_ns": reference_ns[1]}
     return pilots([pilot_ns] * count, [pilot_ns] * count).assign(**works)
 
 
-def test_cores_that_other_work_shares_are_a_speed_though_a_ping_pong_hardly_shows_it() -> None:
+def test_shared_cores_are_a_speed_though_a_ping_pong_hardly_shows_it() -> None:
     own, shared, became_shared = (
         beside(340, (670, 690), 60),
         beside(350, (1100, 1150), 130),
@@ -228,44 +228,71 @@ def test_cores_that_other_work_shares_are_a_speed_though_a_ping_pong_hardly_show
     )
     found = find_speeds(pd.concat([own, shared, became_shared], ignore_index=True))
     assert found.of_sample.tolist() == [0] * 60 + [1] * 130 + [NONE] * 5
-    assert [speed.work_ns for speed in found.found] == [680, 1125]
+    assert [speed.reference.median_ns for speed in found.each] == [680, 1125]
     assert found.table["share"].tolist() == pytest.approx([60 / 190, 130 / 190])
-    assert find_speeds(pd.concat([own, shared]).drop(columns="work_before_ns")).of_sample.tolist() == [0] * 190
+    assert find_speeds(pd.concat([own, shared]).drop(columns="reference_before_ns")).of_sample.tolist() == [0] * 190
 
 
-def test_the_usual_speed_is_of_cores_of_its_own_where_a_fifth_of_the_samples_are() -> None:
+def test_the_usual_speed_is_of_unshared_cores_where_enough_of_the_samples_are() -> None:
     shared = beside(340, (1100, 1100), 150)
-    for own, usual in ((50, 0), (20, 1)):
+    for own, usual in ((20, 0), (10, 1)):
         found = find_speeds(pd.concat([beside(340, (670, 670), own), shared], ignore_index=True))
-        assert (found.own_cores, found.usual) == (1, usual)
+        assert (found.unshared, found.usual) == (1, usual)
         assert [usual_or(found, chosen) for chosen in (None, 0, 1)] == [usual, 0, 1]
 
 
 def test_shared_cores_can_have_several_speeds_of_a_ping_pong_each() -> None:
     parts = [beside(800, (1100, 1100), 40), beside(340, (670, 670), 50), beside(800, (680, 670), 50)]
     found = find_speeds(pd.concat(parts, ignore_index=True))
-    assert [(speed.pilot_ns, speed.work_ns) for speed in found.found] == [
+    assert [(speed.pilot_ns, speed.reference.median_ns) for speed in found.each] == [
         (pytest.approx(340), 670),
         (pytest.approx(800), 670),
         (pytest.approx(800), 1100),
     ]
-    assert found.own_cores == 2
+    assert found.unshared == 2
     assert found.of_sample.tolist() == [2] * 40 + [0] * 50 + [1] * 50
 
 
-@pytest.mark.parametrize("before_and_after", [(670, 700), (700, 670), (670, 1100)])
-def test_a_machine_whose_work_is_always_alike_has_one_speed(before_and_after: tuple[int, int]) -> None:
-    found = find_speeds(beside(340, before_and_after, 30))
-    assert len(found.found) == 1
-    assert found.of_sample.tolist() == [0] * 30
+@pytest.mark.parametrize("times", [(670, 700), (700, 670)])
+def test_a_reference_computation_that_takes_as_long_as_ever_shows_one_speed(times: tuple[int, int]) -> None:
+    found = find_speeds(beside(340, times, 30))
+    assert (len(found.each), found.unshared, found.changed) == (1, 1, 0)
 
 
-def test_the_parameters_are_those_of_cores_that_nothing_shares(tmp_path: Path) -> None:
+def test_samples_beside_which_sharing_always_changed_have_one_speed() -> None:
+    found = find_speeds(beside(340, (670, 1100), 30))
+    assert (len(found.each), found.of_sample.tolist()) == (1, [0] * 30)
+
+
+def test_of_epochs_of_which_one_has_no_reference_computation_none_counts() -> None:
+    with_it, without = beside(340, (670, 670), 30), beside(340, (1100, 1100), 30).drop(columns="reference_after_ns")
+    found = find_speeds(pd.concat([with_it, without], ignore_index=True))
+    assert [speed.reference for speed in found.each] == [None]
+
+
+def test_a_speed_is_recognised_by_whether_cores_were_shared_however_much() -> None:
+    samples = pd.concat([beside(340, (times, times), 30) for times in (670, 1100, 1500)], ignore_index=True)
+    unshared, shared = find_speeds(samples).each
+    assert unshared.has(samples, 1.1).tolist() == [True] * 30 + [False] * 60
+    assert shared.has(samples, 1.1).tolist() == [False] * 30 + [True] * 60
+    assert not unshared.has(samples.assign(pilot_after_ns=400), 1.1).any()
+
+
+def test_samples_beside_which_the_speed_changed_are_said_to_be_left_out(tmp_path: Path) -> None:
+    machine = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
+    write(tmp_path, rows_of(items(SIZES, late_ns=5_000), machine, 340, np.random.default_rng(1), reference_ns=670))
+    samples = read_patterns(tmp_path).samples
+    assert not any("the speed changed" in note for note in assess_patterns(samples).notes)
+    samples.loc[samples.index % 5 == 0, "reference_after_ns"] = 1100
+    assert any("Beside 20 % of the samples" in plain(note) for note in assess_patterns(samples).notes)
+
+
+def test_the_parameters_are_those_of_unshared_cores(tmp_path: Path) -> None:
     own = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
     shared = Machine("shared", Level(Parameters(L=100_000, o_s=50_000, o_r=60_000, g=55_000)))
     random = np.random.default_rng(1)
-    for epoch, (machine, work_ns) in enumerate([(shared, 1100), (own, 670), (shared, 1100)], 1):
-        rows = rows_of(items(SIZES, late_ns=5_000), machine, 340, random, work_ns=work_ns)
+    for epoch, (machine, reference_ns) in enumerate([(shared, 1100), (own, 670), (shared, 1100)], 1):
+        rows = rows_of(items(SIZES, late_ns=5_000), machine, 340, random, reference_ns=reference_ns)
         write(tmp_path / f"epoch-{epoch}", rows)
     samples = read_patterns(tmp_path).samples
     found = assess_patterns(samples)
@@ -276,16 +303,18 @@ def test_the_parameters_are_those_of_cores_that_nothing_shares(tmp_path: Path) -
     ]
     assert ways == pytest.approx([170_000, 210_000], rel=0.03)
     (note,) = (plain(note) for note in found.notes if "had 2 speeds" in note)
-    assert "0 with 170 ns and 670 ns (33 % of the samples) and 1 with 170 ns and 1.1 µs (67 %" in note
+    assert "speed 0 with 170 ns a message and 670 ns on unshared cores (33 % of the samples)" in note
+    assert "speed 1 with 170 ns a message and 1.1 µs on shared cores (67 % of the samples)" in note
     assert "The parameters are those of speed 0" in note
-    assert any("other work shared" in note and "67 %" in plain(note) for note in found.notes)
+    assert not any("that something else shared" in note for note in found.notes)
+    assert any("that something else shared" in note for note in assess_patterns(samples, speed=1).notes)
 
 
 def test_a_machine_of_one_speed_has_one_whatever_its_scatter() -> None:
     random = np.random.default_rng(3)
     for scatter in (0.0, 0.01, 0.1):
         values = np.round(1000 * np.exp(random.normal(0, scatter, 500))).astype(int).tolist()
-        assert len(find_speeds(pilots(values, values)).found) == 1
+        assert len(find_speeds(pilots(values, values)).each) == 1
 
 
 def test_a_histogram_is_smoothed_as_scipy_does_it() -> None:

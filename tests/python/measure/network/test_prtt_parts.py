@@ -134,6 +134,26 @@ def test_patterns_give_a_machine_where_no_repetitions_of_prtt_ran_alike(tmp_path
     assert load_network(tmp_path / "m").notes == found.notes
 
 
+@pytest.mark.parametrize("reference_ns", [None, 670])
+def test_the_speeds_of_patterns_are_in_the_file_of_the_network(tmp_path: Path, reference_ns: int | None) -> None:
+    raw = record(tmp_path / "raw", seed=1)
+    recorded(tmp_path / "patterns")
+    patterns = read_patterns(tmp_path / "patterns")
+    if reference_ns is not None:
+        patterns.samples[["reference_before_ns", "reference_after_ns"]] = reference_ns
+    found = read_assessment(raw, patterns)
+    save_network(tmp_path / "m", found, "m")
+    read = load_network(tmp_path / "m").patterns
+    assert found.patterns is not None
+    assert read is not None
+    assert read.speeds.to_dict("list") == {
+        "pilot_ns": [pytest.approx(200)],
+        "share": [1.0],
+        "reference_ns": [reference_ns],
+    }
+    pd.testing.assert_frame_equal(read.speeds, found.patterns.speeds, check_dtype=False)
+
+
 def test_prtt_is_fitted_to_all_repetitions_where_those_that_ran_alike_have_no_small_messages(tmp_path: Path) -> None:
     """Two whole repetitions and four of one size ran alike, four whole ones unlike any other."""
     raw = record(tmp_path / "raw", seed=1)

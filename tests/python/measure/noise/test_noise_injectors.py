@@ -6,10 +6,13 @@ real-time priority, and a process competes for the core in bursts of random leng
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,6 +95,11 @@ def bias_of(period_us: int, length_us: int, folder) -> float:
     return float(np.quantile(table[known.places[held], 1] / 1000 - known.lengths[held], 0.9)) * 1e-9
 
 
+def kept(recording: Path) -> Path:
+    """A copy of a recording that a later run of the tests does not remove."""
+    return Path(shutil.copytree(recording, tempfile.mkdtemp(prefix="idlewave-recording-"), dirs_exist_ok=True))
+
+
 def of_the_machine(found: Found) -> bool:
     """Whether a source has a usual rate of ticks: the machine's own, or that of its hypervisor."""
     return any(abs(found.frequency / rate - 1) < 1e-3 for rate in (*TICK_RATES, 500))
@@ -124,7 +132,8 @@ def test_an_injector_on_this_machine_has_its_period_and_its_length_or_is_not_fou
     for where in ("spectrum", "signature"):
         own = [found for found in seen.found if found.where == where and is_injected(found, seen.source)]
         # Short detours beside the injector's own come with it: the switches there and back.
-        assert all(found.least_ps - most_bias <= length_ps <= found.most_ps for found in own[:1]), own
+        held = all(found.least_ps - most_bias <= length_ps <= found.most_ps for found in own[:1])
+        assert held, f"{own}; the recording is in {kept(tmp_path)}"
 
 
 @pytest.mark.alone
@@ -134,4 +143,5 @@ def test_on_this_machine_nothing_is_found_without_a_doubt_that_was_not_injected(
     with competing(LOADS[seed % len(LOADS)], seed):
         run("detour", tmp_path, "--seconds", REAL_SECONDS, "--cpus", CORE)
     core = detours_of(read_recording(tmp_path))[0]
-    assert [found for found in found_sources(core) if not (of_the_machine(found) or found.doubt)] == []
+    wrong = [found for found in found_sources(core) if not (of_the_machine(found) or found.doubt)]
+    assert wrong == [], f"seed {seed}; the recording is in {kept(tmp_path)}"

@@ -274,7 +274,7 @@ class SpeedRow(Open):
 
     pilot_ns: Number
     share: Amount
-    work_ns: Number | None = None
+    reference_ns: Number | None = None
 
 
 class ColdCachesSchema(Open):

@@ -4,9 +4,9 @@ Two processors of a virtual machine may share a core, a cache or nothing, and ch
 have two routes. Before and after each sample the probe times a ping-pong of one byte, the pilot. Where the pilots fall
 into groups, the machine had several speeds, and a sample belongs to the speed that both of its pilots show.
 
-Other work on a core's second hardware thread, such as that of another virtual machine, takes arithmetic units away, and
-a ping-pong hardly shows that. So each rank also times a fixed piece of work. Where the slowest rank's took longer than
-on a core of its own, both before and after a sample, a core was shared, and these samples have speeds of their own.
+Something else may use a core, too: another virtual machine on its second hardware thread (SMT), or another rank. A
+ping-pong hardly shows that. So each rank also times a reference computation. Where the slowest rank's took longer than
+on an unshared core, both before and after a sample, a core was shared, and such samples have speeds of their own.
 """
 
 from __future__ import annotations
@@ -35,14 +35,18 @@ LEAST_PART = 0.2
 """Share of a speed's samples below which they are too few for a fit of their own."""
 PILOTS = ("pilot_before_ns", "pilot_after_ns")
 """The columns of samples with the pilots just before and after."""
-WORKS = ("work_before_ns", "work_after_ns")
-"""Those with the times of the fixed work, of the slowest rank; earlier versions did not record them."""
-OWN_CORE = 0.05
-"""The share of the times of the fixed work of which the longest is that of cores that are not shared: what shares a
-core comes and goes within milliseconds."""
-SHARED_CORE = 1.25
-"""How many times as long the work takes on a shared core, at least: two hardware threads of a core take 1.4 to 2 times
-as long as one; clock frequencies differ by less."""
+REFERENCES = ("reference_before_ns", "reference_after_ns")
+"""Those with the times of the reference computation, of the slowest rank; earlier versions did not record them."""
+UNSHARED_QUANTILE = 0.02
+"""This quantile of these times is taken for that of unshared cores: what shares a core comes and goes within
+milliseconds. Of cores that are always shared nothing shows it."""
+SHARED_RATIO = 1.12
+"""A core was shared where the reference computation took more than this many times as long as on an unshared one. On
+unshared cores nearly all times are within 1.08; where it took 1.16 to 1.25 times as long, messages already take 1.1 to
+1.3 times as long. A lower clock frequency looks the same."""
+LEAST_UNSHARED = 0.08
+"""Share of the samples at a speed of unshared cores from which they are enough for a fit: few are needed, as they
+scatter little, and the probe takes short samples again where a core was shared, so that most rows have one."""
 NONE = -1
 """The speed of a sample before and after which the machine had different speeds, or was disturbed."""
 
@@ -50,43 +54,63 @@ Samples = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Reference:
+    """The median time of the reference computation at a speed, ns, and the longest on unshared cores."""
+
+    median_ns: float
+    limit_ns: float
+
+    @property
+    def shared(self) -> bool:
+        """Whether cores were shared at this speed."""
+        return self.median_ns > self.limit_ns
+
+
+@dataclass(frozen=True)
 class Speed:
-    """A speed of the machine, as the medians of what shows it, ns: the pilot, and the fixed work of the slowest rank,
-    None where it was not recorded."""
+    """A speed of the machine: the median of the pilots, ns, and what the reference computation says, None where it was
+    not recorded."""
 
     pilot_ns: float
-    work_ns: float | None = None
+    reference: Reference | None = None
 
     def has(self, samples: pd.DataFrame, factor: float) -> pd.Series:
-        """Whether each sample has this speed: whether both of its pilots are this one's, but for a `factor`, and a core
-        was shared or not as at this speed."""
-        found = _within(samples, PILOTS, self.pilot_ns, factor)
-        if self.work_ns is not None and set(WORKS) <= set(samples.columns):
-            found &= _within(samples, WORKS, self.work_ns, SHARED_CORE)
+        """Whether each sample has this speed: whether both of its pilots are this one's, but for a `factor`, and its
+        cores were shared or not as at this speed, where that is known."""
+        before, after = (samples[name].between(self.pilot_ns / factor, self.pilot_ns * factor) for name in PILOTS)
+        found = before & after
+        if self.reference is not None and has_references(samples):
+            shared = samples[[*REFERENCES]] > self.reference.limit_ns
+            found &= (shared == self.reference.shared).all(axis=1)
         return found
 
 
-def _within(samples: pd.DataFrame, columns: tuple[str, str], time_ns: float, factor: float) -> pd.Series:
-    before, after = (samples[name].between(time_ns / factor, time_ns * factor) for name in columns)
-    return before & after
+def has_references(samples: pd.DataFrame) -> bool:
+    """Whether the reference computation was recorded beside all samples."""
+    return set(REFERENCES) <= set(samples.columns) and bool(samples[[*REFERENCES]].notna().all(axis=None))
 
 
 @dataclass(frozen=True)
 class Speeds:
-    """The speeds, and the speed of each sample, or NONE. Those of cores that were not shared are first, `own_cores` of
-    them, the fastest first; then the others in the same order."""
+    """The speeds, and the number of each sample's, or NONE. Those of unshared cores come first, `unshared` of them, the
+    fastest first; then the others in the same order."""
 
-    found: tuple[Speed, ...]
+    each: tuple[Speed, ...]
     of_sample: Samples
-    own_cores: int
+    unshared: int
 
     @property
     def usual(self) -> int:
-        """The number of the speed that most samples had, of those whose cores were not shared if they are enough: what
-        shared them is not the machine's."""
+        """The number of the speed that most samples had on unshared cores, if enough for a fit did; else of all."""
         counts = self._counts()
-        own = counts[: self.own_cores]
-        return int(np.argmax(own if own.sum() >= LEAST_PART * len(self.of_sample) else counts))
+        unshared = counts[: self.unshared]
+        enough = len(unshared) > 0 and unshared.max() >= LEAST_UNSHARED * len(self.of_sample)
+        return int(np.argmax(unshared if enough else counts))
+
+    @property
+    def changed(self) -> float:
+        """The share of the samples that have no speed: it changed beside them, or they were disturbed."""
+        return float((self.of_sample == NONE).mean())
 
     @property
     def is_usual(self) -> NDArray[np.bool_]:
@@ -100,25 +124,29 @@ class Speeds:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a speed: pilot_ns, work_ns (None where it was not recorded), and share, of the samples that have a
-        speed."""
+        """A row a speed: pilot_ns, share of the samples that have a speed, and reference_ns (missing where it was not
+        recorded)."""
         counts = self._counts()
         rows = [
-            (speed.pilot_ns, speed.work_ns, float(count / max(int(counts.sum()), 1)))
-            for speed, count in zip(self.found, counts, strict=True)
+            (
+                speed.pilot_ns,
+                float(count / max(int(counts.sum()), 1)),
+                None if speed.reference is None else speed.reference.median_ns,
+            )
+            for speed, count in zip(self.each, counts, strict=True)
         ]
-        return pd.DataFrame(rows, columns=["pilot_ns", "work_ns", "share"])
+        return pd.DataFrame(rows, columns=["pilot_ns", "share", "reference_ns"])
 
     def _counts(self) -> Samples:
-        return np.bincount(self.of_sample[self.of_sample != NONE], minlength=len(self.found)).astype(np.int64)
+        return np.bincount(self.of_sample[self.of_sample != NONE], minlength=len(self.each)).astype(np.int64)
 
 
 def usual_or(speeds: Speeds, number: int | None) -> int:
     """The number of a speed, None for the usual one. Raises UsageError for a speed that the machine did not have."""
     if number is None:
         return speeds.usual
-    if not 0 <= number < len(speeds.found):
-        raise UsageError(f"expected a speed from 0 to {len(speeds.found) - 1}, found {number}")
+    if not 0 <= number < len(speeds.each):
+        raise UsageError(f"expected a speed from 0 to {len(speeds.each) - 1}, found {number}")
     return number
 
 
@@ -131,7 +159,7 @@ def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.D
     if not set(PILOTS) <= set(samples.columns) or samples[PILOTS[0]].isna().any():
         return samples, ()
     speeds = find_speeds(samples)
-    pilots = np.array([speed.pilot_ns for speed in speeds.found])
+    pilots = np.array([speed.pilot_ns for speed in speeds.each])
     if pilot_ns is not None and np.abs(np.log2(pilots / pilot_ns)).min() > OFF:
         return samples, ("PRTT was measured at another speed than the patterns: its fit is of that.",)
     if len(pilots) == 1:
@@ -149,36 +177,38 @@ def at_speed(samples: pd.DataFrame, pilot_ns: float | None = None) -> tuple[pd.D
 
 def find_speeds(samples: pd.DataFrame, columns: tuple[str, str] = PILOTS) -> Speeds:
     """The speeds in `samples`, which has the times of what shows them, ns, just before and after each sample in these
-    columns, and those of the fixed work in WORKS if it was recorded."""
-    if not set(WORKS) <= set(samples.columns) or samples[[*WORKS]].isna().any(axis=None):
-        return _speeds_of([(np.ones(len(samples), dtype=np.bool_), None)], samples, columns)
-    works = samples[[*WORKS]].to_numpy(dtype=np.float64)
-    shared = works > SHARED_CORE * np.quantile(works, OWN_CORE)
-    parts = []
-    for alike in (~shared.any(axis=1), shared.all(axis=1)):
-        enough = alike.sum() >= LEAST_SHARE * len(samples)
-        parts.append((alike if enough else np.zeros_like(alike), float(np.median(works[alike])) if enough else None))
-    if not any(where.any() for where, _ in parts):
-        parts = [(np.ones(len(samples), dtype=np.bool_), float(np.median(works)))]
-    return _speeds_of(parts, samples, columns)
+    columns, and those of the reference computation in REFERENCES if it was recorded."""
+    if not has_references(samples):
+        return _speeds_of([np.ones(len(samples), dtype=np.bool_)], None, samples, columns)
+    times = samples[[*REFERENCES]].to_numpy(dtype=np.float64)
+    limit_ns = float(SHARED_RATIO * np.quantile(times, UNSHARED_QUANTILE))
+    shared = times > limit_ns
+    parts = [np.asarray(~shared.any(axis=1)), np.asarray(shared.all(axis=1))]
+    if max(part.sum() for part in parts) < LEAST_SHARE * len(samples):
+        parts = [np.ones(len(samples), dtype=np.bool_)]
+    return _speeds_of(parts, limit_ns, samples, columns)
 
 
 def _speeds_of(
-    parts: Sequence[tuple[NDArray[np.bool_], float | None]], samples: pd.DataFrame, columns: tuple[str, str]
+    parts: Sequence[NDArray[np.bool_]], limit_ns: float | None, samples: pd.DataFrame, columns: tuple[str, str]
 ) -> Speeds:
-    """The speeds of the parts of the samples: of those whose cores were not shared, and of those whose were. Each is
-    where its samples are, and the time of its work."""
-    found: list[Speed] = []
+    """The speeds of the samples on unshared cores, and of those on shared ones, where these are at least LEAST_SHARE.
+    `limit_ns`: of the reference computation."""
+    each: list[Speed] = []
     of_sample = np.full(len(samples), NONE, dtype=np.int64)
-    own_cores = 0
-    for number, (where, work_ns) in enumerate(parts):
-        if where.any():
-            pilots_ns, of_part = _groups(samples[where], columns)
-            of_sample[where] = np.where(of_part == NONE, NONE, of_part + len(found))
-            found += [Speed(pilot_ns, work_ns) for pilot_ns in pilots_ns]
+    unshared = 0
+    for number, part in enumerate(parts):
+        own = samples[part]
+        if len(own) and len(own) >= LEAST_SHARE * len(samples):
+            reference = None
+            if limit_ns is not None:
+                reference = Reference(float(np.median(own[[*REFERENCES]].to_numpy(dtype=np.float64))), limit_ns)
+            pilots_ns, of_part = _groups(own, columns)
+            of_sample[part] = np.where(of_part == NONE, NONE, of_part + len(each))
+            each += [Speed(pilot_ns, reference) for pilot_ns in pilots_ns]
         if number == 0:
-            own_cores = len(found)
-    return Speeds(tuple(found), of_sample, own_cores)
+            unshared = len(each)
+    return Speeds(tuple(each), of_sample, unshared)
 
 
 def _groups(samples: pd.DataFrame, columns: tuple[str, str]) -> tuple[tuple[float, ...], Samples]:

@@ -22,6 +22,8 @@ GOOD, FAIR = 0.05, 0.1
 """Errors below which a prediction is good, or fair."""
 HALF_IN_PS = 500.0
 """From a round trip in ns to one way in ps."""
+CHANGED = 0.1
+"""Share of the samples without a speed above which that is said."""
 FEWEST = 7
 """Samples below which a median has hardly an interval."""
 
@@ -32,9 +34,9 @@ class PatternFit:
 
     ranges: by size, the first from 0. S: the largest eager message in bytes; None: every message is eager. table: a row
     a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
-    error, simulated over measured less 1. speeds: a row a speed of the machine: see `Speeds.table`. speed: the number
-    of the one that all of this is about. epochs: the starts of the probe. notes: sentences. cold: the extra time of
-    messages after a computation; None if that was not measured, or there is none.
+    error, simulated over measured less 1. speeds: a row a speed of the machine: pilot_ns, share, reference_ns. speed:
+    the number of the one that all of this is about. epochs: the starts of the probe. notes: sentences. cold: the extra
+    time of messages after a computation; None if that was not measured, or there is none.
     """
 
     ranges: tuple[PatternRange, ...]
@@ -195,32 +197,37 @@ def _held_out_notes(table: pd.DataFrame, held_out: pd.DataFrame) -> list[str]:
 
 
 def _speed_notes(speeds: Speeds, chosen: int) -> list[str]:
-    if len(speeds.found) == 1:
-        return []
-    with_work = speeds.found[0].work_ns is not None
-    each = [
-        f"{number} with {_shown_by(speed)} ({percent_text(float(share))} of the samples)"
-        for number, (speed, share) in enumerate(zip(speeds.found, speeds.table["share"], strict=True))
-    ]
-    notes = [
-        f"The machine had {len(speeds.found)} speeds, seen by the time of a message of one byte"
-        f"{' and of a fixed piece of work' if with_work else ''}: {' and '.join(each)}. The parameters are those of "
-        f"speed {chosen}; `measure network --from RECORDING --speed N` gives another's."
-    ]
-    shared = float(speeds.table["share"].iloc[speeds.own_cores :].sum())
-    if with_work and shared > 0:
-        which = "Others" if chosen < speeds.own_cores else "These"
+    notes = []
+    if len(speeds.each) > 1:
+        each = [
+            f"speed {number} with {_shown_by(speed)} ({percent_text(float(share))} of the samples)"
+            for number, (speed, share) in enumerate(zip(speeds.each, speeds.table["share"], strict=True))
+        ]
         notes.append(
-            f"{which} are of cores that other work shared, on a second hardware thread or by a lower frequency: "
-            f"{percent_text(shared)} of the samples."
+            f"The machine had {len(speeds.each)} speeds, seen by the time of a message of one byte and of a reference "
+            f"computation: {'; '.join(each)}. The parameters are those of speed {chosen}; `measure network --from "
+            "RECORDING --speed N` gives another's."
+        )
+    reference = speeds.each[chosen].reference
+    if reference is not None and reference.shared:
+        notes.append(
+            "The parameters are those of cores that something else shared: most samples were on such cores. A quieter "
+            "machine would show what its own cores do."
+        )
+    if speeds.changed > CHANGED:
+        notes.append(
+            f"Beside {percent_text(speeds.changed)} of the samples of patterns the speed changed: they are left out."
         )
     return notes
 
 
 def _shown_by(speed: Speed) -> str:
-    """A message of one byte one way, and the fixed work."""
-    way = plain_time(speed.pilot_ns * HALF_IN_PS)
-    return way if speed.work_ns is None else f"{way} and {plain_time(speed.work_ns * PICOSECONDS['ns'])}"
+    """A message of one byte one way, and the reference computation."""
+    way = f"{plain_time(speed.pilot_ns * HALF_IN_PS)} a message"
+    if speed.reference is None:
+        return way
+    cores = "shared" if speed.reference.shared else "unshared"
+    return f"{way} and {plain_time(speed.reference.median_ns * PICOSECONDS['ns'])} on {cores} cores"
 
 
 def _sample_notes(samples: pd.DataFrame, table: pd.DataFrame) -> list[str]:

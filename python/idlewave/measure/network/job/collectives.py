@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,7 +20,7 @@ from ...environment_file import read_environment
 from ..files.file_schemas import CollectivesSchema
 from ..fitting.collective_times import ROOTED
 from ..fitting.loggp import median_interval
-from ..fitting.machine_speeds import PILOTS, WORKS, Speed, Speeds, find_speeds
+from ..fitting.machine_speeds import PILOTS, REFERENCES, Speed, Speeds, find_speeds
 from ..fitting.pattern_assessment import few_samples_notes
 from ..probing.job_run import (
     EPOCH,
@@ -43,7 +43,7 @@ COLUMNS = (
     *PILOTS,
 )
 BARRIERS = ("barrier_before_ns", "barrier_after_ns")
-"""Columns that earlier versions did not record, as WORKS."""
+"""Columns that earlier versions did not record, as REFERENCES."""
 NEAR = 1.25
 """A sample has the speed of a machine if its pilots are within this factor of the machine's."""
 MOST_SIZE = 2**30
@@ -59,8 +59,8 @@ class CollectiveMeasurement:
     samples: a row a sample: collective, size in bytes (of the vector, or of one rank's block), repetitions, elapsed_ns
     of all repetitions, at_ns since the beginning, disturbed (involuntary context switches of rank 0), pilot_before_ns
     and pilot_after_ns (a ping-pong of one byte just before and after), barrier_before_ns and barrier_after_ns (the same
-    of a barrier), work_before_ns and work_after_ns (the same of a fixed piece of work, of the slowest rank). Rank 0 is
-    the root of collectives that have one, and a barrier follows each of their calls.
+    of a barrier), reference_before_ns and reference_after_ns (the same of a reference computation, of the slowest
+    rank). Rank 0 is the root of collectives that have one, and a barrier follows each of their calls.
     """
 
     samples: pd.DataFrame
@@ -125,6 +125,15 @@ class CollectiveMeasurement:
             return None
         own = self._own(speed)
         return find_speeds(self.samples.loc[own, [*BARRIERS]], BARRIERS) if own.any() else None
+
+    def usual_at(self, pilot_ns: float) -> Speed:
+        """The speed at which a byte takes `pilot_ns` there and back, on cores that were shared or not as usual here."""
+        speeds = find_speeds(self.samples)
+        return replace(speeds.each[speeds.usual], pilot_ns=pilot_ns)
+
+    def rows_without(self, speed: Speed) -> int:
+        """The number of collectives and sizes without a sample at that speed that was not interrupted."""
+        return int((~self._own(speed).groupby([self.samples["collective"], self.samples["size"]]).any()).sum())
 
     def _own(self, speed: Speed | None) -> pd.Series:
         """Whether a sample is at the speed of the machine, and was not interrupted."""
@@ -234,7 +243,7 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
     }
-    later = [name for name in (*BARRIERS, *WORKS) if name in said["tables"]["samples"]["columns"]]
+    later = [name for name in (*BARRIERS, *REFERENCES) if name in said["tables"]["samples"]["columns"]]
     limits |= dict.fromkeys((*PILOTS, *later), (0, 2**50))
     samples = read_samples(place, "collectives", said, COLUMNS, limits)
     samples["collective"] = [said["collectives"][number] for number in samples["collective"]]

@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from rich.progress import Progress
 
 from ....errors import InputError, MeasurementError, UsageError
 from ....escaping import name_of
+from ....formatting import percent_text
 from ....machine import Machine
 from ....measurement_parameters import PatternsParameters
 from ....mpi import Mpi
@@ -26,7 +29,7 @@ from ....parameters import takes
 from ....simulation import as_machine
 from ...environment_file import read_environment
 from ..files.file_schemas import PatternsSchema
-from ..fitting.machine_speeds import PILOTS, WORKS, find_speeds
+from ..fitting.machine_speeds import PILOTS, REFERENCES, find_speeds
 from ..fitting.pattern_assessment import few_samples_notes, pattern_table, with_errors
 from ..fitting.pattern_times import MOST_PEERS, PATTERNS, PEERS
 from ..probing.job_run import (
@@ -66,6 +69,8 @@ class Lateness:
     ns_per_byte: float
 
 
+MOST = 0.9
+"""Share of the samples at the usual speed below which it is said."""
 INTERRUPTED = "The measurement of patterns was interrupted; this is what it had."
 SHARED = (
     "The ranks shared CPUs: the times of several peers have waits for a CPU in them, which no simulation has, and say "
@@ -82,8 +87,8 @@ class PatternMeasurement:
     computes, or both ranks before an exchange), elapsed_ns of all repetitions (of an exchange after a computation: from
     the moment at which the later rank called), at_ns (since the beginning of the epoch), disturbed (involuntary context
     switches of rank 0; in such an exchange of both ranks), pilot_before_ns and pilot_after_ns (a ping-pong of one byte
-    just before and after), work_before_ns and work_after_ns (a fixed piece of work, of the slower of the two ranks;
-    earlier versions did not record it).
+    just before and after), reference_before_ns and reference_after_ns (a reference computation, of the slower of the
+    two ranks; earlier versions did not record it).
     """
 
     samples: pd.DataFrame
@@ -94,9 +99,13 @@ class PatternMeasurement:
     def table(self) -> pd.DataFrame:
         """A row a pattern, window, size and delay_ns, of the samples at the machine's usual speed: see
         `pattern_table`."""
-        speeds = find_speeds(self.samples)
-        own = self.samples[(speeds.of_sample == speeds.usual) & (self.samples["disturbed"] == 0).to_numpy()]
+        own = self.samples[self._at_usual_speed & (self.samples["disturbed"] == 0).to_numpy()]
         return pattern_table(own if len(own) else self.samples)
+
+    @property
+    def _at_usual_speed(self) -> NDArray[np.bool_]:
+        speeds = find_speeds(self.samples)
+        return np.asarray(speeds.of_sample == speeds.usual)
 
     def compared(self, machine: Machine | str | Path) -> pd.DataFrame:
         """`table` with simulated_ps, by the simulation of `machine`, and error: simulated over measured, less 1."""
@@ -115,6 +124,8 @@ class PatternMeasurement:
             notes.append(INTERRUPTED)
         if self.shares_cpus:
             notes.append(SHARED)
+        if (share := float(self._at_usual_speed.mean())) < MOST:
+            notes.append(f"The times are of the {percent_text(share)} of the samples at the machine's usual speed.")
         return (*notes, *few_samples_notes("patterns", self.table))
 
 
@@ -215,7 +226,7 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
     }
-    works = WORKS if set(WORKS) <= set(said["tables"]["samples"]["columns"]) else ()
+    works = REFERENCES if set(REFERENCES) <= set(said["tables"]["samples"]["columns"]) else ()
     limits |= dict.fromkeys((*PILOTS, *works), (0, 2**50))
     samples = read_samples(place, "patterns", said, COLUMNS, limits)
     unknown = sorted(set(said["patterns"]) - set(PATTERNS))
