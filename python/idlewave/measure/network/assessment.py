@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from rich.progress import Progress
 
 from ... import mpi as mpis
@@ -41,9 +42,9 @@ BEYOND = (
     "of calls and reductions that were measured. Across nodes Open MPI may choose others, which know what lies in a "
     "node (coll/han), and MPICH does (its compositions)."
 )
-LEAST_AT_SPEED = 0.1
-"""The share of samples at the machine's speed below which collectives were measured at another one: with ten samples of
-each row, one."""
+LEAST_AT_SPEED = 0.05
+"""The share of samples at the machine's speed below which collectives were measured at another one: with twenty samples
+of each row, one."""
 QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
     "program's messages is not known."
@@ -155,9 +156,12 @@ def read_assessment(
     """The measurement from the recording of PRTT in `folder`, and the patterns and collectives that were measured
     beside it: each is fitted to its samples at the same speed of the machine."""
     speeds = find_speeds(patterns.samples)
-    own_speed = speeds.each[usual_or(speeds, speed)]
+    chosen = usual_or(speeds, speed)
+    if speed is None and collectives is not None:
+        chosen = _speed_of_both(speeds, collectives)
+    own_speed = speeds.each[chosen]
     network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=own_speed.pilot_ns)
-    fitted = assess_patterns(patterns.samples, changes_of(network.fit), network.fit.seen_limit, speed)
+    fitted = assess_patterns(patterns.samples, changes_of(network.fit), network.fit.seen_limit, chosen)
     if patterns.probe.get("interrupted"):
         fitted = replace(fitted, notes=(*fitted.notes, INTERRUPTED))
     if patterns.shares_cpus:
@@ -171,6 +175,15 @@ def read_assessment(
     node_ranks = cores if network.one_node and isinstance(cores, int) else 1
     rules = assess_collectives(collectives, Machine("measured", fitted.level, node_ranks=node_ranks), own_speed)
     return replace(network, collectives=rules, collective_samples=collectives.samples)
+
+
+def _speed_of_both(speeds: Speeds, collectives: CollectiveMeasurement) -> int:
+    """The number of the usual speed of the patterns; or, where collectives have hardly a sample at it, of the speed
+    that both had most."""
+    shares = [collectives.share_at(speed) for speed in speeds.each]
+    both = np.minimum(shares, speeds.table["share"])
+    enough = shares[speeds.usual] >= LEAST_AT_SPEED or both.max() < LEAST_AT_SPEED
+    return speeds.usual if enough else int(both.argmax())
 
 
 def assess_collectives(found: CollectiveMeasurement, machine: Machine, speed: Speed | None = None) -> CollectiveFit:

@@ -101,7 +101,7 @@ def test_the_parameters_cost_least_also_behind_those_that_the_patterns_do_not_sh
     assert found is not None
     assert not all(found.free)
     ps = found.rows["median_ps"].to_numpy()
-    assert found.piece.descend(ps, found.each.values, found.free).cost >= 0.97 * found.each.cost
+    assert found.piece.descend(ps, found.found.values, found.free).cost >= 0.97 * found.found.cost
 
 
 def test_a_descent_from_another_limit_of_streams_finds_the_one_that_the_machine_has(tmp_path: Path) -> None:
@@ -233,12 +233,15 @@ def test_shared_cores_are_a_speed_though_a_ping_pong_hardly_shows_it() -> None:
     assert find_speeds(pd.concat([own, shared]).drop(columns="reference_before_ns")).of_sample.tolist() == [0] * 190
 
 
-def test_the_usual_speed_is_of_unshared_cores_where_enough_of_the_samples_are() -> None:
+@pytest.mark.parametrize(("count", "references"), [(10, [670, 1100]), (4, [1100])])
+def test_the_usual_speed_is_of_unshared_cores_where_enough_of_the_samples_are(
+    count: int, references: list[float]
+) -> None:
     shared = beside(340, (1100, 1100), 150)
-    for own, usual in ((20, 0), (10, 1)):
-        found = find_speeds(pd.concat([beside(340, (670, 670), own), shared], ignore_index=True))
-        assert (found.unshared, found.usual) == (1, usual)
-        assert [usual_or(found, chosen) for chosen in (None, 0, 1)] == [usual, 0, 1]
+    found = find_speeds(pd.concat([beside(340, (670, 670), count), shared], ignore_index=True))
+    assert [speed.reference.median_ns for speed in found.each if speed.reference] == references
+    assert (found.unshared, found.usual) == (len(references) - 1, 0)
+    assert [usual_or(found, chosen) for chosen in (None, 0, len(references) - 1)] == [0, 0, len(references) - 1]
 
 
 def test_shared_cores_can_have_several_speeds_of_a_ping_pong_each() -> None:

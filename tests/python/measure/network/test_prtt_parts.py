@@ -18,6 +18,7 @@ from idlewave.measure.network.assessment import changes_of, read_assessment
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
 from idlewave.measure.network.fitting.machine_speeds import at_speed
+from idlewave.measure.network.job.collectives import read_collectives
 from idlewave.measure.network.job.patterns import findings, read_patterns
 from idlewave.measure.network.probing.job_run import JobProbe
 from idlewave.measure.network.transports import Transport
@@ -132,6 +133,24 @@ def test_patterns_give_a_machine_where_no_repetitions_of_prtt_ran_alike(tmp_path
     assert found.patterns.table["error"].abs().median() < 0.05
     save_network(tmp_path / "m", found, "m")
     assert load_network(tmp_path / "m").notes == found.notes
+
+
+@pytest.mark.parametrize(("reference_ns", "speed"), [(670, 0), (1100, 1)])
+def test_the_speed_of_the_machine_is_one_at_which_collectives_were_measured_too(
+    tmp_path: Path, reference_ns: int, speed: int
+) -> None:
+    raw = record(tmp_path / "raw", seed=1)
+    recorded(tmp_path / "patterns")
+    record_collectives(tmp_path / "collectives")
+    patterns, collectives = read_patterns(tmp_path / "patterns"), read_collectives(tmp_path / "collectives")
+    patterns.samples[["reference_before_ns", "reference_after_ns"]] = 670
+    patterns.samples.loc[patterns.samples["at_ns"] > 2 * 10**6, ["reference_before_ns", "reference_after_ns"]] = 1100
+    collectives.samples[["reference_before_ns", "reference_after_ns"]] = reference_ns
+    found = read_assessment(raw, patterns, collectives=collectives)
+    assert found.patterns is not None
+    assert found.patterns.speed == speed
+    assert found.collectives is not None
+    assert not any("Collectives were measured at another speed" in note for note in found.collectives.notes)
 
 
 @pytest.mark.parametrize("reference_ns", [None, 670])

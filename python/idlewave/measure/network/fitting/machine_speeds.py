@@ -11,7 +11,7 @@ on an unshared core, both before and after a sample, a core was shared, and such
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,9 @@ SMOOTHED = 1.5
 """Standard deviation of the smoothing of their histogram, bins."""
 LEAST_SHARE = 0.05
 """Share of the pilots below which a group is no speed of the machine."""
+LEAST_UNSHARED = 0.03
+"""The same of samples on unshared cores, from which on they are enough for a fit, too: few are needed, as they scatter
+little, and the probe takes short samples again where a core was shared, so that most rows have one."""
 VALLEY = 0.5
 """Two groups are two speeds if the histogram between them falls below this share of the lower peak."""
 OFF = 0.35
@@ -44,9 +47,6 @@ SHARED_RATIO = 1.12
 """A core was shared where the reference computation took more than this many times as long as on an unshared one. On
 unshared cores nearly all times are within 1.08; where it took 1.16 to 1.25 times as long, messages already take 1.1 to
 1.3 times as long. A lower clock frequency looks the same."""
-LEAST_UNSHARED = 0.08
-"""Share of the samples at a speed of unshared cores from which they are enough for a fit: few are needed, as they
-scatter little, and the probe takes short samples again where a core was shared, so that most rows have one."""
 NONE = -1
 """The speed of a sample before and after which the machine had different speeds, or was disturbed."""
 
@@ -179,35 +179,35 @@ def find_speeds(samples: pd.DataFrame, columns: tuple[str, str] = PILOTS) -> Spe
     """The speeds in `samples`, which has the times of what shows them, ns, just before and after each sample in these
     columns, and those of the reference computation in REFERENCES if it was recorded."""
     if not has_references(samples):
-        return _speeds_of([np.ones(len(samples), dtype=np.bool_)], None, samples, columns)
+        return _speeds_of({False: np.ones(len(samples), dtype=np.bool_)}, None, samples, columns)
     times = samples[[*REFERENCES]].to_numpy(dtype=np.float64)
     limit_ns = float(SHARED_RATIO * np.quantile(times, UNSHARED_QUANTILE))
     shared = times > limit_ns
-    parts = [np.asarray(~shared.any(axis=1)), np.asarray(shared.all(axis=1))]
-    if max(part.sum() for part in parts) < LEAST_SHARE * len(samples):
-        parts = [np.ones(len(samples), dtype=np.bool_)]
-    return _speeds_of(parts, limit_ns, samples, columns)
+    parts = {False: np.asarray(~shared.any(axis=1)), True: np.asarray(shared.all(axis=1))}
+    least = {False: LEAST_UNSHARED * len(samples), True: LEAST_SHARE * len(samples)}
+    kept = {is_shared: part for is_shared, part in parts.items() if part.sum() >= max(least[is_shared], 1)}
+    if not kept:
+        kept = {False: np.ones(len(samples), dtype=np.bool_)}
+    return _speeds_of(kept, limit_ns, samples, columns)
 
 
 def _speeds_of(
-    parts: Sequence[NDArray[np.bool_]], limit_ns: float | None, samples: pd.DataFrame, columns: tuple[str, str]
+    parts: Mapping[bool, NDArray[np.bool_]], limit_ns: float | None, samples: pd.DataFrame, columns: tuple[str, str]
 ) -> Speeds:
-    """The speeds of the samples on unshared cores, and of those on shared ones, where these are at least LEAST_SHARE.
-    `limit_ns`: of the reference computation."""
+    """The speeds of the samples on unshared cores, and of those on shared ones (True). `limit_ns`: of the reference
+    computation."""
     each: list[Speed] = []
     of_sample = np.full(len(samples), NONE, dtype=np.int64)
     unshared = 0
-    for number, part in enumerate(parts):
+    for is_shared, part in parts.items():
         own = samples[part]
-        if len(own) and len(own) >= LEAST_SHARE * len(samples):
-            reference = None
-            if limit_ns is not None:
-                reference = Reference(float(np.median(own[[*REFERENCES]].to_numpy(dtype=np.float64))), limit_ns)
-            pilots_ns, of_part = _groups(own, columns)
-            of_sample[part] = np.where(of_part == NONE, NONE, of_part + len(each))
-            each += [Speed(pilot_ns, reference) for pilot_ns in pilots_ns]
-        if number == 0:
-            unshared = len(each)
+        reference = None
+        if limit_ns is not None:
+            reference = Reference(float(np.median(own[[*REFERENCES]].to_numpy(dtype=np.float64))), limit_ns)
+        pilots_ns, of_part = _groups(own, columns)
+        of_sample[part] = np.where(of_part == NONE, NONE, of_part + len(each))
+        each += [Speed(pilot_ns, reference) for pilot_ns in pilots_ns]
+        unshared += 0 if is_shared else len(pilots_ns)
     return Speeds(tuple(each), of_sample, unshared)
 
 
