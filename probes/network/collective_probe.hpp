@@ -52,7 +52,7 @@ struct CollectiveSample {
     ReferenceTimes reference;
 };
 
-// Of what all ranks give it, which all call.
+// The largest of the ranks' values; all ranks call it.
 inline std::int64_t largest(std::int64_t own, MPI_Comm world) {
     MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, MPI_MAX, world);
     return own;
@@ -101,10 +101,13 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
     for (bool first_round = true;; first_round = false) {
         std::shuffle(items.begin(), items.end(), random);
         for (const CollectiveItem& item : items) {
-            for (int tries = item.size <= most_quick ? most_tries : 1; tries > 0; --tries) {
+            const int tries = item.size <= most_quick ? most_tries : 1;
+            for (int tried = 0; tried < tries; ++tried) {
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
-                const Next next = agree(world, !first_round && over >= seconds);
+                const bool needed = first_round && tried == 0;
+                const Next next = agree(world, !needed && over >= seconds);
+                if (next == Next::end && tried > 0) break;
                 if (next != Next::item) return next == Next::stop;
                 CollectiveSample sample = sample_of(loops, pilot, item, world);
                 sample.at_ns = at;

@@ -102,7 +102,7 @@ class PatternExchange {
     }
 
     // The last exchange after a computation: its time from the moment at which the later rank called, and the
-    // involuntary context switches of both ranks in it.
+    // involuntary context switches of both ranks in it, with the reference computation of the slower rank beside it.
     struct Exchange {
         std::int64_t ns = 0;
         std::int64_t disturbed = 0;
@@ -131,7 +131,7 @@ class PatternExchange {
         return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
     }
 
-    // The larger of what both ranks give it, which both call.
+    // The larger of both ranks' values; both call it.
     [[nodiscard]] std::int64_t larger(std::int64_t own) const {
         std::int64_t other = 0;
         MPI_Sendrecv(&own, 1, MPI_INT64_T, peer_, answer_tag, &other, 1, MPI_INT64_T, peer_, answer_tag, MPI_COMM_WORLD,

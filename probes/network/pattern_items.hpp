@@ -112,16 +112,19 @@ inline std::vector<PatternItem> items_after_computation(const std::vector<std::i
     return items;
 }
 
-// Whether a sample takes so little time that it is taken again if a core was shared beside it.
-inline bool is_quick(const PatternItem& item) {
-    const bool waits = item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
-    return !waits && item.pattern != Pattern::peers && item.window * item.size <= 64 << 10;
+inline bool computes_first(const PatternItem& item) {
+    return item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
 }
 
-// Whether it takes so much that only every second round has it.
+// Whether a sample takes so little time that it is taken again if a core was shared beside it. An exchange of all ranks
+// is not, as the others would have to be woken again.
+inline bool is_quick(const PatternItem& item) {
+    return !computes_first(item) && item.pattern != Pattern::peers && item.window * item.size <= 64 << 10;
+}
+
+// Whether it takes so long that only every second round has it.
 inline bool is_long(const PatternItem& item) {
-    const bool waits = item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
-    return waits || item.window * item.size > 2 << 20;
+    return computes_first(item) || item.window * item.size > 2 << 20;
 }
 
 // The repetitions of one sample: many of what is short, since a clock's reading takes time, too; but no longer than

@@ -151,10 +151,13 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
         std::shuffle(items.begin(), items.end(), random);
         for (const PatternItem& item : items) {
             if (round % 2 == 1 && is_long(item)) continue;
-            for (int tries = is_quick(item) ? most_tries : 1; tries > 0; --tries) {
+            const int tries = is_quick(item) ? most_tries : 1;
+            for (int tried = 0; tried < tries; ++tried) {
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
-                if (!go_on(ranks.own, !stop_asked() && (round == 0 || over < seconds))) {
+                const bool needed = round == 0 && tried == 0;
+                if (!go_on(ranks.own, !stop_asked() && (needed || over < seconds))) {
+                    if (tried > 0) break;
                     if (ranks.own == 0) order_others(ranks.all, {});
                     return;
                 }

@@ -89,7 +89,7 @@ def _transport_names(_context: click.Context, _parameter: click.Parameter, begun
     "--speed",
     type=Count(0),
     help="Of a machine that had several speeds, fit the parameters of this one, by its number in the notes (default: "
-    "the most frequent on unshared cores if it has 3 % of the samples, else of all).",
+    "one of unshared cores, if it has enough samples).",
 )
 @option("max_size", int, LARGEST)
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")

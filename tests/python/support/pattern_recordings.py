@@ -91,6 +91,6 @@ def rows_of(
             pilots = [round(pilot_ns * random.normal(1, 0.01)) for _ in range(2)]
             elapsed = round(64 * time * random.normal(1, scatter))
             key = (PATTERNS.index(item.pattern), item.window, item.size)
-            works = [] if reference_ns is None else [reference_ns, reference_ns]
-            rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots, *works))
+            references = [] if reference_ns is None else [reference_ns, reference_ns]
+            rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots, *references))
     return rows

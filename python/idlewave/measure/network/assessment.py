@@ -12,7 +12,7 @@ import numpy as np
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...formatting import percent_text, plain_time, plural
+from ...formatting import percent_text, plain_time
 from ...machine import BETWEEN, Machine
 from ...measurement_parameters import (
     EPOCHS,
@@ -28,7 +28,7 @@ from .assessment_run import AssessmentRun
 from .files.network_recording import NetworkMeasurement, read_measurement
 from .fitting.collective_rules import CollectiveFit, fit_rules, merged
 from .fitting.loggp import LogGP
-from .fitting.machine_speeds import Speed, Speeds, find_speeds, usual_or
+from .fitting.machine_speeds import LEAST_ROWS, Speed, Speeds, find_speeds, usual_or
 from .fitting.pattern_assessment import assess_patterns
 from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
@@ -42,9 +42,6 @@ BEYOND = (
     "of calls and reductions that were measured. Across nodes Open MPI may choose others, which know what lies in a "
     "node (coll/han), and MPICH does (its compositions)."
 )
-LEAST_AT_SPEED = 0.05
-"""The share of samples at the machine's speed below which collectives were measured at another one: with twenty samples
-of each row, one."""
 QUICK = (
     "Patterns of messages and collectives were left out: the parameters are those of PRTT, and how well they predict a "
     "program's messages is not known."
@@ -161,7 +158,9 @@ def read_assessment(
         chosen = _speed_of_both(speeds, collectives)
     own_speed = speeds.each[chosen]
     network = read_measurement(folder, transport, failed_fit="noted", pilot_ns=own_speed.pilot_ns)
-    fitted = assess_patterns(patterns.samples, changes_of(network.fit), network.fit.seen_limit, chosen)
+    sizes = set(patterns.samples["size"].tolist())
+    changes = [first for first in changes_of(network.fit) if {first - 1, first} <= sizes]
+    fitted = assess_patterns(patterns.samples, changes, network.fit.seen_limit, chosen)
     if patterns.probe.get("interrupted"):
         fitted = replace(fitted, notes=(*fitted.notes, INTERRUPTED))
     if patterns.shares_cpus:
@@ -178,31 +177,35 @@ def read_assessment(
 
 
 def _speed_of_both(speeds: Speeds, collectives: CollectiveMeasurement) -> int:
-    """The number of the usual speed of the patterns; or, where collectives have hardly a sample at it, of the speed
-    that both had most."""
-    shares = [collectives.share_at(speed) for speed in speeds.each]
-    both = np.minimum(shares, speeds.table["share"])
-    enough = shares[speeds.usual] >= LEAST_AT_SPEED or both.max() < LEAST_AT_SPEED
-    return speeds.usual if enough else int(both.argmax())
+    """The number of the usual speed of the patterns; or, where too few collectives have a sample at it, of the speed at
+    which most patterns and collectives have one."""
+    of_collectives = [collectives.rows_at(speed) for speed in speeds.each]
+    if of_collectives[speeds.usual] >= LEAST_ROWS:
+        return speeds.usual
+    both = np.minimum(of_collectives, speeds.rows)
+    return int(both.argmax()) if both.max() >= LEAST_ROWS else speeds.usual
 
 
 def assess_collectives(found: CollectiveMeasurement, machine: Machine, speed: Speed | None = None) -> CollectiveFit:
     """The rules of the library that was measured, with samples at the `speed` of `machine` (None: where a ping-pong of
     one byte takes as long as on the machine). Without such samples those of the usual speed count, and a note says
     so."""
-    own = speed or found.usual_at(pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000)
+    own = speed or found.best_at(pattern_time(machine.with_noise(None), PatternItem("ping-pong", 1, 1)) / 1000)
     notes: tuple[str, ...] = ()
-    counted = own if found.share_at(own) >= LEAST_AT_SPEED else None
+    rows = found.rows_at(own)
+    counted = own if rows >= LEAST_ROWS else None
     if counted is None:
-        cores = "" if own.reference is None else f" on {'shared' if own.reference.shared else 'unshared'} cores"
+        known = None if speed is None else speed.reference
+        cores = "" if known is None else f", on {'shared' if known.shared else 'unshared'} cores"
         notes = (
             "Collectives were measured at another speed than the machine's, at which a byte takes "
             f"{plain_time(own.pilot_ns * 1000)} there and back{cores}: their errors are partly that of the speed. "
             "Measure the machine just before.",
         )
-    elif without := found.rows_without(counted):
+    elif rows < 1:
         notes = (
-            f"Of {plural(without, 'size')} of collectives no sample is at the machine's speed: they have those of all.",
+            f"{percent_text(1 - rows)} of the collectives and sizes have no sample at the machine's speed: they have "
+            "those of all speeds.",
         )
     barriers = found.barrier_speeds(counted)
     if barriers is not None and barriers.others > 0:

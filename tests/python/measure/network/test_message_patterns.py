@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from itertools import pairwise
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -152,7 +152,7 @@ def test_a_sample_that_cannot_be_is_refused_by_its_number(
         read_patterns(tmp_path)
 
 
-def test_a_work_that_cannot_be_is_refused_by_its_sample(tmp_path: Path) -> None:
+def test_a_reference_computation_that_cannot_be_is_refused_by_its_sample(tmp_path: Path) -> None:
     write(tmp_path, [(0, 1, 1, 4, 0, 100, 0, 0, 200, 200, 670, reference_ns) for reference_ns in (670, -1)])
     with pytest.raises(InputError, match="reference_after_ns of sample 1: expected 0 to"):
         read_patterns(tmp_path)
@@ -172,7 +172,7 @@ def test_a_recording_without_samples_or_with_an_unknown_pattern_is_refused(tmp_p
 @pytest.mark.mpi
 @pytest.mark.parametrize("find", [open_mpi, mpich])
 def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find, tmp_path: Path) -> None:
-    found = measure_patterns(find(), seconds=0.6, epochs=2, ranks=2, max_size=2048, changes=[257], folder=tmp_path)
+    found = measure_patterns(find(), seconds=3, epochs=2, ranks=2, max_size=2048, changes=[257], folder=tmp_path)
     assert found.samples["epoch"].unique().tolist() == [1, 2]
     own = found.samples[found.samples["epoch"] == 1]
     counts = own.groupby(["pattern", "window", "size", "delay_ns"]).size()
@@ -181,11 +181,14 @@ def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find
     assert set(counts.index.get_level_values("size")) == {1, 4, 16, 64, 128, 256, 257, 512, 1024, 2048}
     assert own["at_ns"].is_monotonic_increasing
     items = list(zip(own["pattern"], own["window"], own["size"], own["delay_ns"], strict=True))
-    taken = [item for before, item in pairwise([None, *items]) if item != before]  # a sample may be taken again at once
-    first, second = taken[: len(counts)], taken[len(counts) :]
+    taken = [(item, len(list(samples))) for item, samples in groupby(items)]  # again at once, if a core was shared
+    assert max(tries for _, tries in taken) <= 2 * 6  # an item can end a round and begin the next one
+    order = [item for item, _ in taken]
+    first, second = order[: len(counts)], order[len(counts) :]
     assert sorted(first) == sorted(counts.index)
     quick = [item for item in counts.index if item[0] not in (AFTER, "late receivers")]
-    assert set(second[: len(quick)]) <= set(quick)  # every second round has no others
+    assert second
+    assert set(second[: len(quick) - 1]) <= set(quick)  # every second round has no others
     assert first[:20] != second[:20]
     beside = ["pilot_before_ns", "pilot_after_ns", "reference_before_ns", "reference_after_ns"]
     assert (found.samples[beside] > 0).all(axis=None)

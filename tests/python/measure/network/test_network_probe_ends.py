@@ -330,18 +330,13 @@ def test_an_epoch_has_the_recordings_of_three_probes_of_which_two_are_between_tw
     assert said["loggp"]["complete"]
     assert not said["collectives"]["interrupted"]
     assert not said["patterns"]["interrupted"]
-    changes, blocking = (set(of) for of in (said["patterns"]["changes"], said["loggp"]["blocking_from"]))
-    assert blocking <= changes
-    breaks = changes - blocking
-    assert breaks <= set(said["loggp"]["breaks"])
-    assert len(breaks) <= 4
-    known = sorted(changes)
-    left_out = set(said["loggp"]["breaks"]) - changes
-    assert len(breaks) == 4 or all(any(abs(b - c) < 0.01 * max(b, c) for c in known) for b in left_out)
-    shares = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("progress")]
-    assert shares == sorted(shares)
-    assert shares[0] > 0
-    assert 0.7 < shares[-1] <= 1  # of the last probe, which has the last tenth and more
+    known = list(said["loggp"]["blocking_from"])
+    breaks = 0
+    for first in said["loggp"]["breaks"]:  # the clearest comes first
+        if breaks < 4 and not any(max(first, old) < 1.01 * min(first, old) for old in known):
+            known.append(first)
+            breaks += 1
+    assert said["patterns"]["changes"] == sorted(known)
 
 
 @pytest.mark.mpi

@@ -12,7 +12,15 @@ import scipy
 from idlewave.errors import MeasurementError, UsageError
 from idlewave.formatting import plain
 from idlewave.machine import Level, Machine, Parameters, Segment
-from idlewave.measure.network.fitting.machine_speeds import NONE, SMOOTHED, find_speeds, smoothed, usual_or
+from idlewave.measure.network.fitting.machine_speeds import (
+    NONE,
+    REFERENCES,
+    SMOOTHED,
+    Speed,
+    find_speeds,
+    smoothed,
+    usual_or,
+)
 from idlewave.measure.network.fitting.parameter_intervals import parameter_intervals
 from idlewave.measure.network.fitting.pattern_assessment import (
     PatternFit,
@@ -215,9 +223,9 @@ def test_a_sample_during_which_the_speed_changed_has_none() -> None:
 
 
 def beside(pilot_ns: int, reference_ns: tuple[int, int], count: int) -> pd.DataFrame:
-    """Samples with the same pilots, and with these works before and after them."""
-    works = {"reference_before_ns": reference_ns[0], "reference_after_ns": reference_ns[1]}
-    return pilots([pilot_ns] * count, [pilot_ns] * count).assign(**works)
+    """Samples with the same pilots, and with these reference computations before and after them."""
+    times = {"reference_before_ns": reference_ns[0], "reference_after_ns": reference_ns[1]}
+    return pilots([pilot_ns] * count, [pilot_ns] * count).assign(**times)
 
 
 def test_shared_cores_are_a_speed_though_a_ping_pong_hardly_shows_it() -> None:
@@ -233,15 +241,16 @@ def test_shared_cores_are_a_speed_though_a_ping_pong_hardly_shows_it() -> None:
     assert find_speeds(pd.concat([own, shared]).drop(columns="reference_before_ns")).of_sample.tolist() == [0] * 190
 
 
-@pytest.mark.parametrize(("count", "references"), [(10, [670, 1100]), (4, [1100])])
-def test_the_usual_speed_is_of_unshared_cores_where_enough_of_the_samples_are(
-    count: int, references: list[float]
+@pytest.mark.parametrize(("rows_on_unshared", "usual"), [(7, 0), (6, 1)])
+def test_the_usual_speed_is_of_unshared_cores_where_enough_rows_have_a_sample_on_them(
+    rows_on_unshared: int, usual: int
 ) -> None:
-    shared = beside(340, (1100, 1100), 150)
-    found = find_speeds(pd.concat([beside(340, (670, 670), count), shared], ignore_index=True))
-    assert [speed.reference.median_ns for speed in found.each if speed.reference] == references
-    assert (found.unshared, found.usual) == (len(references) - 1, 0)
-    assert [usual_or(found, chosen) for chosen in (None, 0, len(references) - 1)] == [0, 0, len(references) - 1]
+    shared = beside(340, (1100, 1100), 150).assign(size=[i % 10 for i in range(150)])
+    unshared = beside(340, (670, 670), 10).assign(size=[i % rows_on_unshared for i in range(10)])
+    found = find_speeds(pd.concat([unshared, shared], ignore_index=True))
+    assert (found.unshared, found.usual) == (1, usual)
+    assert found.rows == (pytest.approx(rows_on_unshared / 10), 1)
+    assert [usual_or(found, chosen) for chosen in (None, 0, 1)] == [usual, 0, 1]
 
 
 def test_shared_cores_can_have_several_speeds_of_a_ping_pong_each() -> None:
@@ -264,7 +273,7 @@ def test_a_reference_computation_that_takes_as_long_as_ever_shows_one_speed(time
 
 def test_samples_beside_which_sharing_always_changed_have_one_speed() -> None:
     found = find_speeds(beside(340, (670, 1100), 30))
-    assert (len(found.each), found.of_sample.tolist()) == (1, [0] * 30)
+    assert (found.each, found.of_sample.tolist()) == ((Speed(pytest.approx(340)),), [0] * 30)
 
 
 def test_of_epochs_of_which_one_has_no_reference_computation_none_counts() -> None:
@@ -281,13 +290,23 @@ def test_a_speed_is_recognised_by_whether_cores_were_shared_however_much() -> No
     assert not unshared.has(samples.assign(pilot_after_ns=400), 1.1).any()
 
 
+def test_rows_without_a_sample_at_the_speed_of_the_parameters_are_said(tmp_path: Path) -> None:
+    machine = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
+    write(tmp_path, rows_of(items(SIZES, late_ns=5_000), machine, 340, np.random.default_rng(1), reference_ns=670))
+    samples = read_patterns(tmp_path).samples
+    samples.loc[samples["window"] == 16, list(REFERENCES)] = 1100
+    notes = [plain(note) for note in assess_patterns(samples).notes]
+    share = 3 / 15
+    assert any(f"{round(100 * share)} % of the patterns and sizes have no sample" in note for note in notes)
+
+
 def test_samples_beside_which_the_speed_changed_are_said_to_be_left_out(tmp_path: Path) -> None:
     machine = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
     write(tmp_path, rows_of(items(SIZES, late_ns=5_000), machine, 340, np.random.default_rng(1), reference_ns=670))
     samples = read_patterns(tmp_path).samples
     assert not any("the speed changed" in note for note in assess_patterns(samples).notes)
     samples.loc[samples.index % 5 == 0, "reference_after_ns"] = 1100
-    assert any("Beside 20 % of the samples" in plain(note) for note in assess_patterns(samples).notes)
+    assert any("20 % of the samples of patterns are left out" in plain(note) for note in assess_patterns(samples).notes)
 
 
 def test_the_parameters_are_those_of_unshared_cores(tmp_path: Path) -> None:
@@ -306,11 +325,11 @@ def test_the_parameters_are_those_of_unshared_cores(tmp_path: Path) -> None:
     ]
     assert ways == pytest.approx([170_000, 210_000], rel=0.03)
     (note,) = (plain(note) for note in found.notes if "had 2 speeds" in note)
-    assert "speed 0 with 170 ns a message and 670 ns on unshared cores (33 % of the samples)" in note
-    assert "speed 1 with 170 ns a message and 1.1 µs on shared cores (67 % of the samples)" in note
+    assert "speed 0 with 170 ns a message, cores unshared (670 ns) (33 % of the samples)" in note
+    assert "speed 1 with 170 ns a message, cores shared or slower (1.1 µs) (67 % of the samples)" in note
     assert "The parameters are those of speed 0" in note
-    assert not any("that something else shared" in note for note in found.notes)
-    assert any("that something else shared" in note for note in assess_patterns(samples, speed=1).notes)
+    assert not any("something else shared" in note for note in found.notes)
+    assert any("At speed 1 something else shared" in note for note in assess_patterns(samples, speed=1).notes)
 
 
 def test_a_machine_of_one_speed_has_one_whatever_its_scatter() -> None:

@@ -27,9 +27,12 @@ SMOOTHED = 1.5
 """Standard deviation of the smoothing of their histogram, bins."""
 LEAST_SHARE = 0.05
 """Share of the pilots below which a group is no speed of the machine."""
-LEAST_UNSHARED = 0.03
-"""The same of samples on unshared cores, from which on they are enough for a fit, too: few are needed, as they scatter
-little, and the probe takes short samples again where a core was shared, so that most rows have one."""
+LEAST_UNSHARED = 0.01
+"""The same of samples on unshared cores: few are enough, as they scatter little."""
+LEAST_ROWS = 0.7
+"""Share of what was measured that needs a sample on unshared cores for a fit of that speed."""
+ROWS = ("pattern", "window", "delay_ns", "collective", "size")
+"""The columns, of those that there are, that say what a sample is of."""
 VALLEY = 0.5
 """Two groups are two speeds if the histogram between them falls below this share of the lower peak."""
 OFF = 0.35
@@ -46,7 +49,7 @@ milliseconds. Of cores that are always shared nothing shows it."""
 SHARED_RATIO = 1.12
 """A core was shared where the reference computation took more than this many times as long as on an unshared one. On
 unshared cores nearly all times are within 1.08; where it took 1.16 to 1.25 times as long, messages already take 1.1 to
-1.3 times as long. A lower clock frequency looks the same."""
+1.7 times as long. A lower clock frequency looks the same."""
 NONE = -1
 """The speed of a sample before and after which the machine had different speeds, or was disturbed."""
 
@@ -93,23 +96,25 @@ def has_references(samples: pd.DataFrame) -> bool:
 @dataclass(frozen=True)
 class Speeds:
     """The speeds, and the number of each sample's, or NONE. Those of unshared cores come first, `unshared` of them, the
-    fastest first; then the others in the same order."""
+    fastest first; then the others in the same order. Without reference computations all are unshared. rows: the share
+    of what was measured that has a sample at each speed."""
 
     each: tuple[Speed, ...]
     of_sample: Samples
     unshared: int
+    rows: tuple[float, ...]
 
     @property
     def usual(self) -> int:
-        """The number of the speed that most samples had on unshared cores, if enough for a fit did; else of all."""
+        """The number of the speed that most samples had on unshared cores, if it has enough rows; else of all."""
         counts = self._counts()
-        unshared = counts[: self.unshared]
-        enough = len(unshared) > 0 and unshared.max() >= LEAST_UNSHARED * len(self.of_sample)
-        return int(np.argmax(unshared if enough else counts))
+        if self.unshared and self.rows[best := int(np.argmax(counts[: self.unshared]))] >= LEAST_ROWS:
+            return best
+        return int(np.argmax(counts))
 
     @property
     def changed(self) -> float:
-        """The share of the samples that have no speed: it changed beside them, or they were disturbed."""
+        """The share of the samples that have no speed: it changed beside them, or was rare, or they were disturbed."""
         return float((self.of_sample == NONE).mean())
 
     @property
@@ -187,7 +192,7 @@ def find_speeds(samples: pd.DataFrame, columns: tuple[str, str] = PILOTS) -> Spe
     least = {False: LEAST_UNSHARED * len(samples), True: LEAST_SHARE * len(samples)}
     kept = {is_shared: part for is_shared, part in parts.items() if part.sum() >= max(least[is_shared], 1)}
     if not kept:
-        kept = {False: np.ones(len(samples), dtype=np.bool_)}
+        return _speeds_of({False: np.ones(len(samples), dtype=np.bool_)}, None, samples, columns)
     return _speeds_of(kept, limit_ns, samples, columns)
 
 
@@ -208,7 +213,16 @@ def _speeds_of(
         of_sample[part] = np.where(of_part == NONE, NONE, of_part + len(each))
         each += [Speed(pilot_ns, reference) for pilot_ns in pilots_ns]
         unshared += 0 if is_shared else len(pilots_ns)
-    return Speeds(tuple(each), of_sample, unshared)
+    return Speeds(tuple(each), of_sample, unshared, rows_with(samples, of_sample, len(each)))
+
+
+def rows_with(samples: pd.DataFrame, of_sample: Samples, speeds: int) -> tuple[float, ...]:
+    """By speed, the share of the rows that have a sample with it, of which `of_sample` has the numbers."""
+    keys = [name for name in ROWS if name in samples.columns]
+    if not keys:
+        return (1.0,) * speeds
+    row = samples.groupby(keys).ngroup().to_numpy()
+    return tuple(len(np.unique(row[of_sample == speed])) / len(np.unique(row)) for speed in range(speeds))
 
 
 def _groups(samples: pd.DataFrame, columns: tuple[str, str]) -> tuple[tuple[float, ...], Samples]:

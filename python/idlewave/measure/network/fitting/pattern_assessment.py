@@ -198,25 +198,28 @@ def _held_out_notes(table: pd.DataFrame, held_out: pd.DataFrame) -> list[str]:
 
 def _speed_notes(speeds: Speeds, chosen: int) -> list[str]:
     notes = []
+    reference = speeds.each[chosen].reference
     if len(speeds.each) > 1:
         each = [
             f"speed {number} with {_shown_by(speed)} ({percent_text(float(share))} of the samples)"
             for number, (speed, share) in enumerate(zip(speeds.each, speeds.table["share"], strict=True))
         ]
+        seen_by = "" if reference is None else " and that of 6,000 additions"
         notes.append(
-            f"The machine had {len(speeds.each)} speeds, seen by the time of a message of one byte and of a reference "
-            f"computation: {'; '.join(each)}. The parameters are those of speed {chosen}; `measure network --from "
-            "RECORDING --speed N` gives another's."
+            f"The machine had {len(speeds.each)} speeds, seen by the time of a message of one byte{seen_by}: "
+            f"{'; '.join(each)}. The parameters are those of speed {chosen}; `measure network --from RECORDING --speed "
+            "N` gives another's."
         )
-    reference = speeds.each[chosen].reference
     if reference is not None and reference.shared:
-        notes.append(
-            "The parameters are those of cores that something else shared: most samples were on such cores. A quieter "
-            "machine would show what its own cores do."
-        )
+        notes.append(f"At speed {chosen} something else shared the cores, or they were slower than at other times.")
     if speeds.changed > CHANGED:
         notes.append(
-            f"Beside {percent_text(speeds.changed)} of the samples of patterns the speed changed: they are left out."
+            f"{percent_text(speeds.changed)} of the samples of patterns are left out: the speed changed beside them, "
+            "or was a rare one."
+        )
+    if (without := 1 - speeds.rows[chosen]) > CHANGED:
+        notes.append(
+            f"{percent_text(without)} of the patterns and sizes have no sample at the speed of the parameters."
         )
     return notes
 
@@ -226,8 +229,8 @@ def _shown_by(speed: Speed) -> str:
     way = f"{plain_time(speed.pilot_ns * HALF_IN_PS)} a message"
     if speed.reference is None:
         return way
-    cores = "shared" if speed.reference.shared else "unshared"
-    return f"{way} and {plain_time(speed.reference.median_ns * PICOSECONDS['ns'])} on {cores} cores"
+    cores = "shared or slower" if speed.reference.shared else "unshared"
+    return f"{way}, cores {cores} ({plain_time(speed.reference.median_ns * PICOSECONDS['ns'])})"
 
 
 def _sample_notes(samples: pd.DataFrame, table: pd.DataFrame) -> list[str]:

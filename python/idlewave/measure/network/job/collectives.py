@@ -110,9 +110,9 @@ class CollectiveMeasurement:
             ["collective", "size"], key=lambda c: c.map(order) if c.name == "collective" else c, ignore_index=True
         )
 
-    def share_at(self, speed: Speed) -> float:
-        """The share of the samples at that speed of the machine."""
-        return float(speed.has(self.samples, NEAR).mean())
+    def rows_at(self, speed: Speed) -> float:
+        """The share of the collectives and sizes with a sample at that speed that was not interrupted."""
+        return float(self._own(speed).groupby([self.samples["collective"], self.samples["size"]]).any().mean())
 
     def barrier_speeds(self, speed: Speed | None = None) -> Speeds | None:
         """The speeds of the barriers beside the samples at the speed of the machine that were not interrupted.
@@ -126,14 +126,11 @@ class CollectiveMeasurement:
         own = self._own(speed)
         return find_speeds(self.samples.loc[own, [*BARRIERS]], BARRIERS) if own.any() else None
 
-    def usual_at(self, pilot_ns: float) -> Speed:
-        """The speed at which a byte takes `pilot_ns` there and back, on cores that were shared or not as usual here."""
-        speeds = find_speeds(self.samples)
-        return replace(speeds.each[speeds.usual], pilot_ns=pilot_ns)
-
-    def rows_without(self, speed: Speed) -> int:
-        """The number of collectives and sizes without a sample at that speed that was not interrupted."""
-        return int((~self._own(speed).groupby([self.samples["collective"], self.samples["size"]]).any()).sum())
+    def best_at(self, pilot_ns: float) -> Speed:
+        """The speed at which a byte takes `pilot_ns` there and back that most rows have here, on unshared cores or not:
+        nothing is known of the machine's."""
+        speeds = [replace(speed, pilot_ns=pilot_ns) for speed in find_speeds(self.samples).each]
+        return max(speeds, key=self.rows_at)
 
     def _own(self, speed: Speed | None) -> pd.Series:
         """Whether a sample is at the speed of the machine, and was not interrupted."""

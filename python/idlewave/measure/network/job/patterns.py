@@ -54,6 +54,8 @@ COLUMNS = (
     "disturbed",
     *PILOTS,
 )
+LEAST_USUAL = 0.9
+"""Share of the samples at the usual speed below which it is said."""
 MOST_WINDOW = 4096
 MOST_SEED = 10**15
 LEAST_SECONDS = 0.01
@@ -69,8 +71,6 @@ class Lateness:
     ns_per_byte: float
 
 
-MOST = 0.9
-"""Share of the samples at the usual speed below which it is said."""
 INTERRUPTED = "The measurement of patterns was interrupted; this is what it had."
 SHARED = (
     "The ranks shared CPUs: the times of several peers have waits for a CPU in them, which no simulation has, and say "
@@ -124,7 +124,7 @@ class PatternMeasurement:
             notes.append(INTERRUPTED)
         if self.shares_cpus:
             notes.append(SHARED)
-        if (share := float(self._at_usual_speed.mean())) < MOST:
+        if (share := float(self._at_usual_speed.mean())) < LEAST_USUAL:
             notes.append(f"The times are of the {percent_text(share)} of the samples at the machine's usual speed.")
         return (*notes, *few_samples_notes("patterns", self.table))
 
@@ -226,8 +226,8 @@ def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         "elapsed_ns": (1, 2**62),
         "disturbed": (0, 2**62),
     }
-    works = REFERENCES if set(REFERENCES) <= set(said["tables"]["samples"]["columns"]) else ()
-    limits |= dict.fromkeys((*PILOTS, *works), (0, 2**50))
+    references = REFERENCES if set(REFERENCES) <= set(said["tables"]["samples"]["columns"]) else ()
+    limits |= dict.fromkeys((*PILOTS, *references), (0, 2**50))
     samples = read_samples(place, "patterns", said, COLUMNS, limits)
     unknown = sorted(set(said["patterns"]) - set(PATTERNS))
     if unknown:
