@@ -49,7 +49,7 @@ struct CollectiveSample {
     std::int64_t pilot_after_ns = 0;
     std::int64_t barrier_before_ns = 0;
     std::int64_t barrier_after_ns = 0;
-    ReferenceTimes reference;
+    ReferenceTimes reference = {};
 };
 
 // The largest of the ranks' values; all ranks call it.

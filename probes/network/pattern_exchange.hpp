@@ -106,7 +106,7 @@ class PatternExchange {
     struct Exchange {
         std::int64_t ns = 0;
         std::int64_t disturbed = 0;
-        ReferenceTimes reference;
+        ReferenceTimes reference = {};
     };
 
     // Both ranks call it.

@@ -52,7 +52,7 @@ struct PatternSample {
     std::int64_t disturbed = 0;   // involuntary context switches
     std::int64_t pilot_before_ns = 0;
     std::int64_t pilot_after_ns = 0;
-    ReferenceTimes reference;
+    ReferenceTimes reference = {};
 };
 
 // Repetitions of a pattern before those of a sample: large buffers are in the caches only after the second one.
