@@ -50,7 +50,7 @@ NEAR = 1.1
 machine was measured."""
 BARRIER_NEAR = 1.25
 """One of a collective counts if its barriers are, too, within this factor of the machine's."""
-ENOUGH = 0.9
+ENOUGH = 0.8
 """The share of points that must have samples at the machine's speed; else all is measured again, …"""
 ATTEMPTS = 3
 """… so often in all."""
@@ -180,9 +180,9 @@ class Attempt:
         return self.own.groupby(POINT).ngroups / self.points
 
     @property
-    def merit(self) -> tuple[bool, float]:
-        """The larger, the better: unshared cores go before samples of many points."""
-        return not self.shared, self.share
+    def merit(self) -> tuple[bool, bool, float]:
+        """The larger, the better: samples of most points go before unshared cores, and these before more points."""
+        return self.share >= ENOUGH, not self.shared, self.share
 
     @property
     def floor(self) -> pd.Series:
@@ -195,7 +195,7 @@ def measured(setting: Setting, program: Path, options: argparse.Namespace) -> At
     """The machine between two halves of the loops; again, if the loops had other speeds than the machine, or if
     something else shared its cores."""
     attempts: list[Attempt] = []
-    while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].merit < (True, ENOUGH)):
+    while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].merit < (True, True)):
         seed = 2 * len(attempts) + 1
         before = loops(setting, program, 2, options.seconds / 2, options.max_size, seed)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
