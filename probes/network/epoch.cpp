@@ -118,10 +118,9 @@ std::vector<std::int64_t> changes_of(const network::AssessmentOutcome& found) {
             return static_cast<double>(more) < near * static_cast<double>(less);
         });
     };
-    std::size_t breaks = 0;
+    const std::size_t most = changes.size() + most_breaks;
     for (const int size : found.breaks) {
-        if (breaks == most_breaks) break;
-        if (is_new(size)) breaks += changes.insert(size).second ? 1 : 0;
+        if (changes.size() < most && is_new(size)) changes.insert(size);
     }
     return {changes.begin(), changes.end()};
 }

@@ -108,6 +108,7 @@ class PatternExchange {
         std::int64_t disturbed = 0;
         ReferenceTimes reference = {};
     };
+    static_assert(sizeof(Exchange) == 4 * sizeof(std::int64_t), "it is sent as four numbers");
 
     // Both ranks call it.
     Exchange last_exchange() {

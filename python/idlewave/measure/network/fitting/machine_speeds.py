@@ -213,10 +213,10 @@ def _speeds_of(
         of_sample[part] = np.where(of_part == NONE, NONE, of_part + len(each))
         each += [Speed(pilot_ns, reference) for pilot_ns in pilots_ns]
         unshared += 0 if is_shared else len(pilots_ns)
-    return Speeds(tuple(each), of_sample, unshared, rows_with(samples, of_sample, len(each)))
+    return Speeds(tuple(each), of_sample, unshared, _rows_with(samples, of_sample, len(each)))
 
 
-def rows_with(samples: pd.DataFrame, of_sample: Samples, speeds: int) -> tuple[float, ...]:
+def _rows_with(samples: pd.DataFrame, of_sample: Samples, speeds: int) -> tuple[float, ...]:
     """By speed, the share of the rows that have a sample with it, of which `of_sample` has the numbers."""
     keys = [name for name in ROWS if name in samples.columns]
     if not keys:
