@@ -2,8 +2,9 @@
 //
 // A sample is the mean over some calls, after a few that are not timed. Operations and sizes are in an order drawn
 // anew for each round, and before and after each sample a ping-pong of one byte, a barrier and a reference computation
-// are timed, which show the machine's speed; short samples are taken again where a core was shared. Table of int64 in
-// the output folder, described in collectives.json: collectives.i64, a row a sample.
+// are timed, which show the machine's speed. A sample waits for cores that are not shared, and is taken again where one
+// was, if it is short. Table of int64 in the output folder, described in collectives.json: collectives.i64, a row a
+// sample.
 #pragma once
 
 #include <mpi.h>
@@ -77,6 +78,19 @@ inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, co
     return sample;
 }
 
+// What rank 0 says, on all ranks.
+inline bool said_by_first(bool own, MPI_Comm world) {
+    int said = own ? 1 : 0;
+    MPI_Bcast(&said, 1, MPI_INT, 0, world);
+    return said != 0;
+}
+
+// How often a sample is taken in a round, at most, until no core was shared beside it.
+inline int most_tries(const CollectiveItem& item) {
+    if (item.size > 2 << 20) return 1;
+    return item.size > 64 << 10 ? 3 : 6;
+}
+
 // Whether all ranks go on: the clock is rank 0's, and any rank may have been asked to stop.
 enum class Next { item, end, stop };
 
@@ -93,7 +107,6 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
     std::vector<CollectiveItem> items = collective_items(options.max_size, size_of(world));
     CollectiveLoops loops(world, items);
     const Pilot pilot(world);
-    constexpr std::int64_t most_quick = 64 << 10;  // bytes
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
@@ -101,8 +114,9 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
     for (bool first_round = true;; first_round = false) {
         std::shuffle(items.begin(), items.end(), random);
         for (const CollectiveItem& item : items) {
-            const int tries = item.size <= most_quick ? most_tries : 1;
-            for (int tried = 0; tried < tries; ++tried) {
+            for (int tried = 0; tried < most_tries(item); ++tried) {
+                const bool unshared = cores.await_unshared([&] { return largest(reference_ns(), world); },
+                                                           [&](bool more) { return said_by_first(more, world); });
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
                 const bool needed = first_round && tried == 0;
@@ -112,7 +126,7 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
                 CollectiveSample sample = sample_of(loops, pilot, item, world);
                 sample.at_ns = at;
                 record(sample, over / seconds);
-                if (!cores.shared(sample.reference)) break;
+                if (!unshared || !cores.shared(sample.reference)) break;
             }
         }
     }

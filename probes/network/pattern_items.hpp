@@ -116,10 +116,14 @@ inline bool computes_first(const PatternItem& item) {
     return item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
 }
 
-// Whether a sample takes so little time that it is taken again if a core was shared beside it. An exchange of all ranks
-// is not, as the others would have to be woken again.
-inline bool is_quick(const PatternItem& item) {
-    return !computes_first(item) && item.pattern != Pattern::peers && item.window * item.size <= 64 << 10;
+// How often a sample is taken in a round, at most, until no core was shared beside it: the less time it takes, the more
+// often. An exchange of all ranks is taken once, as the others would have to be woken again.
+inline int most_tries(const PatternItem& item) {
+    constexpr std::int64_t long_delay_ns = 5'000'000;
+    const std::int64_t on_the_way = item.window * item.size;
+    if (item.pattern == Pattern::peers || on_the_way > 2 << 20) return 1;
+    if (item.delay_ns > long_delay_ns) return 2;
+    return computes_first(item) || on_the_way > 64 << 10 ? 3 : 6;
 }
 
 // Whether it takes so long that only every second round has it.

@@ -4,8 +4,9 @@
 // A sample is the mean over some repetitions, after two that are not timed; an exchange after a computation is one
 // alone. Patterns, windows and sizes are in an order drawn anew for each round, and before and after each sample a
 // ping-pong of one byte and a reference computation are timed: so a change of the machine's speed is seen as one, and
-// is not taken for a difference between patterns. Short samples are taken again where a core was shared. Table of int64
-// in the output folder, described in patterns.json: patterns.i64, a row a sample.
+// is not taken for a difference between patterns. A sample waits for cores that are not shared, and is taken again
+// where one was, if it is short. Table of int64 in the output folder, described in patterns.json: patterns.i64, a row a
+// sample.
 #pragma once
 
 #include <mpi.h>
@@ -99,6 +100,9 @@ class Exchanges {
         return sample;
     }
 
+    // The time of the reference computation on the slower rank.
+    [[nodiscard]] std::int64_t slower_reference_ns() const { return pair_.larger(reference_ns()); }
+
   private:
     // Of an exchange after a computation; what disturbs the computation does not count. After a long computation all
     // that came before has left the caches, so no exchange need precede it.
@@ -151,8 +155,9 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
         std::shuffle(items.begin(), items.end(), random);
         for (const PatternItem& item : items) {
             if (round % 2 == 1 && is_long(item)) continue;
-            const int tries = is_quick(item) ? most_tries : 1;
-            for (int tried = 0; tried < tries; ++tried) {
+            for (int tried = 0; tried < most_tries(item); ++tried) {
+                const bool unshared = cores.await_unshared([&] { return exchanges.slower_reference_ns(); },
+                                                           [&](bool more) { return go_on(ranks.own, more); });
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
                 const bool needed = round == 0 && tried == 0;
@@ -164,7 +169,7 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
                 PatternSample sample = exchanges.sample_of(item);
                 sample.at_ns = at;
                 record(sample, over / seconds);
-                if (!cores.shared(sample.reference)) break;
+                if (!unshared || !cores.shared(sample.reference)) break;
             }
         }
     }

@@ -42,20 +42,43 @@ struct ReferenceTimes {
     std::int64_t after_ns = 0;
 };
 
-// Says where a core was shared, as far as earlier samples show how long an unshared one takes. All ranks that conduct
-// samples have the same times, and so the same answers.
+// Says where a core was shared, as far as earlier times show how long an unshared one takes, and waits for cores that
+// are not. All ranks that conduct samples have the same times, and so the same answers.
 class SharedCores {
   public:
+    bool shared(std::int64_t slowest_ns) {
+        least_ns_ = std::min(least_ns_, slowest_ns);
+        return 100 * slowest_ns > 112 * least_ns_;
+    }
+
     bool shared(const ReferenceTimes& reference) {
-        least_ns_ = std::min({least_ns_, reference.before_ns, reference.after_ns});
-        return 100 * std::max(reference.before_ns, reference.after_ns) > 112 * least_ns_;
+        const bool before = shared(reference.before_ns);
+        return shared(reference.after_ns) || before;
+    }
+
+    // Waits until no core is shared, and returns whether that came: for 20 ms at most, and for four fifths of all the
+    // time at most, since a core may be shared for ever. `slowest_ns()` is the time of the reference computation on the
+    // slowest rank, now; `agree(more)` is rank 0's `more` on all ranks: whether there is time to wait.
+    template <class Slowest, class Agree>
+    bool await_unshared(Slowest slowest_ns, Agree agree) {
+        constexpr std::int64_t longest_ns = 20'000'000;
+        const std::int64_t from_ns = nanoseconds(CLOCK_MONOTONIC);
+        while (shared(slowest_ns())) {
+            const std::int64_t now_ns = nanoseconds(CLOCK_MONOTONIC);
+            const std::int64_t wait_ns = now_ns - from_ns;
+            if (!agree(wait_ns < longest_ns && 5 * (waited_ns_ + wait_ns) < 4 * (now_ns - begin_ns_))) {
+                waited_ns_ += wait_ns;
+                return false;
+            }
+        }
+        waited_ns_ += nanoseconds(CLOCK_MONOTONIC) - from_ns;
+        return true;
     }
 
   private:
     std::int64_t least_ns_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t begin_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    std::int64_t waited_ns_ = 0;
 };
-
-// How often a quick sample is taken in a round until no core was shared beside it.
-constexpr int most_tries = 6;
 
 }  // namespace idlewave::probe

@@ -51,8 +51,9 @@ def level_of_ranges(ranges: Sequence[PatternRange | FittedPiece], eager_limit: i
 class PieceFits:
     """The fits of pieces to a table of items: each is made once, also where the larger sizes are fitted in two ways.
 
-    `whole` has a row an item: KEYS and median_ps; `rows` are those to which the pieces are fitted. `changes`: the first
-    sizes of known protocols. Raises MeasurementError if there are no rows but of patterns that no parameter is for.
+    `whole` has a row an item: KEYS and median_ps; `rows` are those to which the pieces are fitted, with those of wide
+    windows twice. `changes`: the first sizes of known protocols. Raises MeasurementError if there are no rows but of
+    patterns that no parameter is for.
     """
 
     def __init__(self, whole: pd.DataFrame, changes: Sequence[int] = ()) -> None:
@@ -61,10 +62,9 @@ class PieceFits:
             raise MeasurementError("no pattern with warm buffers was measured: the time was too short")
         self.changes = tuple(changes)
         self.starts = pattern_pieces(fitted, changes)
-        ends, kept = _shown_by(fitted["size"], self.starts)
-        used = fitted["size"].isin(kept) & ((fitted["window"] <= NARROW) | fitted["size"].isin(ends))
-        self.rows = fitted[used].reset_index(drop=True)
-        self.held_out = fitted[~fitted["size"].isin(kept)].reset_index(drop=True)
+        kept = fitted["size"].isin(_fitted_sizes(fitted["size"], self.starts))
+        self.rows = _wide_ones_twice(fitted[kept])
+        self.held_out = fitted[~kept].reset_index(drop=True)
         self._executor = ThreadPoolExecutor(os.cpu_count())
         self._made: dict[tuple[object, ...], Future[FittedPiece | None]] = {}
 
@@ -121,15 +121,21 @@ def _between(table: pd.DataFrame, first: int, end: int) -> pd.DataFrame:
     return table[(table["size"] >= first) & (table["size"] < end)].reset_index(drop=True)
 
 
-def _shown_by(sizes: pd.Series[int], starts: Sequence[int]) -> tuple[set[int], set[int]]:
-    """The first and the last size of each piece; and those to which the piece is fitted. Within a piece each time is a
-    line over size: where it has many sizes, every second inner one is held out."""
-    ends, kept = set(), set()
+def _fitted_sizes(sizes: pd.Series[int], starts: Sequence[int]) -> set[int]:
+    """Those to which the pieces are fitted. Within a piece each time is a line over size: where it has many sizes,
+    every second inner one is held out."""
+    kept = set()
     for low, high in pairwise([*starts, LAST]):
         own = np.unique(sizes[(sizes >= low) & (sizes < high)]).tolist()
-        ends |= {own[0], own[-1]}
         kept |= {*own[::2], own[-1]} if len(own) >= MANY_SIZES else set(own)
-    return ends, kept
+    return kept
+
+
+def _wide_ones_twice(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, those of wide windows twice: a library takes less time for a message among many, which the model does
+    not hold, and a size has many rows of few messages on the way."""
+    wide = rows[rows["window"] > NARROW]
+    return pd.concat([rows, wide]).sort_index(kind="stable").reset_index(drop=True)
 
 
 def fit_patterns(fits: PieceFits, eager_limit: int | None = None) -> list[FittedPiece]:

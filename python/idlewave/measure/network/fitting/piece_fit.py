@@ -70,7 +70,10 @@ class PieceFit:
         self.first = first
         self._limit = limit
         self.posts = posts
-        self._programs = PatternPrograms(items_of(table))
+        items = items_of(table)
+        each = list(dict.fromkeys(items))  # a row may be there twice
+        self._programs = PatternPrograms(each)
+        self._item_of_row = np.array([each.index(item) for item in items], dtype=np.int64)
         self._known: dict[Parameters, Array] = {}
         self._executor = ThreadPoolExecutor(os.cpu_count())  # the core simulates without the GIL
         single = table[table["pattern"] == "ping-pong"]["median_ps"] / 2
@@ -179,4 +182,4 @@ class PieceFit:
         if self.posts:  # o_p of any message makes all receives take the CPU: here, of one that is never sent
             pieces.append((NEVER_SENT, replace(pieces[-1][1], o_p=1)))
         later = tuple(Segment(first, parameters) for first, parameters in pieces[1:])
-        return self._programs.times(Machine("fitted", Level(pieces[0][1], later, self._limit)))
+        return self._programs.times(Machine("fitted", Level(pieces[0][1], later, self._limit)))[self._item_of_row]
