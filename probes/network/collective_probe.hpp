@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -113,14 +114,17 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
     SharedCores cores;
     for (bool first_round = true;; first_round = false) {
         std::shuffle(items.begin(), items.end(), random);
-        for (const CollectiveItem& item : items) {
+        for (std::size_t number = 0; number < items.size(); ++number) {
+            const CollectiveItem& item = items[number];
+            const double due = due_ns(first_round, number, items.size(), seconds);
             for (int tried = 0; tried < most_tries(item); ++tried) {
-                const bool unshared = cores.await_unshared([&] { return largest(reference_ns(), world); },
-                                                           [&](bool more) { return said_by_first(more, world); });
+                const bool unshared = cores.await_unshared(
+                    due, [&] { return largest(reference_ns(), world); },
+                    [&](bool more) { return said_by_first(more, world); });
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
                 const bool needed = first_round && tried == 0;
-                const Next next = agree(world, !needed && over >= seconds);
+                const Next next = agree(world, !needed && over >= due);
                 if (next == Next::end && tried > 0) break;
                 if (next != Next::item) return next == Next::stop;
                 CollectiveSample sample = sample_of(loops, pilot, item, world);

@@ -131,14 +131,19 @@ inline bool is_long(const PatternItem& item) {
     return computes_first(item) || item.window * item.size > 2 << 20;
 }
 
+// The fewest repetitions of one sample, and those before it that are not timed: large buffers are in the caches only
+// after the second message.
+inline int least_repetitions(const PatternItem& item) {
+    return item.window >= 16 ? 1 : 2;
+}
+
 // The repetitions of one sample: many of what is short, since a clock's reading takes time, too; but no longer than
 // needed, since the machine's speed may change within a millisecond.
 inline int repetitions_of(const PatternItem& item) {
     constexpr std::int64_t bytes = 1 << 18;
-    constexpr std::int64_t messages = 128;
-    constexpr std::int64_t most = 64;
+    constexpr std::int64_t messages = 64;
     const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
-    return static_cast<int>(std::clamp<std::int64_t>(wanted, 2, most));
+    return std::max(static_cast<int>(wanted), least_repetitions(item));
 }
 
 }  // namespace idlewave::probe

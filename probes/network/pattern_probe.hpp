@@ -1,8 +1,8 @@
 // Patterns of messages, as programs have them, measured: what a machine's parameters are held against. They are between
 // ranks 0 and 1; of more than two ranks, each also exchanges messages with several others at once.
 //
-// A sample is the mean over some repetitions, after two that are not timed; an exchange after a computation is one
-// alone. Patterns, windows and sizes are in an order drawn anew for each round, and before and after each sample a
+// A sample is the mean over some repetitions, after one or two that are not timed; an exchange after a computation is
+// one alone. Patterns, windows and sizes are in an order drawn anew for each round, and before and after each sample a
 // ping-pong of one byte and a reference computation are timed: so a change of the machine's speed is seen as one, and
 // is not taken for a difference between patterns. A sample waits for cores that are not shared, and is taken again
 // where one was, if it is short. Table of int64 in the output folder, described in patterns.json: patterns.i64, a row a
@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -56,9 +57,6 @@ struct PatternSample {
     ReferenceTimes reference = {};
 };
 
-// Repetitions of a pattern before those of a sample: large buffers are in the caches only after the second one.
-constexpr int untimed = 2;
-
 // The ranks of the job.
 struct Ranks {
     int own = 0;
@@ -78,6 +76,7 @@ class Exchanges {
         if (item.pattern == Pattern::after_computation) return sample_after_computation(item);
         PatternSample sample{item, repetitions_of(item)};
         if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
+        const int untimed = least_repetitions(item);
         const std::int64_t disturbed = involuntary_switches();
         sample.pilot_before_ns = pair_.pilot();
         const std::int64_t reference_before_ns = reference_ns();
@@ -153,15 +152,18 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
     SharedCores cores;
     for (int round = 0;; ++round) {
         std::shuffle(items.begin(), items.end(), random);
-        for (const PatternItem& item : items) {
+        for (std::size_t number = 0; number < items.size(); ++number) {
+            const PatternItem& item = items[number];
             if (round % 2 == 1 && is_long(item)) continue;
+            const double due = due_ns(round == 0, number, items.size(), seconds);
             for (int tried = 0; tried < most_tries(item); ++tried) {
-                const bool unshared = cores.await_unshared([&] { return exchanges.slower_reference_ns(); },
-                                                           [&](bool more) { return go_on(ranks.own, more); });
+                const bool unshared = cores.await_unshared(
+                    due, [&] { return exchanges.slower_reference_ns(); },
+                    [&](bool more) { return go_on(ranks.own, more); });
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
                 const bool needed = round == 0 && tried == 0;
-                if (!go_on(ranks.own, !stop_asked() && (needed || over < seconds))) {
+                if (!go_on(ranks.own, !stop_asked() && (needed || over < due))) {
                     if (tried > 0) break;
                     if (ranks.own == 0) order_others(ranks.all, {});
                     return;

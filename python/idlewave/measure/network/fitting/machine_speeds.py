@@ -29,7 +29,7 @@ LEAST_SHARE = 0.05
 """Share of the pilots below which a group is no speed of the machine."""
 LEAST_UNSHARED = 0.01
 """The same of samples on unshared cores: few are enough, as they scatter little."""
-LEAST_ROWS = 0.85
+LEAST_ROWS = 0.6
 """Share of what was measured that needs a sample on unshared cores for a fit of that speed."""
 ROWS = ("pattern", "window", "delay_ns", "collective", "size")
 """The columns, of those that there are, that say what a sample is of."""

@@ -92,9 +92,12 @@ def assess_patterns(
     """
     speeds = find_speeds(samples)
     chosen = usual_or(speeds, speed)
-    own = samples.loc[(samples["disturbed"].to_numpy() == 0) & (speeds.of_sample == chosen)]
+    undisturbed = samples["disturbed"].to_numpy() == 0
+    own = samples.loc[undisturbed & (speeds.of_sample == chosen)]
     if own.empty:
         raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
+    elsewhere = _after_at_other_speeds(samples[undisturbed], own)
+    own = pd.concat([own, elsewhere])
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
     cold = fit_cold_caches(own)
@@ -111,6 +114,7 @@ def assess_patterns(
         *_speed_notes(speeds, chosen),
         *_error_notes(table),
         *([] if cold is None else [cold.note]),
+        *_other_speed_notes(elsewhere),
         *_held_out_notes(table, fits.held_out),
         *_sample_notes(samples, table),
     ]
@@ -120,6 +124,14 @@ def assess_patterns(
             "of the simulator's rules: such messages are eager here, and a simulated send does not wait."
         )
     return PatternFit(tuple(ranges), S, table, speeds.table, chosen, own["epoch"].nunique(), tuple(notes), cold)
+
+
+def _after_at_other_speeds(samples: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """The samples of those exchanges after computations of which `own`, those at one speed, has none: they take long,
+    and few meet a speed that is rare."""
+    after = samples[samples["pattern"] == AFTER]
+    known = pd.MultiIndex.from_frame(own[KEYS])
+    return after[~pd.MultiIndex.from_frame(after[KEYS]).isin(known)]
 
 
 def _fitted(
@@ -182,6 +194,16 @@ def _error_notes(table: pd.DataFrame) -> list[str]:
             "the parameters of the network are those of warm buffers."
         )
     return notes
+
+
+def _other_speed_notes(elsewhere: pd.DataFrame) -> list[str]:
+    """That exchanges after computations have samples of other speeds."""
+    if elsewhere.empty:
+        return []
+    count = len(elsewhere[KEYS].drop_duplicates())
+    return [
+        f"{plural(count, 'exchange')} after a computation had no sample at that speed: the samples of all speeds count."
+    ]
 
 
 def _held_out_notes(table: pd.DataFrame, held_out: pd.DataFrame) -> list[str]:
