@@ -29,7 +29,7 @@ LARGEST = Parameter(
     default_text="256 KiB for PRTT, 4 MiB for patterns",
 )
 PATTERN_SECONDS = Parameter(
-    5.5,
+    5.0,
     "Seconds of measuring patterns of messages, in all epochs, each of which has at least one round; collectives take "
     "four tenths of that beside it",
     least=0.01,
