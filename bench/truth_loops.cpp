@@ -2,9 +2,10 @@
 //
 // mpiexec -n P truth_loops FILE SECONDS MAX_SIZE SEED
 // It shares no code with the probes. Each loop is timed by rank 0 from a barrier on, after two repetitions that are
-// not. A barrier follows each broadcast and each reduction, so that no rank runs ahead. Before and after it the times
-// of a ping-pong of one byte (pilot), of a barrier, and of a reference computation, of the slowest rank, say how fast
-// the machine is. FILE gets a line a sample, with the columns below.
+// not. A sample waits until no core is shared, and is taken again, up to five times, where one was. A barrier follows
+// each broadcast and each reduction, so that no rank runs ahead. Before and after it the times of a ping-pong of one
+// byte (pilot), of a barrier, and of a reference computation, of the slowest rank, say how fast the machine is. FILE
+// gets a line a sample, with the columns below.
 
 #include <mpi.h>
 
@@ -20,7 +21,7 @@ namespace {
 constexpr int window = 64;
 constexpr int pilots = 8;
 constexpr int most_tries = 6;          // until no core was shared
-constexpr double longest_wait = 0.02;  // for cores that are not, s
+constexpr double longest_wait = 0.02;  // for unshared cores, s
 constexpr const char* columns =
     "loop,size,repetitions,elapsed_ns,pilot_before_ns,pilot_after_ns,barrier_before_ns,barrier_after_ns,"
     "reference_before_ns,reference_after_ns\n";
@@ -66,17 +67,24 @@ class Loops {
 
     // Whether a core was shared beside the sample.
     bool shared(const Sample& sample) {
-        const bool before = takes_longer(sample.reference[0]);
-        return takes_longer(sample.reference[1]) || before;
+        const auto [lesser, greater] = std::minmax(sample.reference[0], sample.reference[1]);
+        return takes_longer(lesser) || takes_longer(greater);
     }
 
-    // Waits for some milliseconds, at most, until no core is shared. Returns whether that came.
+    // Waits until no core is shared, for `longest_wait` at most. Returns whether that came.
     bool await_unshared() {
         const double begin = MPI_Wtime();
         while (takes_longer(longest(reference()))) {
-            if (longest(MPI_Wtime() - begin) > longest_wait) return false;
+            if (longest(MPI_Wtime() - begin) > longest_wait) return false;  // all ranks end alike
         }
         return true;
+    }
+
+    // The longest of all ranks.
+    static double longest(double own) {
+        double found = 0;
+        MPI_Allreduce(&own, &found, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        return found;
     }
 
   private:
@@ -110,13 +118,6 @@ class Loops {
             asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
         }
         return (MPI_Wtime() - begin) * 1e9;
-    }
-
-    // The longest of all ranks.
-    static double longest(double own) {
-        double found = 0;
-        MPI_Allreduce(&own, &found, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        return found;
     }
 
     double time(const Item& item, int repetitions) {
@@ -240,7 +241,8 @@ int main(int argc, char** argv) {
             MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
             if (go_on == 0) break;
             for (int tries = 0; tries < most_tries; ++tries) {
-                const bool unshared = loops.await_unshared();
+                const bool late = loops.longest(MPI_Wtime() - begin) > seconds;
+                const bool unshared = !late && loops.await_unshared();
                 const Sample sample = loops.sample(item);
                 if (file != nullptr) write(file, item, sample);
                 if (!unshared || !loops.shared(sample)) break;

@@ -131,7 +131,7 @@ def core_folders(files: list[Path]) -> list[str]:
     folders = {file.parts[1] for file in files if file.parts[0] == "core" and len(file.parts) > 2}
     folders |= {file.parts[2] for file in files if file.is_relative_to("tests/core") and len(file.parts) > 3}
     chosen = there if "support" in folders else folders & there
-    probes = any(file.is_relative_to(place) for file in files for place in ("probes/noise", "tests/probes"))
+    probes = any(file.is_relative_to(place) for file in files for place in ("probes", "tests/probes"))
     return sorted(chosen | {"probes"} if probes else chosen)
 
 

@@ -30,6 +30,7 @@
 #include "network/pilot.hpp"
 #include "network/reference_computation.hpp"
 #include "network/sample_recording.hpp"
+#include "network/shared_cores.hpp"
 
 namespace idlewave::probe::collectives {
 
@@ -79,19 +80,6 @@ inline CollectiveSample sample_of(CollectiveLoops& loops, const Pilot& pilot, co
     return sample;
 }
 
-// What rank 0 says, on all ranks.
-inline bool said_by_first(bool own, MPI_Comm world) {
-    int said = own ? 1 : 0;
-    MPI_Bcast(&said, 1, MPI_INT, 0, world);
-    return said != 0;
-}
-
-// How often a sample is taken in a round, at most, until no core was shared beside it.
-inline int most_tries(const CollectiveItem& item) {
-    if (item.size > 2 << 20) return 1;
-    return item.size > 64 << 10 ? 3 : 6;
-}
-
 // Whether all ranks go on: the clock is rank 0's, and any rank may have been asked to stop.
 enum class Next { item, end, stop };
 
@@ -111,20 +99,20 @@ bool conduct(const Options& options, MPI_Comm world, Record record) {
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
-    SharedCores cores;
+    SharedCores cores(begin);
     for (bool first_round = true;; first_round = false) {
         std::shuffle(items.begin(), items.end(), random);
-        for (std::size_t number = 0; number < items.size(); ++number) {
-            const CollectiveItem& item = items[number];
-            const double due = due_ns(first_round, number, items.size(), seconds);
-            for (int tried = 0; tried < most_tries(item); ++tried) {
+        for (std::size_t index = 0; index < items.size(); ++index) {
+            const CollectiveItem& item = items[index];
+            const double deadline = deadline_ns(first_round, index, items.size(), seconds);
+            for (int tried = 0; tried < most_tries(item.size); ++tried) {
                 const bool unshared = cores.await_unshared(
-                    due, [&] { return largest(reference_ns(), world); },
-                    [&](bool more) { return said_by_first(more, world); });
+                    deadline, [&] { return largest(reference_ns(), world); },
+                    [&](bool wanted) { return agree(world, !wanted) == Next::item; });
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
                 const bool needed = first_round && tried == 0;
-                const Next next = agree(world, !needed && over >= due);
+                const Next next = agree(world, !needed && over >= deadline);
                 if (next == Next::end && tried > 0) break;
                 if (next != Next::item) return next == Next::stop;
                 CollectiveSample sample = sample_of(loops, pilot, item, world);

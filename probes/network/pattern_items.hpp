@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "network/shared_cores.hpp"
+
 namespace idlewave::probe {
 
 // ping_pong: blocking calls. stream: nonblocking sends, which the receiver answers once. blocking_stream: the same with
@@ -116,14 +118,14 @@ inline bool computes_first(const PatternItem& item) {
     return item.pattern == Pattern::after_computation || item.pattern == Pattern::late;
 }
 
-// How often a sample is taken in a round, at most, until no core was shared beside it: the less time it takes, the more
-// often. An exchange of all ranks is taken once, as the others would have to be woken again.
+// How often a sample is taken in a round, at most: less often where ranks compute first, and once for an exchange of
+// all ranks, as the others would have to be woken again.
 inline int most_tries(const PatternItem& item) {
     constexpr std::int64_t long_delay_ns = 5'000'000;
-    const std::int64_t on_the_way = item.window * item.size;
-    if (item.pattern == Pattern::peers || on_the_way > 2 << 20) return 1;
-    if (item.delay_ns > long_delay_ns) return 2;
-    return computes_first(item) || on_the_way > 64 << 10 ? 3 : 6;
+    if (item.pattern == Pattern::peers) return 1;
+    const int tries = most_tries(item.window * item.size);
+    if (item.delay_ns > long_delay_ns) return std::min(tries, 2);
+    return computes_first(item) ? std::min(tries, 3) : tries;
 }
 
 // Whether it takes so long that only every second round has it.
@@ -131,9 +133,9 @@ inline bool is_long(const PatternItem& item) {
     return computes_first(item) || item.window * item.size > 2 << 20;
 }
 
-// The fewest repetitions of one sample, and those before it that are not timed: large buffers are in the caches only
-// after the second message.
-inline int least_repetitions(const PatternItem& item) {
+// The repetitions before those of a sample, which are not timed: large buffers are in the caches only after the second
+// message, and a repetition of a wide window has enough messages by itself.
+inline int untimed_repetitions(const PatternItem& item) {
     return item.window >= 16 ? 1 : 2;
 }
 
@@ -143,7 +145,7 @@ inline int repetitions_of(const PatternItem& item) {
     constexpr std::int64_t bytes = 1 << 18;
     constexpr std::int64_t messages = 64;
     const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
-    return std::max(static_cast<int>(wanted), least_repetitions(item));
+    return std::max(static_cast<int>(wanted), untimed_repetitions(item));
 }
 
 }  // namespace idlewave::probe

@@ -33,6 +33,7 @@
 #include "network/peer_exchange.hpp"
 #include "network/reference_computation.hpp"
 #include "network/sample_recording.hpp"
+#include "network/shared_cores.hpp"
 
 namespace idlewave::probe::patterns {
 
@@ -76,7 +77,7 @@ class Exchanges {
         if (item.pattern == Pattern::after_computation) return sample_after_computation(item);
         PatternSample sample{item, repetitions_of(item)};
         if (item.pattern == Pattern::peers && ranks_.share_cpus) sample.repetitions = 2;  // each waits for time slices
-        const int untimed = least_repetitions(item);
+        const int untimed = untimed_repetitions(item);
         const std::int64_t disturbed = involuntary_switches();
         sample.pilot_before_ns = pair_.pilot();
         const std::int64_t reference_before_ns = reference_ns();
@@ -149,21 +150,21 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
     std::mt19937_64 random(options.seed);
     const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
-    SharedCores cores;
+    SharedCores cores(begin);
     for (int round = 0;; ++round) {
         std::shuffle(items.begin(), items.end(), random);
-        for (std::size_t number = 0; number < items.size(); ++number) {
-            const PatternItem& item = items[number];
+        for (std::size_t index = 0; index < items.size(); ++index) {
+            const PatternItem& item = items[index];
             if (round % 2 == 1 && is_long(item)) continue;
-            const double due = due_ns(round == 0, number, items.size(), seconds);
+            const double deadline = deadline_ns(round == 0, index, items.size(), seconds);
             for (int tried = 0; tried < most_tries(item); ++tried) {
                 const bool unshared = cores.await_unshared(
-                    due, [&] { return exchanges.slower_reference_ns(); },
-                    [&](bool more) { return go_on(ranks.own, more); });
+                    deadline, [&] { return exchanges.slower_reference_ns(); },
+                    [&](bool wanted) { return go_on(ranks.own, wanted); });
                 const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
                 const auto over = static_cast<double>(at);
                 const bool needed = round == 0 && tried == 0;
-                if (!go_on(ranks.own, !stop_asked() && (needed || over < due))) {
+                if (!go_on(ranks.own, !stop_asked() && (needed || over < deadline))) {
                     if (tried > 0) break;
                     if (ranks.own == 0) order_others(ranks.all, {});
                     return;

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "common/ticks.hpp"
 
@@ -41,54 +39,6 @@ inline std::int64_t reference_ns() {
 struct ReferenceTimes {
     std::int64_t before_ns = 0;
     std::int64_t after_ns = 0;
-};
-
-// The time since the beginning, of `seconds_ns` in all, until which samples of an item may wait and be taken again: in
-// the first round, in which each is taken, they have shares of the time.
-inline double due_ns(bool first_round, std::size_t item, std::size_t items, double seconds_ns) {
-    return first_round ? seconds_ns * static_cast<double>(item + 1) / static_cast<double>(items) : seconds_ns;
-}
-
-// Says where a core was shared, as far as earlier times show how long an unshared one takes, and waits for cores that
-// are not. All ranks that conduct samples have the same times, and so the same answers.
-class SharedCores {
-  public:
-    bool shared(std::int64_t slowest_ns) {
-        least_ns_ = std::min(least_ns_, slowest_ns);
-        return 100 * slowest_ns > 112 * least_ns_;
-    }
-
-    bool shared(const ReferenceTimes& reference) {
-        const bool before = shared(reference.before_ns);
-        return shared(reference.after_ns) || before;
-    }
-
-    // Waits until no core is shared, and returns whether that came: for 20 ms at most, and for four fifths of all the
-    // time at most, since a core may be shared for ever; not beyond `until_ns` since the beginning. `slowest_ns()` is
-    // the time of the reference computation on the slowest rank, now; `agree(more)` is rank 0's `more` on all ranks:
-    // whether there is time to wait.
-    template <class Slowest, class Agree>
-    bool await_unshared(double until_ns, Slowest slowest_ns, Agree agree) {
-        constexpr std::int64_t longest_ns = 20'000'000;
-        const std::int64_t from_ns = nanoseconds(CLOCK_MONOTONIC);
-        while (shared(slowest_ns())) {
-            const std::int64_t now_ns = nanoseconds(CLOCK_MONOTONIC);
-            const std::int64_t wait_ns = now_ns - from_ns;
-            const std::int64_t since_ns = now_ns - begin_ns_;
-            if (!agree(wait_ns < longest_ns && static_cast<double>(since_ns) < until_ns &&
-                       5 * (waited_ns_ + wait_ns) < 4 * since_ns)) {
-                waited_ns_ += wait_ns;
-                return false;
-            }
-        }
-        waited_ns_ += nanoseconds(CLOCK_MONOTONIC) - from_ns;
-        return true;
-    }
-
-  private:
-    std::int64_t least_ns_ = std::numeric_limits<std::int64_t>::max();
-    std::int64_t begin_ns_ = nanoseconds(CLOCK_MONOTONIC);
-    std::int64_t waited_ns_ = 0;
 };
 
 }  // namespace idlewave::probe

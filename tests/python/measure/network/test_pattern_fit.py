@@ -30,9 +30,9 @@ from idlewave.measure.network.fitting.pattern_assessment import (
 )
 from idlewave.measure.network.fitting.pattern_fit import PieceFits
 from idlewave.measure.network.fitting.pattern_pieces import pattern_pieces
-from idlewave.measure.network.fitting.pattern_times import COLD, PATTERNS
+from idlewave.measure.network.fitting.pattern_times import AFTER, COLD, PATTERNS
 from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
-from pattern_recordings import COLUMNS, items, rows_of, write
+from pattern_recordings import COLUMNS, SAMPLES, items, items_after, rows_of, write
 
 SMALL = Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000, G=80.0, O_s=70.0, O_r=90.0, c=0)
 ONE_COPY = Parameters(L=300_000, o_s=100_000, o_r=900_000, g=50_000, G=60.0, O_s=0.0, O_r=65.0, c=2_500_000)
@@ -88,6 +88,21 @@ def test_sizes_inside_a_piece_are_held_out_of_the_fit_and_their_error_is_said(tm
     said = held_out[0].replace("\u202f", " ")
     assert said.startswith("On 3 sizes that were held out of the fit, the median error is 0.")
     assert said.endswith("100 % of the rows are within 10 %.")
+
+
+def test_wide_windows_count_twice_in_what_parameters_cost(tmp_path: Path) -> None:
+    rows = rows_of(items([64, 512]), Machine("m", Level(SMALL)), 1200, np.random.default_rng(7))
+    write(tmp_path, rows)
+    fitted = PieceFits(pattern_table(read_patterns(tmp_path).samples)).begin([], 0, 2**62, None).result()
+    assert fitted is not None
+    counts = fitted.rows.groupby("window").size() / fitted.rows.drop_duplicates().groupby("window").size()
+    assert counts.to_dict() == {1: 1, 4: 1, 16: 1, 64: 2}
+    costs = []
+    for window in (16, 64):
+        longer = np.where((fitted.rows["pattern"] == "stream") & (fitted.rows["window"] == window), 2.0, 1.0)
+        exact = fitted.measured * np.exp(fitted.residuals)
+        costs.append(fitted.piece.cost(fitted.found.values, exact * longer))
+    assert costs[1] == pytest.approx(2 * costs[0], rel=1e-6)
 
 
 def test_windows_that_no_size_has_both_of_and_wide_windows_alone_give_a_fit_all_the_same(tmp_path: Path) -> None:
@@ -298,6 +313,25 @@ def test_rows_without_a_sample_at_the_speed_of_the_parameters_are_said(tmp_path:
     notes = [plain(note) for note in assess_patterns(samples).notes]
     share = 3 / 15
     assert any(f"{round(100 * share)} % of the patterns and sizes have no sample" in note for note in notes)
+
+
+def test_exchanges_after_computations_without_a_sample_at_the_speed_have_those_of_all_speeds(tmp_path: Path) -> None:
+    machine = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
+    measured_items = [*items(SIZES), *items_after((1, 4096))]
+    write(tmp_path, rows_of(measured_items, machine, 340, np.random.default_rng(1), reference_ns=670))
+    samples = read_patterns(tmp_path).samples
+    after = samples["pattern"] == AFTER
+    samples.loc[after & (samples["delay_ns"] >= 1_000_000), list(REFERENCES)] = 1100
+    samples.loc[after & (samples["delay_ns"] == 10_000) & (samples.index % 2 == 0), list(REFERENCES)] = 1100
+    at_no_speed = samples[after & (samples["delay_ns"] == 50_000)].assign(reference_after_ns=1100)
+    elsewhere = samples[after & (samples["delay_ns"] == 3_000_000)].assign(epoch=2)
+    found = assess_patterns(pd.concat([samples, at_no_speed, elsewhere]))
+    assert (found.speed, found.epochs) == (0, 1)
+    counts = found.table[found.table["pattern"] == AFTER].groupby("delay_ns")["samples"].sum()
+    alone = [counts[length] for length in (50_000, 250_000, 1_000_000, 3_000_000, 10_000_000)]
+    assert alone == [2 * SAMPLES * times for times in (1, 1, 1, 2, 1)]
+    assert 0 < counts[10_000] < 2 * SAMPLES  # where one has samples at the speed, others do not count
+    assert "6 exchanges after a computation had no sample at speed 0: all their samples count." in found.notes
 
 
 def test_samples_beside_which_the_speed_changed_are_said_to_be_left_out(tmp_path: Path) -> None:

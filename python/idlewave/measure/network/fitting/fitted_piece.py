@@ -17,12 +17,13 @@ from ....machine import Parameters
 from .dependence import residuals_per_observation
 from .fit_starts import fit_starts
 from .observations import Array
+from .pattern_times import KEYS
 from .piece_fit import LOSS, NAMES, TIMES, Descent, PieceFit
 
 SHORT, FEW_STEPS = 6, 3
 """Steps of a descent that shows whether its start is good, and of one that begins near its end."""
 NARROW = 16
-"""The widest window of the rows with which a place to begin is chosen."""
+"""The widest window of the rows that choose where a descent begins. Wider ones count twice in the fit."""
 FEWEST = 2
 """The parameters that a piece has at least: o_s and o_r."""
 STRONG = 3 * LOSS**2
@@ -83,8 +84,9 @@ class FittedPiece:
     @property
     def threshold(self) -> float:
         """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
-        residual is evidence of its own, and more where neighbouring sizes are alike."""
-        return STRONG * residuals_per_observation(self.rows, self.residuals)
+        residual is evidence of its own, and more where neighbouring sizes are alike, or rows count twice."""
+        counts = len(self.rows) / distinct_rows(self.rows)
+        return STRONG * counts * residuals_per_observation(self.rows, self.residuals)
 
     def or_better(self, other: FittedPiece) -> FittedPiece:
         """The better of two fits to the same rows, and the other one unless it is excluded. The other one is better if
@@ -141,7 +143,12 @@ def with_other_limit(fitted: FittedPiece) -> FittedPiece:
 
 def price_of(rows: pd.DataFrame) -> float:
     """What a parameter has to lower the cost by, so that it is worth having."""
-    return LOSS**2 * math.log(len(rows)) / 2
+    return LOSS**2 * math.log(distinct_rows(rows)) / 2
+
+
+def distinct_rows(rows: pd.DataFrame) -> int:
+    """The number of items, some of which have two rows."""
+    return len(rows[KEYS].drop_duplicates())
 
 
 def _nearest(
@@ -154,7 +161,7 @@ def _nearest(
 ) -> list[Array]:
     """The ends of short descents on a part of the rows, the best first, and those with no strong evidence against them.
 
-    The part has three sizes, and no wide windows, which are most of the ops and show little more than narrower ones.
+    The part has three sizes, and no wide windows, which are most of the ops.
     Nothing if that part alone costs more than `most` already: all rows seldom cost less than a part of them."""
     sizes = np.unique(rows["size"])
     part = ((rows["window"] <= NARROW) & rows["size"].isin(sizes[[0, len(sizes) // 2, -1]])).to_numpy()

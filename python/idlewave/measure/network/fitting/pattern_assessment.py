@@ -14,7 +14,7 @@ from ....units import PICOSECONDS
 from .cold_cache_fit import ColdCacheFit, fit_cold_caches
 from .fitted_piece import FittedPiece
 from .loggp import median_interval
-from .machine_speeds import Speed, Speeds, find_speeds, usual_or
+from .machine_speeds import NONE, Speed, Speeds, find_speeds, usual_or
 from .pattern_fit import PatternRange, PieceFits, fit_patterns, level_of_ranges, with_intervals
 from .pattern_times import AFTER, COLD, KEYS, NOT_FITTED, PATTERNS, PEERS, PatternPrograms, items_of
 
@@ -35,7 +35,8 @@ class PatternFit:
     ranges: by size, the first from 0. S: the largest eager message in bytes; None: every message is eager. table: a row
     a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
     error, simulated over measured less 1. speeds: a row a speed of the machine: pilot_ns, share, reference_ns. speed:
-    the number of the one that all of this is about. epochs: the starts of the probe. notes: sentences. cold: the extra
+    the number of the one that all of this is about, but for exchanges after computations that have no sample at
+    it. epochs: the starts of the probe. notes: sentences. cold: the extra
     time of messages after a computation; None if that was not measured, or there is none.
     """
 
@@ -93,13 +94,13 @@ def assess_patterns(
     speeds = find_speeds(samples)
     chosen = usual_or(speeds, speed)
     undisturbed = samples["disturbed"].to_numpy() == 0
-    own = samples.loc[undisturbed & (speeds.of_sample == chosen)]
-    if own.empty:
+    at_speed = samples.loc[undisturbed & (speeds.of_sample == chosen)]
+    if at_speed.empty:
         raise MeasurementError("every sample of a pattern was interrupted: measure on a quieter machine, or for longer")
-    elsewhere = _after_at_other_speeds(samples[undisturbed], own)
-    own = pd.concat([own, elsewhere])
+    elsewhere = _after_at_other_speeds(samples[undisturbed & (speeds.of_sample != NONE)], at_speed)
+    own = pd.concat([at_speed, elsewhere])
     whole = pattern_table(own)
-    epochs = [pattern_table(part) for _, part in own.groupby("epoch")]
+    epochs = [pattern_table(part) for _, part in at_speed.groupby("epoch")]
     cold = fit_cold_caches(own)
     S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])])
     pieces, table = _fitted(whole, fits, S, cold)
@@ -112,9 +113,9 @@ def assess_patterns(
     ranges = with_intervals(fits, pieces, epochs)
     notes = [
         *_speed_notes(speeds, chosen),
+        *_other_speed_notes(elsewhere, chosen),
         *_error_notes(table),
         *([] if cold is None else [cold.note]),
-        *_other_speed_notes(elsewhere),
         *_held_out_notes(table, fits.held_out),
         *_sample_notes(samples, table),
     ]
@@ -123,7 +124,7 @@ def assess_patterns(
             f"Sends of more than {size_text(seen_limit)} wait for their receiver, but take less time than a rendezvous "
             "of the simulator's rules: such messages are eager here, and a simulated send does not wait."
         )
-    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, own["epoch"].nunique(), tuple(notes), cold)
+    return PatternFit(tuple(ranges), S, table, speeds.table, chosen, at_speed["epoch"].nunique(), tuple(notes), cold)
 
 
 def _after_at_other_speeds(samples: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
@@ -196,13 +197,13 @@ def _error_notes(table: pd.DataFrame) -> list[str]:
     return notes
 
 
-def _other_speed_notes(elsewhere: pd.DataFrame) -> list[str]:
+def _other_speed_notes(elsewhere: pd.DataFrame, chosen: int) -> list[str]:
     """That exchanges after computations have samples of other speeds."""
     if elsewhere.empty:
         return []
     count = len(elsewhere[KEYS].drop_duplicates())
     return [
-        f"{plural(count, 'exchange')} after a computation had no sample at that speed: the samples of all speeds count."
+        f"{plural(count, 'exchange')} after a computation had no sample at speed {chosen}: all their samples count."
     ]
 
 

@@ -63,8 +63,8 @@ class PieceFits:
         self.changes = tuple(changes)
         self.starts = pattern_pieces(fitted, changes)
         kept = fitted["size"].isin(_fitted_sizes(fitted["size"], self.starts))
-        self.rows = _wide_ones_twice(fitted[kept])
-        self.held_out = fitted[~kept].reset_index(drop=True)
+        self.rows = _with_wide_windows_twice(fitted[kept])
+        self.held_out = _with_wide_windows_twice(fitted[~kept])
         self._executor = ThreadPoolExecutor(os.cpu_count())
         self._made: dict[tuple[object, ...], Future[FittedPiece | None]] = {}
 
@@ -122,7 +122,7 @@ def _between(table: pd.DataFrame, first: int, end: int) -> pd.DataFrame:
 
 
 def _fitted_sizes(sizes: pd.Series[int], starts: Sequence[int]) -> set[int]:
-    """Those to which the pieces are fitted. Within a piece each time is a line over size: where it has many sizes,
+    """The sizes to which the pieces are fitted. Within a piece each time is a line over size: where it has many sizes,
     every second inner one is held out."""
     kept = set()
     for low, high in pairwise([*starts, LAST]):
@@ -131,9 +131,9 @@ def _fitted_sizes(sizes: pd.Series[int], starts: Sequence[int]) -> set[int]:
     return kept
 
 
-def _wide_ones_twice(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, those of wide windows twice: a library takes less time for a message among many, which the model does
-    not hold, and a size has many rows of few messages on the way."""
+def _with_wide_windows_twice(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows`, and those of wide windows a second time. A library takes less time for each of many messages than for
+    one, which the model does not hold, and most rows of a size have few messages on the way."""
     wide = rows[rows["window"] > NARROW]
     return pd.concat([rows, wide]).sort_index(kind="stable").reset_index(drop=True)
 

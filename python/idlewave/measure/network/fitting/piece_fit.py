@@ -71,9 +71,11 @@ class PieceFit:
         self._limit = limit
         self.posts = posts
         items = items_of(table)
-        each = list(dict.fromkeys(items))  # a row may be there twice
-        self._programs = PatternPrograms(each)
-        self._item_of_row = np.array([each.index(item) for item in items], dtype=np.int64)
+        numbers = {
+            item: number for number, item in enumerate(dict.fromkeys(items))
+        }  # that of two rows is simulated once
+        self._programs = PatternPrograms(list(numbers))
+        self._item_of_row = np.array([numbers[item] for item in items], dtype=np.int64)
         self._known: dict[Parameters, Array] = {}
         self._executor = ThreadPoolExecutor(os.cpu_count())  # the core simulates without the GIL
         single = table[table["pattern"] == "ping-pong"]["median_ps"] / 2
