@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -90,40 +91,6 @@ inline Next agree(MPI_Comm world, bool time_is_over) {
     return static_cast<Next>(own);
 }
 
-// All ranks go through the items in the same order. Returns whether one was asked to stop.
-template <class Record>
-bool conduct(const Options& options, MPI_Comm world, Record record) {
-    std::vector<CollectiveItem> items = collective_items(options.max_size, size_of(world));
-    CollectiveLoops loops(world, items);
-    const Pilot pilot(world);
-    std::mt19937_64 random(options.seed);
-    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-    const double seconds = options.seconds * 1e9;
-    SharedCores cores(begin);
-    for (bool first_round = true;; first_round = false) {
-        std::shuffle(items.begin(), items.end(), random);
-        for (std::size_t index = 0; index < items.size(); ++index) {
-            const CollectiveItem& item = items[index];
-            const double deadline = deadline_ns(first_round, index, items.size(), seconds);
-            for (int tried = 0; tried < most_tries(item.size); ++tried) {
-                const bool unshared = cores.await_unshared(
-                    deadline, [&] { return largest(reference_ns(), world); },
-                    [&](bool wanted) { return agree(world, !wanted) == Next::item; });
-                const std::int64_t at = nanoseconds(CLOCK_MONOTONIC) - begin;
-                const auto over = static_cast<double>(at);
-                const bool needed = first_round && tried == 0;
-                const Next next = agree(world, !needed && over >= deadline);
-                if (next == Next::end && tried > 0) break;
-                if (next != Next::item) return next == Next::stop;
-                CollectiveSample sample = sample_of(loops, pilot, item, world);
-                sample.at_ns = at;
-                record(sample, over / seconds);
-                if (!unshared || !cores.shared(sample.reference)) break;
-            }
-        }
-    }
-}
-
 // ---- the recording
 
 inline std::string summary(const Options& options, const std::vector<ProcessPlace>& places, bool interrupted) {
@@ -150,9 +117,81 @@ inline std::string summary(const Options& options, const std::vector<ProcessPlac
     return object.text().text;
 }
 
-inline void record(const Options& options, MPI_Comm world, const std::vector<ProcessPlace>& places) {
-    SampleRecording recording(options.output, "collectives", summary(options, places, true));
-    const bool stopped = conduct(options, world, [&](const CollectiveSample& sample, double share) {
+// ---- the probe
+
+// The command-line options.
+inline std::vector<CommandOption> arguments_of(Options& options) {
+    return {{"output", "DIR", "folder for the recording", text_to(options.output)},
+            {"seconds", "S", "time limit in seconds (5)", number_to(options.seconds, 0.01, 864000)},
+            {"max-size", "B", "largest size in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 28)},
+            {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}};
+}
+
+// Measures the collectives of the ranks of `world`, all of which make one and call it in the same order. It does so in
+// parts, between which they may measure something else: that time does not count.
+class CollectiveProbe {
+  public:
+    CollectiveProbe(const Options& options, MPI_Comm world)
+        : options_(options),
+          world_(world),
+          places_(take_places(world)),
+          items_(collective_items(options.max_size, size_of(world))),
+          loops_(world, items_),
+          pilot_(world),
+          random_(options.seed) {
+        if (rank_of(world) == 0) recording_.emplace(options.output, "collectives", summary(options, places_, true));
+        std::shuffle(items_.begin(), items_.end(), random_);
+    }
+
+    // Goes on until this share of the time is over; the first time until each item has a sample in any case.
+    void measure_until(double share, bool shows_progress = true) {
+        const std::int64_t left_out_ns = nanoseconds(CLOCK_MONOTONIC) - paused_ns_;
+        begin_ns_ += left_out_ns;
+        cores_.leave_out(left_out_ns);
+        shows_progress_ = shows_progress;
+        Next next = stopped_ ? Next::stop : Next::item;
+        while (next == Next::item) {
+            next = take(items_[index_], share * options_.seconds * 1e9);
+            if (next == Next::item && ++index_ == items_.size()) begin_round();
+        }
+        stopped_ = next == Next::stop;
+        paused_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    }
+
+    void finish() {
+        if (recording_) recording_->finish(summary(options_, places_, stopped_));
+    }
+
+  private:
+    // All ranks go through the items in the same order.
+    void begin_round() {
+        std::shuffle(items_.begin(), items_.end(), random_);
+        index_ = 0;
+        first_round_ = false;
+    }
+
+    // Takes the samples of an item in a round. Returns what comes next.
+    Next take(const CollectiveItem& item, double end_ns) {
+        const double deadline = deadline_ns(first_round_, index_, items_.size(), end_ns);
+        for (int tried = 0; tried < most_tries(item.size); ++tried) {
+            const bool unshared = cores_.await_unshared(
+                deadline, [&] { return largest(reference_ns(), world_); },
+                [&](bool wanted) { return agree(world_, !wanted) == Next::item; });
+            const std::int64_t at_ns = nanoseconds(CLOCK_MONOTONIC) - begin_ns_;
+            const bool needed = first_round_ && tried == 0;
+            const Next next = agree(world_, !needed && static_cast<double>(at_ns) >= deadline);
+            if (next == Next::end && tried > 0) break;
+            if (next != Next::item) return next;
+            CollectiveSample sample = sample_of(loops_, pilot_, item, world_);
+            sample.at_ns = at_ns;
+            record(sample, static_cast<double>(at_ns) / end_ns);
+            if (!unshared || !cores_.shared(sample.reference)) break;
+        }
+        return Next::item;
+    }
+
+    void record(const CollectiveSample& sample, double share) {
+        if (!recording_) return;
         const std::vector<std::int64_t> row{static_cast<std::int64_t>(sample.item.collective),
                                             sample.item.size,
                                             sample.repetitions,
@@ -165,29 +204,32 @@ inline void record(const Options& options, MPI_Comm world, const std::vector<Pro
                                             sample.barrier_after_ns,
                                             sample.reference.before_ns,
                                             sample.reference.after_ns};
-        recording.write(row, sample.at_ns, share);
-    });
-    recording.finish(summary(options, places, stopped));
-}
+        if (!shows_progress_) return recording_->write(row);
+        recording_->write(row, sample.at_ns, share);
+    }
 
-// ---- the probe
-
-// The command-line options.
-inline std::vector<CommandOption> arguments_of(Options& options) {
-    return {{"output", "DIR", "folder for the recording", text_to(options.output)},
-            {"seconds", "S", "time limit in seconds (5)", number_to(options.seconds, 0.01, 864000)},
-            {"max-size", "B", "largest size in bytes (4 MiB)", integer_to(options.max_size, 1, 1 << 28)},
-            {"seed", "K", "seed of every random order (1)", integer_to(options.seed, 0, 1'000'000'000'000'000)}};
-}
+    Options options_;
+    MPI_Comm world_;
+    std::vector<ProcessPlace> places_;
+    std::vector<CollectiveItem> items_;
+    CollectiveLoops loops_;
+    Pilot pilot_;
+    std::mt19937_64 random_;
+    std::optional<SampleRecording> recording_;  // of rank 0
+    std::int64_t begin_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    std::int64_t paused_ns_ = begin_ns_;
+    SharedCores cores_{begin_ns_};
+    std::size_t index_ = 0;
+    bool first_round_ = true;
+    bool shows_progress_ = true;
+    bool stopped_ = false;
+};
 
 // Measures the collectives of the ranks of `world`, all of which call it.
 inline void measure(const Options& options, MPI_Comm world) {
-    const std::vector<ProcessPlace> places = take_places(world);
-    if (rank_of(world) == 0) {
-        record(options, world, places);
-    } else {
-        conduct(options, world, [](const auto&...) {});
-    }
+    CollectiveProbe probe(options, world);
+    probe.measure_until(1);
+    probe.finish();
 }
 
 }  // namespace idlewave::probe::collectives

@@ -1,6 +1,7 @@
-// One epoch of an assessment: collectives, PRTT and patterns of messages, one after the other, by ranks that are
-// started once for all three. Collectives come first: a library allocates memory for them, which then lies as in a
-// program that begins with them, and not among what the others have freed.
+// One epoch of an assessment: collectives, PRTT and patterns of messages, by ranks that are started once for all three.
+// Collectives come first: a library allocates memory for them, which then lies as in a program that begins with them,
+// and not among what the others have freed. PRTT follows, and then patterns, with the rest of the collectives between
+// their samples: so both meet the same states of the machine, which last for milliseconds or seconds.
 //
 // mpiexec -n N idlewave-epoch [--loggp-output DIR ...] [--collectives-output DIR ...] [--patterns-output DIR ...]
 // The options are those of the programs of these names, and so are the recordings; a probe without an output is left
@@ -14,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -156,13 +158,30 @@ void measure_loggp(Options& options, MPI_Comm pair) {
     share_findings(options.patterns, pair);
 }
 
+// The share of the time of collectives before all else.
+double share_before(const Options& options) {
+    return options.patterns.output.empty() ? 1 : 0.4;
+}
+
 void measure(Options& options) {
     const FirstTwo first;
-    measure_all({{options.collectives.output, options.collectives.seconds,
-                  [&] { first.alone([&](MPI_Comm pair) { collectives::measure(options.collectives, pair); }); }},
-                 {options.loggp.settings.output, options.loggp.settings.seconds,
-                  [&] { first.alone([&](MPI_Comm pair) { measure_loggp(options, pair); }); }},
-                 {options.patterns.output, options.patterns.seconds, [&] { patterns::measure(options.patterns); }}});
+    std::optional<collectives::CollectiveProbe> collectives;
+    const double before = share_before(options);
+    const auto measure_first = [&](MPI_Comm pair) {
+        collectives.emplace(options.collectives, pair);
+        collectives->measure_until(before);
+    };
+    patterns::Beside beside;
+    if (!options.collectives.output.empty()) {
+        beside = [&](double share) { collectives->measure_until(before + (1 - before) * std::min(share, 1.0), false); };
+    }
+    measure_all(
+        {{options.collectives.output, before * options.collectives.seconds, [&] { first.alone(measure_first); }},
+         {options.loggp.settings.output, options.loggp.settings.seconds,
+          [&] { first.alone([&](MPI_Comm pair) { measure_loggp(options, pair); }); }},
+         {options.patterns.output, options.patterns.seconds + (1 - before) * options.collectives.seconds,
+          [&] { patterns::measure(options.patterns, beside); }}});
+    if (collectives) collectives->finish();
 }
 
 // ---- the command line

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <random>
 #include <string>
@@ -140,15 +141,19 @@ inline bool go_on(int rank, bool wanted) {
     return answer != 0;
 }
 
+// What ranks 0 and 1 measure between the samples of patterns, whose time does not count. It gets the share of the time
+// of patterns that is over, which rank 0 knows.
+using Beside = std::function<void(double)>;
+
 // Ranks 0 and 1 go through the items in the same order.
 template <class Record>
-void conduct(const Options& options, const Ranks& ranks, Record record) {
+void conduct(const Options& options, const Ranks& ranks, const Beside& beside, Record record) {
     Exchanges exchanges(ranks, options.max_size);
     const std::vector<std::int64_t> sizes = pattern_sizes(options.max_size, options.changes);
     std::vector<PatternItem> items = pattern_items(sizes, options.lateness, ranks.all);
     std::ranges::copy(items_after_computation(sizes, 6), std::back_inserter(items));
     std::mt19937_64 random(options.seed);
-    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+    std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
     const double seconds = options.seconds * 1e9;
     SharedCores cores(begin);
     for (int round = 0;; ++round) {
@@ -174,6 +179,12 @@ void conduct(const Options& options, const Ranks& ranks, Record record) {
                 record(sample, over / seconds);
                 if (!unshared || !cores.shared(sample.reference)) break;
             }
+            if (!beside) continue;
+            const std::int64_t paused = nanoseconds(CLOCK_MONOTONIC);
+            beside(static_cast<double>(paused - begin) / seconds);
+            const std::int64_t left_out = nanoseconds(CLOCK_MONOTONIC) - paused;
+            begin += left_out;
+            cores.leave_out(left_out);
         }
     }
 }
@@ -197,11 +208,11 @@ inline std::string summary(const Options& options, const std::vector<ProcessPlac
     return object.text().text;
 }
 
-inline void record(const Options& options, const std::vector<ProcessPlace>& places) {
+inline void record(const Options& options, const std::vector<ProcessPlace>& places, const Beside& beside) {
     SampleRecording recording(options.output, "patterns", summary(options, places, true));
     const Bound bound(places[0], Bound::Where::first);
     const Ranks ranks{0, static_cast<int>(places.size()), ranks_share_cpus(places)};
-    conduct(options, ranks, [&](const PatternSample& sample, double share) {
+    conduct(options, ranks, beside, [&](const PatternSample& sample, double share) {
         const PatternItem& item = sample.item;
         const std::vector<std::int64_t> row{static_cast<std::int64_t>(item.pattern),
                                             item.window,
@@ -237,14 +248,14 @@ inline std::vector<CommandOption> arguments_of(Options& options) {
 }
 
 // Measures the patterns of ranks 0 and 1, and those of all ranks, which all call it.
-inline void measure(const Options& options) {
+inline void measure(const Options& options, const Beside& beside = {}) {
     const std::vector<ProcessPlace> places = take_places();
     const Ranks ranks{rank_of(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD), ranks_share_cpus(places)};
     if (ranks.own == 0) {
-        record(options, places);
+        record(options, places, beside);
     } else if (ranks.own == 1) {
         const Bound bound(places[1], Bound::Where::last);
-        conduct(options, ranks, [](const auto&...) {});
+        conduct(options, ranks, beside, [](const auto&...) {});
     } else {
         follow_orders(ranks.own, ranks.all, options.max_size, ranks.share_cpus);
     }

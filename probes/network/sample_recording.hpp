@@ -19,9 +19,11 @@ class SampleRecording {
         replace_file(description_, unfinished + "\n");
     }
 
+    void write(const std::vector<std::int64_t>& row) { samples_.write(row); }
+
     // Writes a row at a time since the beginning, and shows which share is done.
     void write(const std::vector<std::int64_t>& row, std::int64_t at_ns, double share) {
-        samples_.write(row);
+        write(row);
         // A line wakes the launcher, which takes the CPU for a moment.
         if (at_ns - reported_at_ < report_every_ns) return;
         reported_at_ = at_ns;

@@ -41,6 +41,9 @@ class SharedCores {
         return unshared;
     }
 
+    // A time in which something else was measured does not count.
+    void leave_out(std::int64_t ns) { begin_ns_ += ns; }
+
   private:
     [[nodiscard]] bool may_wait(std::int64_t from_ns, double deadline_ns) const {
         constexpr std::int64_t longest_ns = 20'000'000;

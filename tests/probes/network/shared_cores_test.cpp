@@ -69,6 +69,17 @@ TEST(SharedCoresTest, RankZeroWaitsNoLongerThanTheItemsShareOfTheTime) {
     EXPECT_EQ(wait.wanted, (std::vector{true, false}));
 }
 
+TEST(SharedCoresTest, ATimeInWhichSomethingElseWasMeasuredDoesNotCount) {
+    const std::int64_t second = 1'000'000'000;
+    SharedCores cores(nanoseconds(CLOCK_MONOTONIC) - 10 * second);
+    Wait wait{.cores = cores, .deadline_ns = 5e9, .agrees = false};
+    wait({unshared_ns});
+    wait({shared_ns});
+    cores.leave_out(8 * second);
+    wait({shared_ns});
+    EXPECT_EQ(wait.wanted, (std::vector{false, true}));
+}
+
 TEST(SharedCoresTest, AllWaitsTakeNoMoreThanFourFifthsOfTheTimeSoFar) {
     SharedCores cores(nanoseconds(CLOCK_MONOTONIC) - std::int64_t{20'000'000});
     cores.shared(unshared_ns);

@@ -66,10 +66,11 @@ def assess_pair(
 
     PRTT finds the sizes at which the library changes its protocol, of messages up to 256 KiB; the patterns go on to 4
     MiB; `max_size` (bytes) holds for both. All are measured in `epochs`: the ranks are started anew for each, and what
-    differs between them widens the intervals. In each a part of PRTT and of the collectives precedes the patterns, so
-    that all see the same changes of the machine's speed. `speed`: whose parameters are fitted, of a machine that had
-    several (see `assess_patterns`). `hosts`: two hosts with a rank on each. A PRTT fit that fails is
-    said in its notes. `folder` gets the recordings. Raises MeasurementError if a probe fails, or nothing came back.
+    differs between them widens the intervals. In each a part of PRTT and of the collectives precedes the patterns, and
+    the other collectives are between the samples of these, so that all see the same changes of the machine's speed.
+    `speed`: whose parameters are fitted, of a machine that had several (see `assess_patterns`). `hosts`: two hosts with
+    a rank on each. A PRTT fit that fails is said in its notes. `folder` gets the recordings. Raises MeasurementError if
+    a probe fails, or nothing came back.
     """
     check_hosts(hosts)
     pattern_seconds = checked("pattern_seconds", float, PATTERN_SECONDS, pattern_seconds)

@@ -24,9 +24,9 @@ COLLECTIVE_SHARE = 0.4
 
 @dataclass(frozen=True)
 class AssessmentRun:
-    """The starts of the ranks, one for each epoch, in which collectives, a part of PRTT and patterns are measured one
-    after the other. The first part of PRTT takes twice as long: it chooses the sizes of all, and finds what the
-    patterns need to know."""
+    """The starts of the ranks, one for each epoch, in which some of the collectives, a part of PRTT, and patterns with
+    the other collectives are measured one after the other. The first part of PRTT takes twice as long: it chooses the
+    sizes of all, and finds what the patterns need to know."""
 
     mpi: Mpi
     prtt: NetworkRecordings

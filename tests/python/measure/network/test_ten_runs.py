@@ -14,7 +14,7 @@ from tracer_support import open_mpi
 
 RUNS = 11
 SIZES = (1, 64, 1024, 8192, 65536, 2**20)
-SAME_SPEED = {"pilot_ns": 0.1, "reference_ns": 0.2}
+SAME_SPEED = {"pilot_ns": 0.1, "reference_ns": 0.1}
 """The differences of what shows the speed, in logarithms, below which two runs were at one speed of the machine."""
 FEWEST_PAIRS = 20
 

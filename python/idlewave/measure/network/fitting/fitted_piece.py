@@ -84,9 +84,10 @@ class FittedPiece:
     @property
     def threshold(self) -> float:
         """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
-        residual is evidence of its own, and more where neighbouring sizes are alike, or rows count twice."""
-        counts = len(self.rows) / distinct_rows(self.rows)
-        return STRONG * counts * residuals_per_observation(self.rows, self.residuals)
+        residual is evidence of its own, and more where neighbouring sizes are alike, or rows count twice: these alone
+        may show a parameter."""
+        most_counted = int(self.rows.groupby(KEYS).size().max())
+        return STRONG * most_counted * residuals_per_observation(self.rows, self.residuals)
 
     def or_better(self, other: FittedPiece) -> FittedPiece:
         """The better of two fits to the same rows, and the other one unless it is excluded. The other one is better if
