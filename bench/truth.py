@@ -298,7 +298,7 @@ def plot(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
         axes.set_ylabel("error of the simulation")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
-    panels[0].legend(ncols=4, loc="upper right", fontsize="small")
+    panels[0].legend(ncols=4, loc="best", fontsize="small")
     panels[-1].set_xlabel("message size")
     figure.savefig(file, dpi=150)
 
