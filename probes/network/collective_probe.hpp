@@ -155,6 +155,7 @@ class CollectiveProbe {
             if (next == Next::item && ++index_ == items_.size()) begin_round();
         }
         stopped_ = next == Next::stop;
+        if (recording_ && shows_progress) recording_->flush();  // what is measured next may fail
         paused_ns_ = nanoseconds(CLOCK_MONOTONIC);
     }
 
@@ -204,8 +205,7 @@ class CollectiveProbe {
                                             sample.barrier_after_ns,
                                             sample.reference.before_ns,
                                             sample.reference.after_ns};
-        if (!shows_progress_) return recording_->write(row);
-        recording_->write(row, sample.at_ns, share);
+        recording_->write(row, sample.at_ns, shows_progress_ ? std::optional(share) : std::nullopt);
     }
 
     Options options_;

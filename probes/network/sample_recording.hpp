@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,17 +20,18 @@ class SampleRecording {
         replace_file(description_, unfinished + "\n");
     }
 
-    void write(const std::vector<std::int64_t>& row) { samples_.write(row); }
-
-    // Writes a row at a time since the beginning, and shows which share is done.
-    void write(const std::vector<std::int64_t>& row, std::int64_t at_ns, double share) {
-        write(row);
+    // Writes a row at a time since the beginning, and shows which share is done, if any is given.
+    void write(const std::vector<std::int64_t>& row, std::int64_t at_ns, std::optional<double> share) {
+        samples_.write(row);
         // A line wakes the launcher, which takes the CPU for a moment.
         if (at_ns - reported_at_ < report_every_ns) return;
         reported_at_ = at_ns;
         samples_.flush();
-        print_progress(share);
+        if (share) print_progress(*share);
     }
+
+    // What is written so far is not lost if the program dies.
+    void flush() { samples_.flush(); }
 
     // Ends the recording with its description, which is also printed.
     void finish(const std::string& description) {

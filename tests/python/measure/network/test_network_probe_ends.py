@@ -365,5 +365,7 @@ def test_a_probe_of_an_epoch_that_fails_ends_all_and_is_named(installed, tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=installed.environment())
     assert done.returncode != 0
     assert f"{tmp_path / 'loggp'}" in done.stderr
-    assert not json.loads((tmp_path / "collectives" / "collectives.json").read_text())["interrupted"]
+    collectives = read_collectives(tmp_path / "collectives")  # what was measured before
+    assert collectives.probe["interrupted"]
+    assert set(collectives.samples["collective"]) == set(collectives.probe["collectives"])
     assert not (tmp_path / "patterns").exists()
