@@ -144,10 +144,10 @@ def with_other_limit(fitted: FittedPiece) -> FittedPiece:
 
 def price_of(rows: pd.DataFrame) -> float:
     """What a parameter has to lower the cost by, so that it is worth having."""
-    return LOSS**2 * math.log(distinct_rows(rows)) / 2
+    return LOSS**2 * math.log(_distinct_rows(rows)) / 2
 
 
-def distinct_rows(rows: pd.DataFrame) -> int:
+def _distinct_rows(rows: pd.DataFrame) -> int:
     """The number of items, some of which have two rows."""
     return len(rows[KEYS].drop_duplicates())
 

@@ -35,9 +35,9 @@ class PatternFit:
     ranges: by size, the first from 0. S: the largest eager message in bytes; None: every message is eager. table: a row
     a pattern, window and size: delay_ns, samples, median_ps with its 95 % interval (low_ps, high_ps), simulated_ps, and
     error, simulated over measured less 1. speeds: a row a speed of the machine: pilot_ns, share, reference_ns. speed:
-    the number of the one that all of this is about, but for exchanges after computations that have no sample at
-    it. epochs: the starts of the probe. notes: sentences. cold: the extra
-    time of messages after a computation; None if that was not measured, or there is none.
+    the number of the one that all of this is about, but for exchanges after computations that have no sample at it.
+    epochs: the starts of the probe. notes: sentences. cold: the extra time of messages after a computation; None if
+    that was not measured, or there is none.
     """
 
     ranges: tuple[PatternRange, ...]

@@ -71,9 +71,8 @@ class PieceFit:
         self._limit = limit
         self.posts = posts
         items = items_of(table)
-        numbers = {
-            item: number for number, item in enumerate(dict.fromkeys(items))
-        }  # that of two rows is simulated once
+        # An item that has two rows is simulated once.
+        numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
         self._programs = PatternPrograms(list(numbers))
         self._item_of_row = np.array([numbers[item] for item in items], dtype=np.int64)
         self._known: dict[Parameters, Array] = {}
