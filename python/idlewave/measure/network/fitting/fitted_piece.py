@@ -6,9 +6,9 @@ distinguish from 0 are 0 (Occam: the information criterion of Schwarz, 1978).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -68,8 +68,8 @@ class FittedPiece:
 
     @property
     def criterion(self) -> float:
-        """The cost, and the price of the free parameters (Schwarz, 1978)."""
-        return self.found.cost + sum(self.free) * price_of(self.rows)
+        """The cost, and the price of the free parameters."""
+        return self.found.cost + sum(self.free) * self.piece.price
 
     @property
     def measured(self) -> Array:
@@ -81,7 +81,7 @@ class FittedPiece:
         """The logarithm of simulated over measured time, by row."""
         return self.piece.residuals(self.found.values, self.measured)
 
-    @property
+    @cached_property
     def threshold(self) -> float:
         """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
         residual is evidence of its own, and more where neighbouring sizes are alike, or rows count twice: these alone
@@ -113,7 +113,7 @@ def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most
     measured = rows["median_ps"].to_numpy(dtype=np.float64)
     several = rows["size"].nunique() > 1
     free = [(several or name in TIMES) and (piece.posts or name != "o_p") for name in NAMES]
-    bound = most - FEWEST * price_of(rows)
+    bound = most - FEWEST * piece.price
     nearest = _nearest(piece, rows, measured, free, starts or fit_starts(rows), bound)
     if not nearest:
         return None
@@ -140,16 +140,6 @@ def with_other_limit(fitted: FittedPiece) -> FittedPiece:
     whole = fitted.piece.descend(fitted.measured, values, free)
     found = _with_fewest(fitted.piece, fitted.rows, whole, free, ())
     return replace(found, all_free=tuple(a or b for a, b in zip(fitted.all_free, free, strict=True)))
-
-
-def price_of(rows: pd.DataFrame) -> float:
-    """What a parameter has to lower the cost by, so that it is worth having."""
-    return LOSS**2 * math.log(_distinct_rows(rows)) / 2
-
-
-def _distinct_rows(rows: pd.DataFrame) -> int:
-    """The number of items, some of which have two rows."""
-    return len(rows[KEYS].drop_duplicates())
 
 
 def _nearest(
@@ -179,7 +169,7 @@ def _with_fewest(
     piece: PieceFit, rows: pd.DataFrame, found: Descent, free: Sequence[bool], near: Sequence[Array]
 ) -> FittedPiece:
     """Without the parameters whose absence costs less than their price, the smallest first; o_s and o_r stay."""
-    measured, price = rows["median_ps"].to_numpy(dtype=np.float64), price_of(rows)
+    measured, price = rows["median_ps"].to_numpy(dtype=np.float64), piece.price
     kept, seen, whole = list(free), [found], found
     expected: Array | None = None
     for i in np.argsort(found.values / piece.scale):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from .fitted_piece import FittedPiece, price_of
+from .fitted_piece import FittedPiece
 from .observations import Array
 from .pattern_times import KEYS
 from .piece_fit import NAMES, Descent, weights_of
@@ -57,7 +57,7 @@ def parameter_intervals(fitted: FittedPiece, tables: Sequence[pd.DataFrame]) -> 
 def _not_excluded(fitted: FittedPiece, threshold: float) -> list[Descent]:
     """Other fits, which do not cost more by the threshold."""
     elsewhere = [fitted.piece.descend(fitted.measured, start, fitted.all_free) for start in fitted.near]
-    seen = [d for d in fitted.seen if d.cost <= fitted.found.cost + price_of(fitted.rows) + threshold]
+    seen = [d for d in fitted.seen if d.cost <= fitted.found.cost + fitted.piece.price + threshold]
     return [*fitted.others, *seen, *(d for d in elsewhere if d.cost <= fitted.whole.cost + threshold)]
 
 
