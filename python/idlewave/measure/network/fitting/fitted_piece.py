@@ -7,17 +7,16 @@ distinguish from 0 are 0 (Occam: the information criterion of Schwarz, 1978).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from ....machine import Parameters
-from .dependence import residuals_per_observation
+from .evidence import cost_of_epochs, residuals_per_observation
 from .fit_starts import fit_starts
 from .observations import Array
-from .pattern_times import KEYS
 from .piece_fit import LOSS, NAMES, TIMES, Descent, PieceFit
 
 SHORT, FEW_STEPS = 6, 3
@@ -29,6 +28,8 @@ FEWEST = 2
 STRONG = 3 * LOSS**2
 """The evidence against a fit is strong if it costs so much more: 6 in the units of Schwarz' criterion, which are half
 as large (Kass and Raftery, Bayes factors, 1995)."""
+NEAR = 3 * STRONG
+"""A descent may end as low as another if it costs no more than this above it after SHORT steps."""
 NEARLY = 2.0
 """What the slopes expect a fit without a parameter to cost is right to this factor."""
 
@@ -40,7 +41,8 @@ class FittedPiece:
     rows: of the table, to which it is fitted. found, free: the parameters, and which of them the patterns show; the
     others are 0. whole, all_free: the same before any was dropped. seen: further fits to the same rows; those with more
     parameters cost less. others: fits from elsewhere or to other rows, against which there is no strong evidence.
-    near: where other descents begin that may end as low. held_out: the cost of the rows that were held out of the fit.
+    near: where other descents begin that may end as low. by_epoch: the measured times of each epoch (ps, epochs by
+    rows; NaN where an epoch has none). held_out: the cost of the rows that were held out of the fit.
     """
 
     piece: PieceFit
@@ -51,7 +53,8 @@ class FittedPiece:
     all_free: tuple[bool, ...]
     seen: tuple[Descent, ...]
     near: tuple[Array, ...]
-    others: tuple[Descent, ...] = ()
+    others: tuple[FittedPiece, ...] = ()
+    by_epoch: Array = field(default_factory=lambda: np.empty((0, 0)))
     held_out: float = 0.0
 
     @property
@@ -63,13 +66,23 @@ class FittedPiece:
         """The same piece, of which the patterns do not exclude the parameters of the others: of those with the same
         parameters to choose from, since in a piece of one size L has the time of the bytes."""
         one_size = self.rows["size"].nunique() == 1
-        comparable = (other.found for other in others if one_size or other.rows["size"].nunique() > 1)
+        comparable = (other for other in others if one_size or other.rows["size"].nunique() > 1)
         return replace(self, others=(*self.others, *comparable))
 
     @property
     def criterion(self) -> float:
         """The cost, and the price of the free parameters."""
         return self.found.cost + sum(self.free) * self.piece.price
+
+    @cached_property
+    def criteria(self) -> Array:
+        """The criterion with the times of all epochs, and with those of each."""
+        return self.costs(self.found) + sum(self.free) * self.piece.price
+
+    def costs(self, other: Descent) -> Array:
+        """The cost of a fit with the times of all epochs, and with those of each."""
+        each = (np.where(np.isnan(own), self.measured, own) for own in self.by_epoch)
+        return np.array([self.piece.cost(other.values, measured) for measured in (self.measured, *each)])
 
     @property
     def measured(self) -> Array:
@@ -84,10 +97,10 @@ class FittedPiece:
     @cached_property
     def threshold(self) -> float:
         """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
-        residual is evidence of its own, and more where neighbouring sizes are alike, or rows count twice: these alone
-        may show a parameter."""
-        most_counted = int(self.rows.groupby(KEYS).size().max())
-        return STRONG * most_counted * residuals_per_observation(self.rows, self.residuals)
+        residual is evidence of its own, and more where epochs differ, where neighbouring sizes are alike, or where rows
+        count twice: these alone may show a parameter."""
+        each = residuals_per_observation(self.rows, self.residuals) * cost_of_epochs(self.by_epoch)
+        return STRONG * self.piece.most_counted * each
 
     def or_better(self, other: FittedPiece) -> FittedPiece:
         """The better of two fits to the same rows, and the other one unless it is excluded. The other one is better if
@@ -99,13 +112,19 @@ class FittedPiece:
 
     def unless_excluded(self, other: FittedPiece) -> FittedPiece:
         """The same piece, and another fit to its rows if there is no strong evidence against that."""
-        excluded = other.criterion + other.held_out > self.criterion + self.held_out + self.threshold
-        return self if excluded else self.or_as(other)
+        more = other.criteria - self.criteria + other.held_out - self.held_out
+        return self.or_as(other) if is_possible(more, self.threshold) else self
 
     @property
     def parameters(self) -> Parameters:
         """As the simulator takes them."""
         return self.piece.parameters(self.found.values)
+
+
+def is_possible(more: Array, threshold: float) -> bool:
+    """Whether a fit that costs so much more than another, with the times of all epochs and with those of each, is not
+    excluded: the machine changes between epochs as between runs, so that has to be seen in all of them."""
+    return bool(more.min() <= threshold)
 
 
 def fit_piece(piece: PieceFit, rows: pd.DataFrame, starts: Sequence[Array], most: float) -> FittedPiece | None:
@@ -162,7 +181,7 @@ def _nearest(
     tried = sorted((thin.descend(own, each, free, SHORT) for each in starts), key=lambda descent: descent.cost)
     if tried[0].cost > most:
         return []
-    return [each.values for each in tried if each.cost <= tried[0].cost + STRONG]
+    return [each.values for each in tried if each.cost <= tried[0].cost + NEAR]
 
 
 def _with_fewest(

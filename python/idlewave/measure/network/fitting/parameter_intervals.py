@@ -6,59 +6,58 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import scipy
 
-from .fitted_piece import FittedPiece
+from .fitted_piece import FittedPiece, is_possible
 from .observations import Array
-from .pattern_times import KEYS
 from .piece_fit import NAMES, Descent, weights_of
 
 FIRST, MOST, LAST_STEP = 0.02, 64.0, 1.09
 """A parameter that was dropped is looked for from the first to the most multiple of its scale, to such a factor."""
+LEAST_ROWS = 0.5
+"""The least share of a piece's rows of an epoch whose times are fitted by themselves."""
 RIDGE = 1e-6
 """Directions that the patterns show less than this (relative) say nothing about an error."""
 
 
-def _by_epoch(tables: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[Array]:
-    """The measured times of each epoch, by row; that of all where an epoch has none."""
-    measured = rows["median_ps"].to_numpy(dtype=np.float64)
-    found = []
-    for table in tables:
-        own = rows[KEYS].merge(table[[*KEYS, "median_ps"]], on=KEYS, how="left")["median_ps"].to_numpy(dtype=np.float64)
-        if np.isfinite(own).mean() >= 0.5:
-            found.append(np.where(np.isfinite(own), own, measured))
-    return found
-
-
-def parameter_intervals(fitted: FittedPiece, tables: Sequence[pd.DataFrame]) -> dict[str, tuple[float, float]]:
-    """95 % intervals for the result of another run of as many epochs; none without two epochs.
+def parameter_intervals(fitted: FittedPiece) -> dict[str, tuple[float, float]]:
+    """95 % intervals for the result of another run of as many epochs; none without two epochs that have most rows.
 
     Two parts, as squares: Student's t of the scatter of the epochs' own fits, for the difference of two means; and how
     far a parameter may be off while there is no strong evidence against it, by the derivatives of the residuals, of
     which LOSS counts as one standard deviation, and those of neighbouring sizes as one if they are alike. The second is
-    what another run may shift between parameters. And this around all fits that the patterns do not exclude, up to the
-    largest value that does not show.
+    what another run may shift between parameters. And this around all fits that the patterns do not exclude, the second
+    part around those to other sizes, and up to the largest value that does not show.
     """
-    measured = _by_epoch(tables, fitted.rows)
-    if len(measured) < 2:
+    most = [own for own in fitted.by_epoch if np.isfinite(own).mean() >= LEAST_ROWS]
+    if len(most) < 2:
         return {}
-    values = fitted.found.values
-    threshold = fitted.threshold
+    values, threshold = fitted.found.values, fitted.threshold
+    half = np.hypot(_between_epochs(fitted, most), _indistinct(fitted, threshold))
     fits = np.stack([values, *(other.values for other in _not_excluded(fitted, threshold))])
-    each = np.asarray([fitted.piece.step(own, values, fitted.free) for own in measured])
-    n = len(each)
-    between = scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n)
-    half = np.hypot(between, _indistinct(fitted, threshold))
-    low, high = fits.min(axis=0) - half, np.maximum(fits.max(axis=0) + half, _largest_hidden(fitted, threshold))
+    others = [(other.found.values, _indistinct(other, other.threshold)) for other in fitted.others]
+    low = np.min([fits.min(axis=0) - half, *(at - off for at, off in others)], axis=0)
+    high = np.max([fits.max(axis=0) + half, *(at + off for at, off in others)], axis=0)
+    high = np.maximum(high, _largest_hidden(fitted, threshold))
     return {name: (max(float(low[i]), 0.0), float(high[i])) for i, name in enumerate(NAMES)}
 
 
+def _between_epochs(fitted: FittedPiece, epochs: Sequence[Array]) -> Array:
+    """How far the parameters of another run of as many epochs may be off by what these epochs differ."""
+    filled = (np.where(np.isnan(own), fitted.measured, own) for own in epochs)
+    each = np.asarray([fitted.piece.step(own, fitted.found.values, fitted.free) for own in filled])
+    n = len(each)
+    return np.asarray(scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n))
+
+
 def _not_excluded(fitted: FittedPiece, threshold: float) -> list[Descent]:
-    """Other fits, which do not cost more by the threshold."""
+    """Other fits to the same rows, which the times of some epoch, or of all, do not exclude."""
     elsewhere = [fitted.piece.descend(fitted.measured, start, fitted.all_free) for start in fitted.near]
-    seen = [d for d in fitted.seen if d.cost <= fitted.found.cost + fitted.piece.price + threshold]
-    return [*fitted.others, *seen, *(d for d in elsewhere if d.cost <= fitted.whole.cost + threshold)]
+    found, whole = fitted.costs(fitted.found) + fitted.piece.price, fitted.costs(fitted.whole)
+    return [
+        *(seen for seen in fitted.seen if is_possible(fitted.costs(seen) - found, threshold)),
+        *(other for other in elsewhere if is_possible(fitted.costs(other) - whole, threshold)),
+    ]
 
 
 def _indistinct(fitted: FittedPiece, threshold: float) -> Array:

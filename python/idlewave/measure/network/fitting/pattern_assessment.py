@@ -102,7 +102,7 @@ def assess_patterns(
     whole = pattern_table(own)
     epochs = [pattern_table(part) for _, part in at_speed.groupby("epoch")]
     cold = fit_cold_caches(own)
-    S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])])
+    S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])], epochs)
     pieces, table = _fitted(whole, fits, S, cold)
     too_quick = False
     if S is not None and _off(table, S) > GOOD:
@@ -110,7 +110,7 @@ def assess_patterns(
         too_quick = _off(other_table, S) < _off(table, S)
         if too_quick:
             pieces, table, S = others, other_table, None
-    ranges = with_intervals(fits, pieces, epochs)
+    ranges = with_intervals(fits, pieces)
     notes = [
         *_speed_notes(speeds, chosen),
         *_other_speed_notes(elsewhere, chosen),

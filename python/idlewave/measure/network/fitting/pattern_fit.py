@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise, repeat, zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,11 +19,11 @@ import pandas as pd
 
 from ....errors import MeasurementError
 from ....machine import Level, Parameters, Segment
-from .fitted_piece import NARROW, STRONG, FittedPiece, fit_piece, with_other_limit
+from .fitted_piece import NARROW, STRONG, FittedPiece, fit_piece, is_possible, with_other_limit
 from .observations import Array
 from .parameter_intervals import parameter_intervals
 from .pattern_pieces import pattern_pieces
-from .pattern_times import NOT_FITTED
+from .pattern_times import KEYS, NOT_FITTED
 from .piece_fit import NAMES, PieceFit
 
 LAST = 2**62
@@ -52,15 +52,16 @@ class PieceFits:
     """The fits of pieces to a table of items: each is made once, also where the larger sizes are fitted in two ways.
 
     `whole` has a row an item: KEYS and median_ps; `rows` are those to which the pieces are fitted, with those of wide
-    windows twice. `changes`: the first sizes of known protocols. Raises MeasurementError if there are no rows but of
-    patterns that no parameter is for.
+    windows twice. `changes`: the first sizes of known protocols. `epochs`: a table like `whole` for each epoch of the
+    measurement. Raises MeasurementError if there are no rows but of patterns that no parameter is for.
     """
 
-    def __init__(self, whole: pd.DataFrame, changes: Sequence[int] = ()) -> None:
+    def __init__(self, whole: pd.DataFrame, changes: Sequence[int] = (), epochs: Sequence[pd.DataFrame] = ()) -> None:
         fitted = whole[~whole["pattern"].isin(NOT_FITTED)].reset_index(drop=True)
         if fitted.empty:
             raise MeasurementError("no pattern with warm buffers was measured: the time was too short")
         self.changes = tuple(changes)
+        self._epochs = [table.set_index(KEYS)["median_ps"] for table in epochs]
         self.starts = pattern_pieces(fitted, changes)
         kept = fitted["size"].isin(_fitted_sizes(fitted["size"], self.starts))
         self.rows = _with_wide_windows_twice(fitted[kept])
@@ -107,8 +108,15 @@ class PieceFits:
         """The piece, of the sizes to below `end`, if something else limits its streams."""
         return self._checked(with_other_limit(fitted), end)
 
+    def _by_epoch(self, rows: pd.DataFrame) -> Array:
+        """The times of each epoch for these rows, ps (epochs by rows); NaN where an epoch has none."""
+        keys = pd.MultiIndex.from_frame(rows[KEYS])
+        each = [own.reindex(keys).to_numpy(dtype=np.float64) for own in self._epochs]
+        return np.array(each).reshape(len(each), len(rows))
+
     def _checked(self, fitted: FittedPiece, end: int) -> FittedPiece:
-        """The piece with what it costs of the rows that were held out."""
+        """The piece with the times of the epochs, and with what it costs of the rows that were held out."""
+        fitted = replace(fitted, by_epoch=self._by_epoch(fitted.rows))
         rows = _between(self.held_out, fitted.first, end)
         if rows.empty:
             return fitted
@@ -146,17 +154,15 @@ def fit_patterns(fits: PieceFits, eager_limit: int | None = None) -> list[Fitted
     if better and any(p.parameters.o_p for p in others):
         pieces, others = others, pieces
     threshold = max(p.threshold for p in pieces)
-    if _criterion(others) + _held_out(others) <= _criterion(pieces) + _held_out(pieces) + threshold:
+    more = np.sum([other.criteria - p.criteria for p, other in zip(pieces, others, strict=True)], axis=0)
+    if is_possible(more + _held_out(others) - _held_out(pieces), threshold):
         pieces = [p.or_as(other) for p, other in zip(pieces, others, strict=True)]
     return _with_better_limits(fits, pieces)
 
 
-def with_intervals(
-    fits: PieceFits, pieces: Sequence[FittedPiece], tables: Sequence[pd.DataFrame]
-) -> list[PatternRange]:
-    """The parameters by range of sizes, with their intervals. `tables` has a table like that of `fits` for each epoch
-    of the measurement."""
-    intervals = fits.map(parameter_intervals, pieces, repeat(tables))
+def with_intervals(fits: PieceFits, pieces: Sequence[FittedPiece]) -> list[PatternRange]:
+    """The parameters by range of sizes, with their intervals."""
+    intervals = fits.map(parameter_intervals, pieces)
     return [PatternRange(p.first, p.parameters, own) for p, own in zip(pieces, intervals, strict=True)]
 
 
@@ -175,12 +181,13 @@ def _fit_pieces(fits: PieceFits, eager_limit: int | None) -> list[FittedPiece]:
             last, most = pieces[-1], pieces[-1].criterion + next_one.criterion
             ends = (last.found.values, next_one.found.values)
             threshold = max(last.threshold, next_one.threshold)
-            both = fits.begin(pieces[:-1], last.first, end, eager_limit, ends, most=most + threshold).result()
+            both = fits.begin(pieces[:-1], last.first, end, eager_limit, ends, most=most + 2 * threshold).result()
             if both and both.held_out <= last.held_out + next_one.held_out + STRONG:
+                more = both.criteria - last.criteria - next_one.criteria
                 if both.criterion <= most:
-                    pieces[-1] = both.or_as(last, next_one) if both.criterion > most - threshold else both
+                    pieces[-1] = both.or_as(last, next_one) if is_possible(-more, threshold) else both
                     continue
-                if both.criterion <= most + threshold:
+                if is_possible(more, threshold):
                     pieces[-1], next_one = last.or_as(both), next_one.or_as(both)
         pieces.append(next_one)
     return pieces

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 
@@ -19,6 +19,7 @@ import scipy
 from ....machine import Level, Machine, Parameters, Segment
 from .observations import Array
 from .pattern_times import PatternPrograms, items_of
+from .updated_slopes import UpdatedSlopes
 
 NAMES = tuple(f.name for f in fields(Parameters))
 TIMES = ("L", "o_s", "o_r", "g", "c", "o_p")
@@ -35,9 +36,6 @@ MOST_STEPS = 15
 """Steps of a descent."""
 NO_GAIN = 1e-3
 """A descent ends when a step lowers the cost by less than this share."""
-MOST_UPDATES, LARGEST_ERROR = 2, 0.5
-"""The slopes of a descent are updated so often before they are simulated again: sooner where the last step changed the
-residuals otherwise than they said, by more than this share of the change."""
 
 
 def loss(residuals: Array) -> float:
@@ -56,36 +54,6 @@ class Descent:
 
     values: Array
     cost: float
-
-
-class _UpdatedSlopes:
-    """The derivatives of the residuals along a descent. One simulation a parameter makes them most of a fit's time. So
-    after a step the last ones are corrected by what the step changed (Broyden, Mathematics of Computation 19, 1965),
-    where that is near enough."""
-
-    def __init__(self, simulated: Callable[[Array], Array]) -> None:
-        self._simulated = simulated
-        self._last: tuple[Array, Array, Array] | None = None
-        self._updates = 0
-
-    def at(self, x: Array, residuals: Array) -> Array:
-        """The derivatives at `x`, where the residuals are these."""
-        slopes = self._updated(x, residuals) if self._updates < MOST_UPDATES else None
-        self._updates = 0 if slopes is None else self._updates + 1
-        slopes = self._simulated(x) if slopes is None else slopes
-        self._last = (x.copy(), residuals, slopes)
-        return slopes.copy()  # the caller weighs them in place
-
-    def _updated(self, x: Array, residuals: Array) -> Array | None:
-        """The last derivatives, corrected; None if the step was not as they said."""
-        if self._last is None:
-            return None
-        last_x, last_residuals, slopes = self._last
-        step, change = x - last_x, residuals - last_residuals
-        error = change - slopes @ step
-        if np.linalg.norm(error) > LARGEST_ERROR * np.linalg.norm(change):
-            return None
-        return np.asarray(slopes + np.outer(error, step) / (step @ step))
 
 
 class PieceFit:
@@ -111,6 +79,8 @@ class PieceFit:
         self.price = LOSS**2 * math.log(len(numbers)) / 2
         """What a parameter has to lower the cost by, so that it is worth having (Schwarz, 1978)."""
         self._item_of_row = np.array([numbers[item] for item in items], dtype=np.int64)
+        self.most_counted = int(np.bincount(self._item_of_row).max())
+        """The most rows of an item."""
         self._known: dict[Parameters, Array] = {}
         self._executor = ThreadPoolExecutor(os.cpu_count())  # the core simulates without the GIL
         single = table[table["pattern"] == "ping-pong"]["median_ps"] / 2
@@ -161,7 +131,7 @@ class PieceFit:
             taken += 1
             return self.residuals(values_of(x), measured)
 
-        updated = _UpdatedSlopes(lambda x: self.slopes(values_of(x), measured, chosen))
+        updated = UpdatedSlopes(lambda x: self.slopes(values_of(x), measured, chosen))
 
         def slopes(x: Array) -> Array:
             if taken == steps:  # the slopes at the end of the last step are for a report that nobody reads

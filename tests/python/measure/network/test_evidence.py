@@ -1,11 +1,12 @@
-"""How many residuals of neighbouring sizes count as one."""
+"""How many residuals of neighbouring sizes count as one, and what epochs that differ make a residual cost."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-from idlewave.measure.network.fitting.dependence import residuals_per_observation
+from idlewave.measure.network.fitting.evidence import cost_of_epochs, residuals_per_observation
+from idlewave.measure.network.fitting.piece_fit import LOSS, loss
 
 SIZES = 12
 
@@ -60,3 +61,25 @@ def test_one_curve_that_is_far_off_does_not_make_the_others_alike() -> None:
 def test_residuals_that_alternate_count_each() -> None:
     table = rows(5)
     assert residuals_per_observation(table, np.where(np.log2(table["size"]) % 2, 1.0, -1.0)) == 1
+
+
+def test_epochs_that_agree_leave_the_cost_of_a_residual_as_it_is() -> None:
+    assert cost_of_epochs(np.full((3, 40), 7e5)) == 1
+    assert cost_of_epochs(np.full((1, 40), 7e5)) == 1
+    assert cost_of_epochs(np.empty((0, 0))) == 1
+
+
+def test_an_item_with_one_epoch_says_nothing_of_their_scatter() -> None:
+    alone = np.array([[7e5, 7e5], [9e5, np.nan]])
+    assert cost_of_epochs(alone) == pytest.approx(cost_of_epochs(alone[:, :1]))
+    assert cost_of_epochs(alone[:, 1:]) == 1
+
+
+@pytest.mark.parametrize("epochs", [2, 3, 8])
+def test_epochs_that_scatter_cost_as_a_mean_of_as_many_does(epochs: int) -> None:
+    """A scatter of s makes the mean of n scatter by s over the root of n."""
+    of_the_mean = 2 * LOSS
+    logarithms = np.random.default_rng(4).normal(scale=of_the_mean * np.sqrt(epochs), size=(epochs, 20_000))
+    residuals = np.random.default_rng(5).normal(scale=of_the_mean, size=200_000)
+    expected = loss(residuals) / len(residuals) / (LOSS**2 / 2)
+    assert cost_of_epochs(np.exp(logarithms)) == pytest.approx(expected, rel=0.03)
