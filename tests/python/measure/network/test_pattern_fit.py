@@ -163,6 +163,8 @@ def test_a_fit_is_excluded_if_it_costs_more_in_every_epoch(tmp_path: Path) -> No
 
     assert others(as_nic, as_nic) == ()
     assert [p.found for p in others(as_nic, as_ends)] == [by_ends.found]
+    thresholds = [replace(by_nic, by_epoch=np.array([as_nic, end])).threshold for end in (as_nic, as_ends)]
+    assert by_ends.criterion - by_nic.criterion > max(thresholds)  # the times of both epochs together exclude it
 
 
 def test_intervals_reach_beyond_a_fit_to_other_sizes_that_is_not_excluded(tmp_path: Path) -> None:
@@ -197,6 +199,20 @@ def test_errors_that_are_alike_at_neighbouring_sizes_widen_intervals_more_than_s
         intervals = parameter_intervals(found)
         drawn[name] = intervals["o_s"][1] - intervals["o_s"][0]
     assert drawn["alike"] > 1.3 * drawn["scattered"]
+
+
+def test_where_one_epoch_had_the_speed_intervals_are_as_wide_as_the_speeds_differ(tmp_path: Path) -> None:
+    """How far another epoch at this speed would be off is not known."""
+    slow = replace(SMALL, L=2 * SMALL.L, o_s=2 * SMALL.o_s, o_r=2 * SMALL.o_r)
+    widths = {}
+    for name, other in (("one speed", (SMALL, 1200)), ("two", (slow, 2400))):
+        machines = [(Machine("m", Level(p)), pilot) for p, pilot in ((SMALL, 1200), other)]
+        found = assess_patterns(measured(tmp_path / name, machines).samples, speed=0)
+        assert all(r.intervals for r in found.ranges)
+        assert any("was met in one of 2 epochs" in plain(note) for note in found.notes) == (name == "two")
+        low, high = found.ranges[0].intervals["o_r"]
+        widths[name] = high - low
+    assert widths["two"] > 1.5 * widths["one speed"]
 
 
 def test_a_fit_that_the_times_do_not_exclude_is_within_the_intervals(tmp_path: Path) -> None:

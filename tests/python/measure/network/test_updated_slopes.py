@@ -58,10 +58,24 @@ def test_behind_a_bend_they_are_simulated_again() -> None:
     assert found == pytest.approx(LINE + 0.01 * np.cos(there))
 
 
-def test_the_same_place_again_has_the_same_derivatives() -> None:
+def test_the_caller_may_change_what_it_was_given() -> None:
+    simulations: list[Array] = []
+    slopes = UpdatedSlopes(counted(simulations))
+    here, there = np.array([0.1, 0.2]), np.array([0.4, -0.3])
+    first = slopes.at(here, nearly_linear(here))
+    first *= 7
+    here_before = here.copy()
+    here += 1
+    second = slopes.at(there, nearly_linear(there))
+    assert len(simulations) == 1
+    assert second @ (there - here_before) == pytest.approx(nearly_linear(there) - nearly_linear(here_before))
+    assert second == pytest.approx(LINE, abs=0.02)
+
+
+def test_at_the_same_place_they_are_simulated_again() -> None:
     simulations: list[Array] = []
     slopes = UpdatedSlopes(counted(simulations))
     here = np.array([0.1, 0.2])
-    first = slopes.at(here, nearly_linear(here))
-    first *= 7  # the caller's copy
-    assert slopes.at(here, nearly_linear(here)) == pytest.approx(LINE + 0.01 * np.cos(here))
+    for _ in range(2):
+        assert slopes.at(here, nearly_linear(here)) == pytest.approx(LINE + 0.01 * np.cos(here))
+    assert len(simulations) == 2

@@ -16,8 +16,8 @@ from .piece_fit import LOSS, loss
 
 
 def cost_of_epochs(epochs: Array) -> float:
-    """What the median of another run costs by the scatter of the epochs, in units of the cost of a residual of LOSS; at
-    least 1. `epochs`: the times of each epoch (epochs by rows), NaN where an epoch has none."""
+    """What a residual costs by the scatter of the epochs, whose mean is measured, in units of half the square of LOSS;
+    at least 1. `epochs`: the times of each epoch (epochs by rows), NaN where an epoch has none."""
     n = np.isfinite(epochs).sum(axis=0)
     times = np.log(epochs[:, n > 1])
     off = (times - np.nanmean(times, axis=0)) / np.sqrt(n[n > 1] - 1) if times.size else times

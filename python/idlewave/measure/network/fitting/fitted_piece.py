@@ -76,13 +76,14 @@ class FittedPiece:
 
     @cached_property
     def criteria(self) -> Array:
-        """The criterion with the times of all epochs, and with those of each."""
-        return self.costs(self.found) + sum(self.free) * self.piece.price
+        """The criterion with the times of all epochs together (first), and with those of each."""
+        return self.costs(self.found.values) + sum(self.free) * self.piece.price
 
-    def costs(self, other: Descent) -> Array:
-        """The cost of a fit with the times of all epochs, and with those of each."""
+    def costs(self, values: Array) -> Array:
+        """The cost of parameters with the times of all epochs together (first), and with those of each, of which
+        missing ones are those of all."""
         each = (np.where(np.isnan(own), self.measured, own) for own in self.by_epoch)
-        return np.array([self.piece.cost(other.values, measured) for measured in (self.measured, *each)])
+        return np.array([self.piece.cost(values, measured) for measured in (self.measured, *each)])
 
     @property
     def measured(self) -> Array:
@@ -99,8 +100,8 @@ class FittedPiece:
         """What a fit to these rows has to cost more, so that there is strong evidence against it: STRONG if each
         residual is evidence of its own, and more where epochs differ, where neighbouring sizes are alike, or where rows
         count twice: these alone may show a parameter."""
-        each = residuals_per_observation(self.rows, self.residuals) * cost_of_epochs(self.by_epoch)
-        return STRONG * self.piece.most_counted * each
+        factor = residuals_per_observation(self.rows, self.residuals) * cost_of_epochs(self.by_epoch)
+        return STRONG * self.piece.most_counted * factor
 
     def or_better(self, other: FittedPiece) -> FittedPiece:
         """The better of two fits to the same rows, and the other one unless it is excluded. The other one is better if
@@ -169,7 +170,7 @@ def _nearest(
     starts: Sequence[Array],
     most: float,
 ) -> list[Array]:
-    """The ends of short descents on a part of the rows, the best first, and those with no strong evidence against them.
+    """The ends of short descents on a part of the rows, the best first, and those of which a longer one may be it.
 
     The part has three sizes, and no wide windows, which are most of the ops.
     Nothing if that part alone costs more than `most` already: all rows seldom cost less than a part of them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import scipy
@@ -26,37 +25,48 @@ def parameter_intervals(fitted: FittedPiece) -> dict[str, tuple[float, float]]:
     Two parts, as squares: Student's t of the scatter of the epochs' own fits, for the difference of two means; and how
     far a parameter may be off while there is no strong evidence against it, by the derivatives of the residuals, of
     which LOSS counts as one standard deviation, and those of neighbouring sizes as one if they are alike. The second is
-    what another run may shift between parameters. And this around all fits that the patterns do not exclude, the second
-    part around those to other sizes, and up to the largest value that does not show.
+    what another run may shift between parameters. And this around all fits that the patterns do not exclude, also those
+    to other sizes, and up to the largest value that does not show.
     """
-    most = [own for own in fitted.by_epoch if np.isfinite(own).mean() >= LEAST_ROWS]
-    if len(most) < 2:
+    if len(_fitted_epochs(fitted)) < 2:
         return {}
-    values, threshold = fitted.found.values, fitted.threshold
-    half = np.hypot(_between_epochs(fitted, most), _indistinct(fitted, threshold))
-    fits = np.stack([values, *(other.values for other in _not_excluded(fitted, threshold))])
-    others = [(other.found.values, _indistinct(other, other.threshold)) for other in fitted.others]
+    threshold, half = fitted.threshold, _half(fitted)
+    fits = np.stack([fitted.found.values, *(other.values for other in _not_excluded(fitted, threshold))])
+    others = [(other.found.values, _half(other)) for other in fitted.others]
     low = np.min([fits.min(axis=0) - half, *(at - off for at, off in others)], axis=0)
     high = np.max([fits.max(axis=0) + half, *(at + off for at, off in others)], axis=0)
     high = np.maximum(high, _largest_hidden(fitted, threshold))
     return {name: (max(float(low[i]), 0.0), float(high[i])) for i, name in enumerate(NAMES)}
 
 
-def _between_epochs(fitted: FittedPiece, epochs: Sequence[Array]) -> Array:
-    """How far the parameters of another run of as many epochs may be off by what these epochs differ."""
-    filled = (np.where(np.isnan(own), fitted.measured, own) for own in epochs)
-    each = np.asarray([fitted.piece.step(own, fitted.found.values, fitted.free) for own in filled])
-    n = len(each)
+def _half(fitted: FittedPiece) -> Array:
+    """Half the width of the intervals around a fit."""
+    return np.hypot(_between_epochs(fitted), _indistinct(fitted, fitted.threshold))
+
+
+def _fitted_epochs(fitted: FittedPiece) -> list[Array]:
+    """The times of the epochs that have most rows; those of all where one has none."""
+    most = (own for own in fitted.by_epoch if np.isfinite(own).mean() >= LEAST_ROWS)
+    return [np.where(np.isnan(own), fitted.measured, own) for own in most]
+
+
+def _between_epochs(fitted: FittedPiece) -> Array:
+    """How far the parameters of another run of as many epochs may be off by what these epochs differ; 0 without two."""
+    epochs = _fitted_epochs(fitted)
+    n = len(epochs)
+    if n < 2:
+        return np.zeros(len(NAMES))
+    each = np.asarray([fitted.piece.step(own, fitted.found.values, fitted.free) for own in epochs])
     return np.asarray(scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n))
 
 
 def _not_excluded(fitted: FittedPiece, threshold: float) -> list[Descent]:
     """Other fits to the same rows, which the times of some epoch, or of all, do not exclude."""
     elsewhere = [fitted.piece.descend(fitted.measured, start, fitted.all_free) for start in fitted.near]
-    found, whole = fitted.costs(fitted.found) + fitted.piece.price, fitted.costs(fitted.whole)
+    found, whole = fitted.costs(fitted.found.values) + fitted.piece.price, fitted.costs(fitted.whole.values)
     return [
-        *(seen for seen in fitted.seen if is_possible(fitted.costs(seen) - found, threshold)),
-        *(other for other in elsewhere if is_possible(fitted.costs(other) - whole, threshold)),
+        *(seen for seen in fitted.seen if is_possible(fitted.costs(seen.values) - found, threshold)),
+        *(other for other in elsewhere if is_possible(fitted.costs(other.values) - whole, threshold)),
     ]
 
 
@@ -79,12 +89,12 @@ def _shown(fitted: FittedPiece) -> list[int]:
 def _largest_hidden(fitted: FittedPiece, threshold: float) -> Array:
     """Of each parameter that was dropped, the largest value at which the cost is no more than the threshold above the
     least; else 0. What limits nothing does not show, and has no derivative. The other parameters stay as they are."""
-    largest = np.zeros(len(NAMES))
+    largest, found = np.zeros(len(NAMES)), fitted.costs(fitted.found.values)
     for i in (i for i in _shown(fitted) if not fitted.free[i]):
         values, step, value = fitted.found.values.copy(), 2.0, FIRST * fitted.piece.scale[i]
         while step > LAST_STEP and value < fitted.piece.scale[i] * MOST:
             values[i] = value
-            if fitted.piece.cost(values, fitted.measured) <= fitted.found.cost + threshold:
+            if is_possible(fitted.costs(values) - found, threshold):
                 largest[i] = value
             else:
                 value /= step

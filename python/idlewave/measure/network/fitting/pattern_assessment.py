@@ -100,7 +100,7 @@ def assess_patterns(
     elsewhere = _after_at_other_speeds(samples[undisturbed & (speeds.of_sample != NONE)], at_speed)
     own = pd.concat([at_speed, elsewhere])
     whole = pattern_table(own)
-    epochs = [pattern_table(part) for _, part in at_speed.groupby("epoch")]
+    epochs = _epoch_tables(at_speed, samples[undisturbed])
     cold = fit_cold_caches(own)
     S, fits = seen_limit, PieceFits(whole, [*changes, *([] if seen_limit is None else [seen_limit + 1])], epochs)
     pieces, table = _fitted(whole, fits, S, cold)
@@ -114,6 +114,7 @@ def assess_patterns(
     notes = [
         *_speed_notes(speeds, chosen),
         *_other_speed_notes(elsewhere, chosen),
+        *_epoch_notes(at_speed, samples, chosen),
         *_error_notes(table),
         *([] if cold is None else [cold.note]),
         *_held_out_notes(table, fits.held_out),
@@ -125,6 +126,28 @@ def assess_patterns(
             "of the simulator's rules: such messages are eager here, and a simulated send does not wait."
         )
     return PatternFit(tuple(ranges), S, table, speeds.table, chosen, at_speed["epoch"].nunique(), tuple(notes), cold)
+
+
+def _epoch_tables(at_speed: pd.DataFrame, samples: pd.DataFrame) -> list[pd.DataFrame]:
+    """The medians of each epoch: of its samples at the speed, or of those at all speeds where a row has none. How far a
+    row differs between epochs is not known otherwise: then it differs as much as the speeds do."""
+    known = {epoch: pattern_table(part).set_index(KEYS) for epoch, part in at_speed.groupby("epoch")}
+    tables = []
+    for epoch, part in samples.groupby("epoch"):
+        every = pattern_table(part).set_index(KEYS)
+        tables.append((known[epoch].combine_first(every) if epoch in known else every).reset_index())
+    return tables
+
+
+def _epoch_notes(at_speed: pd.DataFrame, samples: pd.DataFrame, chosen: int) -> list[str]:
+    """That what the intervals know of other epochs is of other speeds."""
+    epochs = samples["epoch"].nunique()
+    if epochs == 1 or at_speed["epoch"].nunique() > 1:
+        return []
+    return [
+        f"Speed {chosen} was met in one of {plural(epochs, 'epoch')}: the intervals are as wide as the epochs differ, "
+        "at all their speeds."
+    ]
 
 
 def _after_at_other_speeds(samples: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
