@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from idlewave.machine import Machine
+from idlewave.machine import Level, Machine, Parameters, Segment
 from idlewave.measure.network.fitting.pattern_times import AFTER, PATTERNS, PatternItem, PatternPrograms
+from idlewave.measure.network.job.patterns import PatternMeasurement, read_patterns
 
 COLUMNS = [
     *("pattern", "window", "size", "repetitions", "delay_ns", "elapsed_ns", "at_ns", "disturbed"),
@@ -20,6 +21,11 @@ REFERENCES = ["reference_before_ns", "reference_after_ns"]
 ITEMS = [(0, 1, 1), (0, 1, 4096), (1, 1, 1), (1, 16, 4096), (3, 16, 4096)]
 """Pattern, window and size of what was measured."""
 SAMPLES = 9
+
+SMALL = Parameters(L=400_000, o_s=60_000, o_r=150_000, g=90_000, G=80.0, O_s=70.0, O_r=90.0, c=0)
+ONE_COPY = Parameters(L=300_000, o_s=100_000, o_r=900_000, g=50_000, G=60.0, O_s=0.0, O_r=65.0, c=2_500_000)
+SIZES = (1, 64, 512, 1024, 2047, 2048, 4096, 16384, 65536)
+TWO_PROTOCOLS = Machine("two protocols", Level(SMALL, (Segment(2048, ONE_COPY),)))
 
 
 def time_ns(pattern: int, window: int, size: int) -> int:
@@ -94,3 +100,11 @@ def rows_of(
             references = [] if reference_ns is None else [reference_ns, reference_ns]
             rows.append((*key, 64, item.delay_ns, elapsed, 10**6 * i, 0, *pilots, *references))
     return rows
+
+
+def measured(folder: Path, machines: list[tuple[Machine, int]], seed: int = 1) -> PatternMeasurement:
+    """A measurement with an epoch on each machine, and its pilot in ns."""
+    random = np.random.default_rng(seed)
+    for epoch, (machine, pilot_ns) in enumerate(machines, 1):
+        write(folder / f"epoch-{epoch}", rows_of(items(SIZES, late_ns=5_000), machine, pilot_ns, random))
+    return read_patterns(folder)
