@@ -13,7 +13,7 @@ from .piece_fit import NAMES, Descent, weights_of
 
 FIRST, MOST, LAST_STEP = 0.02, 64.0, 1.09
 """A parameter that was dropped is looked for from the first to the most multiple of its scale, to such a factor."""
-LEAST_ROWS = 0.5
+LEAST_SHARE_OF_ROWS = 0.5
 """The least share of a piece's rows of an epoch whose times are fitted by themselves."""
 RIDGE = 1e-6
 """Directions that the patterns show less than this (relative) say nothing about an error."""
@@ -46,7 +46,7 @@ def _half(fitted: FittedPiece) -> Array:
 
 def _fitted_epochs(fitted: FittedPiece) -> list[Array]:
     """The times of the epochs that have most rows; those of all where one has none."""
-    most = (own for own in fitted.by_epoch if np.isfinite(own).mean() >= LEAST_ROWS)
+    most = (own for own in fitted.by_epoch if np.isfinite(own).mean() >= LEAST_SHARE_OF_ROWS)
     return [np.where(np.isnan(own), fitted.measured, own) for own in most]
 
 
