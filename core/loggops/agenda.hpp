@@ -49,6 +49,7 @@ class Agenda {
     /// The queue whose head starts next, and the time at which that starts.
     struct Next {
         Time at = never;
+        Time ready = never;  ///< of that head
         std::uint32_t queue = 0;
     };
 
@@ -123,11 +124,11 @@ class Agenda {
         }
         const Queue* const queues = queues_.begin();
         const std::uint32_t count = queues_.size();
-        Next best{start(queues[0], free_times), 0};
+        Next best{start(queues[0], free_times), queues[0].ready, 0};
         for (std::uint32_t i = 1; i < count; ++i) {
             const Time at = start(queues[i], free_times);
             if (at < best.at || (at == best.at && goes_before(queues[i], queues[best.queue]))) {
-                best = {at, i};
+                best = {at, queues[i].ready, i};
             }
         }
         return best;

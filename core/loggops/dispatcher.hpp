@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,7 +32,8 @@ class Dispatcher {
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<typename Observer::Payload>;
 
-    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables) {}
+    explicit Dispatcher(typename Parts::Tables& tables)
+        : ops_(tables), looks_ahead_(!Observer::records && tables.layout.cpus == 1 && tables.layout.nics == 1) {}
 
     [[nodiscard]] Parts& parts() { return ops_.parts(); }
     [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
@@ -63,7 +65,7 @@ class Dispatcher {
             }
             if (!parts().agenda.idle()) {
                 const Next next = parts().agenda.next(parts().current.free_times());
-                if (next.at < next_event) {
+                if (is_decided(next.at, next.ready, next_event)) {
                     if (parts().agenda.one() && is_simple(parts().agenda.head(next.queue).kind)) {
                         start_successors_out_of_line(start_only_request(next), next_event, context);
                     } else {
@@ -114,7 +116,7 @@ class Dispatcher {
         if (next.at > now) {
             return next.at;
         }
-        start_request({now, next.queue}, context);
+        start_request({now, next.ready, next.queue}, context);
         request_ready_ops();
         return now;
     }
@@ -168,13 +170,35 @@ class Dispatcher {
         return order(a) < order(b);
     }
 
+    // ---- what no later arrival changes
+
+    /// Whether an op or a request that can start at `start` does start then, whatever arrives at `until` or later. A
+    /// message that arrives then is received only once the CPU and the NIC's receive side are free. What starts before,
+    /// or at that time and was ready before the message, precedes it (R14, R15). Which receive matches the message does
+    /// not depend on which of them comes first: a message takes the first receive that it matches, a receive the first
+    /// such message, and only the order among messages and that among receives counts (R9). So a rank that waits for
+    /// its NIC does at once what it does before it can receive anything.
+    [[nodiscard, gnu::always_inline]] bool is_decided(Time start, Time ready, Time until) const {
+        if (start < until) {
+            return true;
+        }
+        if (!looks_ahead_) {
+            return false;
+        }
+        const Moment* const free_times = parts().current.free_times();
+        const Time reception =
+            std::max({until, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])});
+        return start < reception || (start == reception && ready < until);
+    }
+
     // ---- arrivals
 
     /// A message arrives, and the rank does nothing else before `until`. Returns whether this made an op ready that is
     /// now in `next[0]`.
     [[gnu::always_inline]] bool arrive(const Event& event, Time until) {
         Ended ended;
-        if (!parts().reception().arrive(parts().current, event, until, ended)) [[unlikely]] {
+        const Time limit = looks_ahead_ ? never : until;  // no later arrival is received before this one
+        if (!parts().reception().arrive(parts().current, event, limit, ended)) [[unlikely]] {
             return false;
         }
         if constexpr (S::single_cpu_and_nic) {
@@ -305,7 +329,7 @@ class Dispatcher {
         Ready* spare = &parts().next[1];
         while (is_ready && parts().dependencies.ready().empty()) {
             Moment at = ops_.start_of(*next);
-            if (time_of(at) >= until) {
+            if (!is_decided(time_of(at), time_of(next->at), until)) {
                 request_op(*next);
                 return;
             }
@@ -321,7 +345,7 @@ class Dispatcher {
                     continue;
                 }
                 at = parts().occupation.start_of_send(parts().current, next->at, next->op.cpu, next->op.nic);
-                if (time_of(at) >= until) {
+                if (!is_decided(time_of(at), time_of(next->at), until)) {
                     request_op(*next);
                     return;
                 }
@@ -367,7 +391,7 @@ class Dispatcher {
             const bool alone = ready.size() == 1;
             const std::size_t first = alone || !goes_first(ready[1], ready[0]) ? 0 : 1;
             const Moment at = ops_.start_of(ready[first]);
-            if (time_of(at) >= until) {
+            if (!is_decided(time_of(at), time_of(ready[first].at), until)) {
                 break;
             }
             auto& starting = parts().dependencies.swap_ready();
@@ -379,6 +403,9 @@ class Dispatcher {
     }
 
     OpExecution<S, Observer> ops_;
+    /// Whether `is_decided` looks beyond `until`. Where a message may take one of several CPUs or NICs, those of its
+    /// receive, it matters whether that is posted when the message arrives; and a record says it.
+    bool looks_ahead_;
 };
 
 }  // namespace idlewave::loggops
