@@ -77,6 +77,8 @@ class DecodedOps {
         if (decoded.has_many) {
             decoded.ends = decoded.starts = 0;
         }
+        decoded.op.start_has_successors = decoded.has_many || decoded.starts > 0;
+        decoded.op.end_has_successors = decoded.has_many || decoded.ends > 0;
     }
 
     /// Collects the successors by `edge` from place `first` on, and counts them. False if there are too many.

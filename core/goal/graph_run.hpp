@@ -20,6 +20,8 @@ template <class Moment>
     ready.op.cpu = op.cpu;
     ready.op.nic = op.nic;
     ready.op.reduction = false;
+    ready.op.start_has_successors = op.start_has_successors;
+    ready.op.end_has_successors = op.end_has_successors;
     ready.op_index = decoded.op_index;
     ready.exchange.send_to = decoded.is_exchange ? own.peer(decoded.op_index + 1) : no_rank;
     state.add_ready(decoded.op_index, decoded.is_exchange ? 2 : 1);

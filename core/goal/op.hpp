@@ -36,7 +36,10 @@ struct Op {
     OpKind kind = OpKind::calc;
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
-    bool reduction = false;  ///< a calc that is part of a collective's reduction
+    bool reduction : 1 = false;  ///< a calc that is part of a collective's reduction
+    // False if no other op waits for the start, or for the end: then no source needs to hear of it.
+    bool start_has_successors : 1 = true;
+    bool end_has_successors : 1 = true;
 };
 
 /// The event of a predecessor for which a successor waits.

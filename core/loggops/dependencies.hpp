@@ -6,6 +6,7 @@
 #include "goal/op.hpp"
 #include "goal/source.hpp"
 #include "loggops/rank.hpp"
+#include "loggops/started_op.hpp"
 #include "loggops/tables.hpp"
 
 namespace idlewave::loggops {
@@ -22,6 +23,7 @@ class Dependencies {
     using Current = CurrentRank<S, Moment>;
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using List = goal::ReadyOps<Cookie, Moment>;
+    using Ended = EndedOp<Cookie, Moment>;
 
     explicit Dependencies(Tables& tables) : tables_(tables) {}
 
@@ -30,7 +32,10 @@ class Dependencies {
         tables_.source.begin(current.number(), current.state().source, scratch_, *ready_);
     }
 
-    /// An op has started. Returns whether this made an op ready that is now in `next`.
+    /// An op has started. Returns whether this made an op ready that is now in `next`, which may be `op`.
+    [[gnu::always_inline]] bool started(const Current& current, const Ready& op, const Moment& now, Ready& next) {
+        return op.op.start_has_successors && started(current, op.op_index, op.cookie, now, next);
+    }
     [[gnu::always_inline]] bool started(const Current& current, goal::OpIndex op_index, Cookie cookie,
                                         const Moment& now, Ready& next) {
         return tables_.source.started(current.number(), current.state().source, scratch_, {now, op_index, cookie}, next,
@@ -65,25 +70,26 @@ class Dependencies {
                 return true;
             }
         }
-        return started(current, receive.op_index, receive.cookie, now, next);
+        return started(current, receive, now, next);
     }
 
     /// An op has ended. Returns whether this made an op ready that is now in `next`.
-    [[gnu::always_inline]] bool ended(const Current& current, goal::OpIndex op_index, Cookie cookie, const Moment& end,
-                                      Ready& next) {
-        tables_.observer.ended(current.number(), op_index, end);
-        return tables_.source.ended(current.number(), current.state().source, scratch_, {end, op_index, cookie}, next,
-                                    *ready_);
+    [[gnu::always_inline]] bool ended(const Current& current, const Ended& ended, Ready& next) {
+        tables_.observer.ended(current.number(), ended.op_index, ended.at);
+        return ended.has_successors && tables_.source.ended(current.number(), current.state().source, scratch_,
+                                                            {ended.at, ended.op_index, ended.cookie}, next, *ready_);
     }
 
     /// The same, with all ops that become ready in the list.
     void started(const Current& current, const Ready& op, const Moment& now) {
-        Ready next;
-        add_ready(started(current, op.op_index, op.cookie, now, next), next);
+        if (op.op.start_has_successors) {
+            Ready next;
+            add_ready(started(current, op, now, next), next);
+        }
     }
-    void ended(const Current& current, goal::OpIndex op_index, Cookie cookie, const Moment& end) {
+    void ended(const Current& current, const Ended& op) {
         Ready next;
-        add_ready(ended(current, op_index, cookie, end, next), next);
+        add_ready(ended(current, op, next), next);
     }
 
     /// Adds `next` to the list if it is ready.

@@ -139,9 +139,9 @@ class Dispatcher {
         auto& slot = parts().current.state().match.slot;
         slot.state = ReceiveSlot<Cookie>::State::empty;
         const Moment end = parts().current.free_times()[Layout::cpu(0)];
-        start_successors_out_of_line(
-            parts().dependencies.ended(parts().current, slot.op_index, slot.cookie, end, parts().next[0]), until,
-            context);
+        const Ended ended{.op_index = slot.op_index, .cookie = slot.cookie, .at = end};
+        start_successors_out_of_line(parts().dependencies.ended(parts().current, ended, parts().next[0]), until,
+                                     context);
     }
 
     /// The start of a request whose start time is known.
@@ -202,13 +202,14 @@ class Dispatcher {
             return false;
         }
         if constexpr (S::single_cpu_and_nic) {
-            if (time_of(ended.at) >= until && same(ended.at, parts().current.free_times()[Layout::cpu(0)])) {
+            if (ended.has_successors && time_of(ended.at) >= until &&
+                same(ended.at, parts().current.free_times()[Layout::cpu(0)])) {
                 parts().current.state().match.slot.set_pending_end(
                     {.op_index = ended.op_index, .cookie = ended.cookie});
                 return false;
             }
         }
-        return parts().dependencies.ended(parts().current, ended.op_index, ended.cookie, ended.at, parts().next[0]);
+        return parts().dependencies.ended(parts().current, ended, parts().next[0]);
     }
 
     /// A message arrives while other requests are pending, or other messages arrive at the same time. Its reception is
@@ -270,8 +271,7 @@ class Dispatcher {
             return true;
         }
         const Moment end = parts().reception().receive_expected(parts().current, request, start_of(request, next.at));
-        return parts().dependencies.ended(parts().current, request.ready.op_index, request.ready.cookie, end,
-                                          parts().next[0]);
+        return parts().dependencies.ended(parts().current, ops_.ended_at(request.ready, end), parts().next[0]);
     }
 
     template <class Context>
@@ -282,8 +282,8 @@ class Dispatcher {
         const std::uint32_t handle = request.handle;
         switch (request.kind) {
             case RequestKind::receive_expected:
-                parts().dependencies.ended(parts().current, request.ready.op_index, request.ready.cookie,
-                                           parts().reception().receive_expected(parts().current, request, now));
+                ops_.end(ops_.ended_at(request.ready,
+                                       parts().reception().receive_expected(parts().current, request, now)));
                 break;
             case RequestKind::receive_unexpected:
             case RequestKind::receive_request_to_send:
@@ -354,13 +354,12 @@ class Dispatcher {
                 break;
             }
             ops_.record_start(*next, at);
-            const goal::OpIndex op_index = next->op_index;
-            const Cookie cookie = next->cookie;
             const Moment end =
                 sends ? parts().transmission.send_eagerly(parts().current, *next, ops_.started_op(*next), at, context)
                       : parts().occupation.compute(parts().current, *next, at);
-            is_ready = parts().dependencies.started(parts().current, op_index, cookie, at, *next);
-            if (parts().dependencies.ended(parts().current, op_index, cookie, end, *spare)) {
+            const Ended ended = ops_.ended_at(*next, end);
+            is_ready = parts().dependencies.started(parts().current, *next, at, *next);
+            if (parts().dependencies.ended(parts().current, ended, *spare)) {
                 parts().dependencies.add_ready(is_ready, *next);
                 std::swap(next, spare);
                 is_ready = true;

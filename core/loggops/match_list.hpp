@@ -17,13 +17,11 @@ template <class Value, class Index>
 class MatchList {
   public:
     struct Entry {
-        std::uint32_t source = 0;  ///< may be `any`; `taken` once the entry no longer waits
+        std::uint32_t source = 0;  ///< may be `any`; `no_source` once the entry no longer waits
         std::uint32_t tag = 0;     ///< may be `any`
         Value value = {};
 
-        /// No rank has this number: a schedule has at most 2^32 - 2 ranks.
-        static constexpr std::uint32_t taken = goal::any - 1;
-        [[nodiscard]] bool waits() const { return source != taken; }
+        [[nodiscard]] bool waits() const { return source != no_source; }
     };
 
     [[nodiscard]] bool empty() const { return waiting_ == 0; }
@@ -36,7 +34,7 @@ class MatchList {
         entries_.push_back({source, tag, value});
         ++waiting_;
         if (indexed_) {
-            index_.add(source, tag, static_cast<std::uint32_t>(entries_.size() - 1));
+            index_.add(source, tag, static_cast<std::uint32_t>(entries_.size() - 1), key_of());
         }
     }
 
@@ -48,7 +46,7 @@ class MatchList {
             return false;
         }
         value = entries_[position].value;
-        entries_[position].source = Entry::taken;
+        entries_[position].source = no_source;
         if (--waiting_ == 0) {
             clear();
             return true;
@@ -75,6 +73,13 @@ class MatchList {
         }
     }
 
+    /// Brings the entry that a search probably finds into the cache, once `prefetch` has brought what leads to it.
+    [[gnu::always_inline]] void prefetch_match(std::uint32_t source, std::uint32_t tag) const {
+        if (indexed_) {
+            __builtin_prefetch(entries_.data() + index_.probable(source, tag), 1);
+        }
+    }
+
     /// Calls `use` with every entry, oldest first.
     template <class Use>
     void each(Use use) const {
@@ -87,6 +92,13 @@ class MatchList {
 
   private:
     static constexpr std::size_t shortest_index = 24;
+
+    /// What gives the index the key of a position.
+    [[nodiscard]] auto key_of() const {
+        return [entries = entries_.data()](std::uint32_t position) {
+            return match_key(entries[position].source, entries[position].tag);
+        };
+    }
 
     [[nodiscard]] bool agrees(std::uint32_t position, std::uint32_t source, std::uint32_t tag) const {
         const Entry& entry = entries_[position];
@@ -113,7 +125,7 @@ class MatchList {
         if (index_.extend_for(source, tag)) {
             fill_index();
         }
-        return index_.oldest(source, tag, [this](std::uint32_t position) { return entries_[position].waits(); });
+        return index_.oldest(source, tag, key_of());
     }
 
     [[nodiscard]] std::uint32_t look_through(std::uint32_t source, std::uint32_t tag) const {
@@ -134,7 +146,7 @@ class MatchList {
         index_.clear(waiting_);
         for (std::uint32_t i = first_; i < entries_.size(); ++i) {
             if (entries_[i].waits()) {
-                index_.add(entries_[i].source, entries_[i].tag, i);
+                index_.add(entries_[i].source, entries_[i].tag, i, key_of());
             }
         }
     }

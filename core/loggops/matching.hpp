@@ -47,12 +47,17 @@ struct ReceiveSlot {
     [[no_unique_address]] Cookie cookie = {};
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
+    bool end_has_successors = true;
     State state = State::empty;
 
     [[nodiscard]] bool posted() const { return state == State::posted; }
     [[nodiscard]] bool end_pending() const { return state == State::end_pending; }
     [[nodiscard]] StartedOp<Cookie> op() const {
-        return {.op_index = op_index, .cookie = cookie, .cpu = cpu, .nic = nic};
+        return {.op_index = op_index,
+                .cookie = cookie,
+                .cpu = cpu,
+                .nic = nic,
+                .end_has_successors = end_has_successors};
     }
 
     /// Whether a message from `from` with `with_tag` matches the receive.
@@ -67,6 +72,7 @@ struct ReceiveSlot {
         cookie = receive.cookie;
         cpu = receive.cpu;
         nic = receive.nic;
+        end_has_successors = receive.end_has_successors;
         state = State::posted;
         source = from;
         tag = with_tag;
@@ -229,6 +235,14 @@ class Matching {
     [[gnu::always_inline]] void prefetch_posted(const State& state, std::uint32_t source, std::uint32_t tag) const {
         if (state.queues.in_overflow()) {
             overflows_[state.queues.overflow()].posted.prefetch(source, tag);
+        }
+    }
+
+    /// Brings the receive that a message will probably match into the cache, once `prefetch_posted` has brought what
+    /// leads to it.
+    [[gnu::always_inline]] void prefetch_match(const State& state, std::uint32_t source, std::uint32_t tag) const {
+        if (state.queues.in_overflow()) {
+            overflows_[state.queues.overflow()].posted.prefetch_match(source, tag);
         }
     }
 

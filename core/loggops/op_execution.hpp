@@ -54,11 +54,11 @@ class OpExecution {
         if (ready.op.kind == goal::OpKind::calc) {
             const Moment end = parts_.occupation.compute(parts_.current, ready, now);
             parts_.dependencies.started(parts_.current, ready, now);
-            parts_.dependencies.ended(parts_.current, ready.op_index, ready.cookie, end);
+            parts_.dependencies.ended(parts_.current, ended_at(ready, end));
         } else if (parts_.transmission.is_eager(parts_.current, ready.op)) {
             const Moment end = parts_.transmission.send_eagerly(parts_.current, ready, started_op(ready), now, context);
             parts_.dependencies.started(parts_.current, ready, now);
-            parts_.dependencies.ended(parts_.current, ready.op_index, ready.cookie, end);
+            parts_.dependencies.ended(parts_.current, ended_at(ready, end));
         } else {
             parts_.dependencies.started(parts_.current, ready, now);
             parts_.rendezvous.request_to_send(parts_.current, ready, started_op(ready), now, context);
@@ -89,9 +89,15 @@ class OpExecution {
     /// What the parts need to know of an op that starts.
     [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
         if constexpr (S::single_cpu_and_nic) {
-            return {.op_index = ready.op_index, .cookie = ready.cookie};
+            return {.op_index = ready.op_index,
+                    .cookie = ready.cookie,
+                    .end_has_successors = ready.op.end_has_successors};
         } else {
-            return {.op_index = ready.op_index, .cookie = ready.cookie, .cpu = ready.op.cpu, .nic = ready.op.nic};
+            return {.op_index = ready.op_index,
+                    .cookie = ready.cookie,
+                    .cpu = ready.op.cpu,
+                    .nic = ready.op.nic,
+                    .end_has_successors = ready.op.end_has_successors};
         }
     }
 
@@ -108,7 +114,13 @@ class OpExecution {
     }
 
     /// An op ends.
-    void end(const Ended& ended) { parts_.dependencies.ended(parts_.current, ended.op_index, ended.cookie, ended.at); }
+    void end(const Ended& ended) { parts_.dependencies.ended(parts_.current, ended); }
+    [[nodiscard, gnu::always_inline]] static Ended ended_at(const Ready& ready, const Moment& end) {
+        return {.op_index = ready.op_index,
+                .cookie = ready.cookie,
+                .has_successors = ready.op.end_has_successors,
+                .at = end};
+    }
 
     // ---- arrived messages: eager ones without a posted receive, and requests to send (R10, R12)
 

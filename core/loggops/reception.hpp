@@ -59,6 +59,7 @@ class Reception {
                                                  message.tag, message.message_class, now);
                 ended.op_index = receive.op_index;
                 ended.cookie = receive.cookie;
+                ended.has_successors = receive.end_has_successors;
                 tables_.observer.received(current.number(), receive.op_index, arrived, arrived, ended.at);
                 return true;
             }
@@ -90,6 +91,7 @@ class Reception {
                                   message.processed_at);
         const Ended ended{.op_index = message.receive.op_index,
                           .cookie = message.receive.cookie,
+                          .has_successors = message.receive.end_has_successors,
                           .at = latest(message.matched_at, message.processed_at)};
         matching_.remove(handle);
         return ended;
@@ -125,6 +127,7 @@ class Reception {
             .size = event.payload->size, .peer = event.source, .tag = event.payload->tag, .cpu = op.cpu, .nic = op.nic};
         request.ready.op_index = op.op_index;
         request.ready.cookie = op.cookie;
+        request.ready.op.end_has_successors = op.end_has_successors;
         request.sequence = event.sequence;
         request.handle = handle;
         request.message_class = event.payload->message_class;

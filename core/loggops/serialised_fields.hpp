@@ -93,7 +93,9 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op.kind);
         archive(ready.op.cpu);
         archive(ready.op.nic);
-        archive(ready.op.reduction);
+        bool reduction = ready.op.reduction;  // NOLINT(misc-const-correctness): a deserialiser writes to it
+        archive(reduction);
+        ready.op.reduction = reduction;
         archive(ready.op_index);
         archive(ready.cookie);
     }

@@ -84,6 +84,9 @@ class RankWorker {
             parts().matching.prefetch_posted(rank.match, source, message.tag);
         }
     }
+    [[gnu::always_inline]] void prefetch_found(const State& rank, std::uint32_t source, const Payload& message) const {
+        parts().matching.prefetch_match(rank.match, source, message.tag);
+    }
     [[gnu::always_inline]] void prefetch_for_timer(const State& rank) const {
         parts().agenda.prefetch_requests(rank.requests);
     }

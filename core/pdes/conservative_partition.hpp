@@ -222,7 +222,12 @@ class ConservativePartition {
             }
             execute(context, first_slot + index, events, begins);
         };
-        each_lp_of_block(block_.events(), fetch_lp, fetch_state, fetch_for_event, execute_lp);
+        const auto fetch_found = [this, block](const QueuedEvent& event) {
+            if (event.source != QueuedEvent::timer) {
+                worker_.prefetch_found(block[event.lp].state, event.source, delivery_.payload_of(event));
+            }
+        };
+        each_lp_of_block(block_.events(), execute_lp, fetch_lp, fetch_state, fetch_for_event, fetch_found);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.

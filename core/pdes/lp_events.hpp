@@ -20,19 +20,18 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same, and before each LP calls `fetch_first`, `fetch_next` and `fetch_last` with events that lie ahead, each
-/// nearer than the one before: each needs what the one before has brought into the cache. It reads beyond the end, up
-/// to BlockEvents::margin.
-template <class FetchFirst, class FetchNext, class FetchLast, class Use>
-[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, FetchFirst fetch_first,
-                                                    FetchNext fetch_next, FetchLast fetch_last, Use use) {
+/// The same, and before each LP calls each of `fetches` with an event that lies ahead, each half as many events ahead
+/// as the one before: it needs what that one has brought into the cache. It reads beyond the end, up to
+/// BlockEvents::margin.
+template <class Use, class... Fetches>
+[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, Use use, Fetches... fetches) {
+    static_assert(sizeof...(Fetches) <= 4);
     constexpr std::size_t farthest = BlockEvents::margin;
     const QueuedEvent* event = events.data();
     const QueuedEvent* const end = event + events.size();
     while (event != end) {
-        fetch_first(event[farthest]);
-        fetch_next(event[farthest / 2]);
-        fetch_last(event[farthest / 4]);
+        std::size_t ahead = 2 * farthest;
+        (fetches(event[ahead /= 2]), ...);
         const QueuedEvent* const first = event++;
         while (event != end && event->lp == first->lp) {
             ++event;
