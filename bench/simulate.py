@@ -34,6 +34,7 @@ from tempfile import TemporaryDirectory
 import before
 import idlewave
 import matplotlib.pyplot as plt
+from idlewave import _core
 from kernel_runs import said_by
 from repeat import SEEDS, several
 from rich.console import Console
@@ -61,6 +62,8 @@ UNEVEN_STEPS = 40
 WIDTH = 120
 PAIRED_REPETITIONS = "3-3"
 SEED_RANKS = 2**14
+ROW_RANKS = 2**4
+ROWS = 2000
 STARTER = """
 import json, os, subprocess, sys, time
 begin = time.perf_counter()
@@ -361,6 +364,28 @@ def seconds_of(run: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
+def around_simulations(machines: Path) -> Table:
+    """What a study's row, and a call of `simulate`, cost beside the compiled function that simulates."""
+    table = Table("µs", "pattern", "ranks", "in all", "simulation", "around it", title="many small simulations")
+    noisy = idlewave.Machine.load(machines / machine_file("7.5%"))
+    schedule = idlewave.Schedule.pattern("dissemination", ranks=ROW_RANKS)
+
+    def in_turn(run: Callable[[int], object]) -> None:
+        for seed in range(ROWS):
+            run(seed)
+
+    alone = partial(in_turn, lambda seed: _core.simulate(schedule.core(), noisy.core(), seed, 1, None))
+    for what, run in {
+        "a study's row, one worker": partial(idlewave.study, schedule, noisy, seeds=ROWS, workers=1),
+        "a call of simulate": partial(in_turn, lambda seed: idlewave.simulate(schedule, noisy, seed=seed)),
+    }.items():
+        pairs = several(REPETITIONS, lambda run=run: [seconds_of(run), seconds_of(alone)])
+        whole, simulation = (min(seconds) / ROWS * 1e6 for seconds in zip(*pairs, strict=True))
+        times = (f"{value:.0f}" for value in (whole, simulation, whole - simulation))
+        table.add_row(what, schedule.name, str(ROW_RANKS), *times)
+    return table
+
+
 def sloped_schedules() -> dict[str, idlewave.Schedule]:
     """What is differentiated: much of one kind, long chains, and ranks that all differ, as in a traced program."""
     patterns = {
@@ -447,6 +472,7 @@ def main() -> None:
         console.print(beside_floor(answers, floors))
         plot(answers, floors, arguments.output)
         console.print(in_turns(folder, arguments.large))
+        console.print(around_simulations(folder))
         if arguments.loggopsim is not None:
             console.print(beside_peer(arguments.loggopsim, folder, folder))
     console.print(f"the plot: {arguments.output}/nanoseconds-per-message.svg")

@@ -76,7 +76,7 @@ class RunConfiguration:
     """A run configuration that is complete and possible."""
 
     def __init__(self, **options: Unpack[RunOptions]) -> None:
-        """Raises UsageError if the configuration is not possible."""
+        """Options of other tables are left out. Raises UsageError if the configuration is not possible."""
         self.options: dict[str, Any] = completed(RunOptions, options)
         self._migrate_after = MIGRATE_AFTER if self.options["migrate"] or self._by_graph else 0
         self._check()
@@ -84,7 +84,7 @@ class RunConfiguration:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> RunConfiguration:
         """The run configuration in the options of a function, which may have others, too. Raises UsageError."""
-        return cls(**{name: value for name, value in options.items() if name in RunOptions.__annotations__})
+        return cls(**options)
 
     @property
     def threads(self) -> int:

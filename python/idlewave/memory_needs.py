@@ -25,8 +25,8 @@ LP = {"phold": 24, "epidemic": 56, "flood": 100}
 """The state of an LP of each model, with its entry in the scheduler; the slopes are 31, 63 and 109."""
 EVENT = 16
 """A pending event of a model."""
-CASE_OF_STUDY = 2000
-"""A simulation of a study: the case, its future and its row; 2,290 with CPython 3.11."""
+CASE_OF_STUDY = 500
+"""A simulation of a study on threads: the case and its row; 610 with CPython 3.11."""
 
 
 def simulation(ranks: int, processes: int = 1) -> int:

@@ -92,8 +92,12 @@ def completed(table: type, given: Mapping[str, Any]) -> dict[str, Any]:
 
     `given` may have other keys, too, which are left out.
     """
-    declared = parameters_of(table)
-    return _defaults(table) | {name: checked(name, *declared[name], given[name]) for name in given if name in declared}
+    declared, values = parameters_of(table), _defaults(table).copy()
+    for name, value in given.items():
+        # A default needs no check, which for all parameters would take as long as a small simulation.
+        if name in declared and value is not values[name]:
+            values[name] = checked(name, *declared[name], value)
+    return values
 
 
 @functools.cache

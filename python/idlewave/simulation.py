@@ -75,13 +75,27 @@ def simulate(
     recording = record if isinstance(record, Recording) else Recording() if record else None
     if dialect != DIALECTS[0]:
         configuration.check_in_one_loop(f"the {dialect} dialect is simulated")
+    if dialect == "loggopsim":
+        answer = _simulate_loggopsim(schedule, machine, record, options["scheduler"], progress)
+        return Timeline(**answer, lazy_provenance=lazy_provenance)
+    return simulate_checked(schedule, machine, seed, configuration, progress, recording, lazy_provenance)
+
+
+def simulate_checked(
+    schedule: Schedule,
+    machine: Machine,
+    seed: int,
+    configuration: RunConfiguration,
+    progress: Callable[[int], None] | None,
+    recording: Recording | None = None,
+    lazy_provenance: LazyProvenance | None = None,
+) -> Timeline:
+    """The timeline of a simulation whose options are checked: many seeds need that once."""
     if configuration.in_partitions:
         found = _simulate_partitioned(schedule, machine, seed, configuration, progress, recording)
-    elif dialect == "loggopsim":
-        found = _simulate_loggopsim(schedule, machine, record, options["scheduler"], progress)
-    else:
-        found = _simulate_in_one_loop(schedule, machine, seed, configuration.threads, progress, recording)
-    return replace(found, lazy_provenance=lazy_provenance)
+        return replace(found, lazy_provenance=lazy_provenance)
+    answer = _simulate_in_one_loop(schedule, machine, seed, configuration.threads, progress, recording)
+    return Timeline(**answer, lazy_provenance=lazy_provenance)
 
 
 def finish_times(schedule: Schedule, machine: Machine) -> npt.NDArray[np.int64]:
@@ -157,12 +171,13 @@ def _simulate_in_one_loop(
     threads: int,
     progress: Callable[[int], None] | None,
     recording: Recording | None,
-) -> Timeline:
+) -> dict[str, Any]:
+    """The fields of the timeline."""
     with memory_for(_what(schedule, recording), _memory(schedule, recording)):
         program, costs = schedule.core(), machine.core()
         if recording is None:
-            return Timeline(**_core.simulate(program, costs, seed, threads, progress))
-        return Timeline(**_core.record(program, costs, seed, threads, progress, recording.core()))
+            return _core.simulate(program, costs, seed, threads, progress)
+        return _core.record(program, costs, seed, threads, progress, recording.core())
 
 
 def _simulate_partitioned(
@@ -236,13 +251,14 @@ def _simulate_loggopsim(
     record: bool | Recording,
     scheduler: str,
     progress: Callable[[int], None] | None,
-) -> Timeline:
+) -> dict[str, Any]:
+    """The fields of the timeline."""
     if scheduler != "sequential":
         raise UsageError(f"the loggopsim dialect runs on the sequential scheduler, not on {scheduler}")
     if record:
         raise UsageError("the loggopsim dialect gives finish times only: ops are not recorded")
     with memory_for(_what(schedule), _memory(schedule)):
-        return Timeline(**_core.simulate_loggopsim(schedule.core(), machine.core(), progress))
+        return _core.simulate_loggopsim(schedule.core(), machine.core(), progress)
 
 
 def _what(schedule: Schedule, recording: Recording | None = None, processes: int = 1) -> str:

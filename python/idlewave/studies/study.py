@@ -24,7 +24,7 @@ from .rows_digest import attach_with_rows
 from .workers import COLUMNS, Case, CaseResult, Row, Workers, chosen_executor, threads_of
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
     import pandas as pd
 
@@ -111,20 +111,13 @@ def _run(cases: Sequence[Case], workers: Workers, take: Callable[[CaseResult], N
 
     Whatever ends that early, an interrupt or an error, `take` has the result of every simulation that was finished.
     """
-    from queue import SimpleQueue
-
-    finished: SimpleQueue[Future[CaseResult]] = SimpleQueue()
     try:
-        for case in cases:
-            workers.submit(case).add_done_callback(finished.put)
+        workers.begin(cases)
         for _ in cases:
-            take(finished.get().result())
+            take(workers.next_result())
     except BaseException:
-        workers.stop()
-        while not finished.empty():
-            future = finished.get()
-            if not future.cancelled() and future.exception() is None:
-                take(future.result())
+        for result in workers.stop():
+            take(result)
         raise
 
 

@@ -10,17 +10,20 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from ..simulation import simulate
+from ..kernel import RunConfiguration
+from ..simulation import simulate_checked
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+    from queue import SimpleQueue
 
     from ..kernel import EventRun, RunOptions
     from ..machine import Machine
@@ -31,6 +34,9 @@ Row = dict[str, object]
 COLUMNS = ["ranks", "noise", "seed", "finish_ps", "messages", "seconds"]
 _SCHEDULES_KEPT = 2
 """A worker keeps so many unpickled schedules: simulations of one scale follow each other."""
+PAUSE = 0.02
+"""Seconds after which results are looked for where there are none: to wake up for each takes longer than a small
+simulation."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class Stopped(Exception):  # noqa: N818 - no error: the study was stopped
 
 
 class Workers:
-    """Runs the cases of a study: `submit` returns a future of the result of a case."""
+    """Runs the cases of a study: `begin` starts them, and `next_result` has the result of each."""
 
     def __init__(
         self,
@@ -68,38 +74,84 @@ class Workers:
     ) -> None:
         """`schedules` has the program at each number of ranks; `options` are the run configuration of a simulation;
         `statistics`: whether its statistics are asked for."""
-        from concurrent.futures import ThreadPoolExecutor
+        from queue import SimpleQueue
 
         self._executor = executor
         self._schedules = schedules
         self._machine = machine
         self._options = options
         self._statistics = statistics
-        self._pickled: dict[int, bytes] | None = None
-        if not isinstance(executor, ThreadPoolExecutor):
-            self._pickled = {ranks: pickle.dumps((schedule, machine)) for ranks, schedule in schedules.items()}
         self._stop = threading.Event()
-        self._futures: list[Future[CaseResult]] = []
+        self._ending = threading.Event()
+        self._futures: list[Future[CaseResult | None]] = []
+        self._outcomes: SimpleQueue[CaseResult | BaseException] = SimpleQueue()
 
-    def submit(self, case: Case) -> Future[CaseResult]:
-        """Begin the simulation of a case as soon as there is a worker for it."""
-        if self._pickled is None:
-            future = self._executor.submit(self._simulate_here, case)
-        else:
-            pickled = self._pickled[case.ranks]
-            future = self._executor.submit(simulate_pickled, pickled, case, self._options, self._statistics)
-        self._futures.append(future)
-        return future
+    def begin(self, cases: Sequence[Case]) -> None:
+        """Begin the simulation of each case as soon as there is a worker for it."""
+        threads = threads_of(self._executor)
+        if threads:
+            left = deque(cases)
+            for _ in range(min(threads, len(cases))):
+                self._add(self._executor.submit(self._simulate_here, left))
+            return
+        pickled = {ranks: pickle.dumps((schedule, self._machine)) for ranks, schedule in self._schedules.items()}
+        for case in cases:
+            arguments = (pickled[case.ranks], case, self._options, self._statistics)
+            self._add(self._executor.submit(simulate_pickled, *arguments))
 
-    def stop(self) -> None:
-        """Cancel the simulations that have not begun, and end those on threads of this process."""
+    def next_result(self) -> CaseResult:
+        """The result of one more case, as soon as it has one. Raises what its simulation raises."""
+        from queue import Empty
+
+        try:
+            outcome = self._outcomes.get_nowait()
+        except Empty:
+            self._ending.wait(PAUSE)
+            outcome = self._outcomes.get()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def stop(self) -> list[CaseResult]:
+        """Cancel the simulations that have not begun, end those on threads of this process, and return the results that
+        nobody has taken."""
         self._stop.set()
         for future in self._futures:
             future.cancel()
+        outcomes = [self._outcomes.get() for _ in range(self._outcomes.qsize())]
+        return [outcome for outcome in outcomes if isinstance(outcome, CaseResult)]
 
-    def _simulate_here(self, case: Case) -> CaseResult:
-        schedule = self._schedules[case.ranks]
-        return _result(schedule, self._machine, case, self._options, self._statistics, self._stop)
+    def _add(self, future: Future[CaseResult | None]) -> None:
+        self._futures.append(future)
+        future.add_done_callback(self._end)
+
+    def _end(self, future: Future[CaseResult | None]) -> None:
+        """Take what a future has that is done: a result, an error, or None from a thread whose results are there."""
+        try:
+            outcome = future.result()
+        except BaseException as error:  # next_result raises it
+            self._outcomes.put(error)
+        else:
+            if outcome is not None:
+                self._outcomes.put(outcome)
+        self._ending.set()
+
+    def _simulate_here(self, left: deque[Case]) -> None:
+        """Simulate cases that are left, each of which goes to one thread. Their results are there as they come."""
+        configuration = RunConfiguration.of(self._options)
+        while not self._stop.is_set():
+            try:
+                case = left.popleft()
+            except IndexError:
+                return
+            schedule = self._schedules[case.ranks]
+            result = _result(schedule, self._machine, case, configuration, self._statistics, self._check_stop)
+            self._outcomes.put(result)
+
+    def _check_stop(self, _now: int) -> None:
+        """Raise Stopped, which ends a simulation, if the study was stopped."""
+        if self._stop.is_set():
+            raise Stopped
 
 
 @contextmanager
@@ -129,7 +181,7 @@ def threads_of(executor: Executor) -> int:
 def simulate_pickled(pickled: bytes, case: Case, options: RunOptions, statistics: bool) -> CaseResult:
     """The result of a case, in a worker: `pickled` are the schedule and the machine."""
     schedule, machine = _unpickled(pickled)
-    return _result(schedule, machine, case, options, statistics, threading.Event())
+    return _result(schedule, machine, case, RunConfiguration.of(options), statistics, None)
 
 
 @lru_cache(maxsize=_SCHEDULES_KEPT)
@@ -142,24 +194,14 @@ def _result(
     schedule: Schedule,
     machine: Machine,
     case: Case,
-    options: RunOptions,
+    configuration: RunConfiguration,
     statistics: bool,
-    stop: threading.Event,
+    progress: Callable[[int], None] | None,
 ) -> CaseResult:
-    timeline = simulate(
-        schedule,
-        machine if case.noise else machine.with_noise(None),
-        seed=case.seed,
-        progress=lambda _now: _check(stop),
-        **options,
-    )
+    costs = machine if case.noise else machine.with_noise(None)
+    timeline = simulate_checked(schedule, costs, case.seed, configuration, progress)
     values = (case.ranks, case.noise, case.seed, timeline.max_finish, timeline.messages, timeline.seconds)
     return CaseResult(dict(zip(COLUMNS, values, strict=True)), timeline.run if statistics else None)
-
-
-def _check(stop: threading.Event) -> None:
-    if stop.is_set():
-        raise Stopped
 
 
 def _checked_workers(workers: int | None) -> int:

@@ -22,6 +22,7 @@ from idlewave.kernel import EventRun
 from idlewave.measure import Measurement
 from idlewave.output import write_table
 from idlewave.report import findings, report_of
+from idlewave.simulation import simulate_checked
 from idlewave.studies import workers
 from idlewave.studies.table import read_study
 from places import ROOT
@@ -415,12 +416,12 @@ def test_an_interrupted_study_has_told_every_simulation_that_was_finished(
     finished: list[int] = []
     told: list[object] = []
 
-    def simulate(*arguments: Any, seed: int, **options: Any) -> Any:
+    def simulate(schedule: Schedule, machine: Machine, seed: int, *options: Any) -> Any:
         # A worker that begins a simulation has delivered the one before it.
         if hasattr(latest, "seed"):
             finished.append(latest.seed)
         latest.seed = seed
-        return idlewave.simulate(*arguments, seed=seed, **options)
+        return simulate_checked(schedule, machine, seed, *options)
 
     finished_before: set[int] = set()
 
@@ -432,7 +433,7 @@ def test_an_interrupted_study_has_told_every_simulation_that_was_finished(
             finished_before.update(finished)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(workers, "simulate", simulate)
+    monkeypatch.setattr(workers, "simulate_checked", simulate)
     with pytest.raises(KeyboardInterrupt):
         idlewave.study(Schedule.pattern("bcast", ranks=4), noisy, seeds=1000, workers=2, on_row=interrupted)
     assert len(finished_before) > 100
