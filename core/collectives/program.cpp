@@ -18,9 +18,10 @@ std::uint64_t ProgramSource::least_ops() const {
     using Kind = Instruction::Kind;
     std::uint64_t ops = 0;
     for (const RankProgram& rank : program_->ranks) {
-        ops += static_cast<std::uint64_t>(std::ranges::count_if(rank.instructions, [](const Instruction& instruction) {
-            return instruction.kind == Kind::calc || instruction.kind == Kind::send || instruction.kind == Kind::recv;
-        }));
+        rank.instructions.each([&ops](const Instruction& instruction) {
+            const bool is_op = instruction.kind != Kind::wait && instruction.kind != Kind::collective;
+            ops += is_op ? 1 : 0;
+        });
     }
     return ops * copies_;
 }
@@ -47,7 +48,8 @@ PreparedCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& si
 }
 
 /// Converts an op of a collective: its peer becomes a world rank.
-goal::Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, const goal::Op& op) const {
+goal::Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, std::uint32_t tag,
+                              const goal::Op& op) const {
     goal::Op result = op;
     if (op.kind == goal::OpKind::calc) {
         return result;
@@ -60,7 +62,7 @@ goal::Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, co
         const std::uint32_t peer_copy = size == base_ ? op.peer / size : copy;
         result.peer = members[op.peer % size] + peer_copy * base_;
     }
-    result.tag |= site.tag;
+    result.tag |= tag;
     return result;
 }
 

@@ -10,39 +10,31 @@
 #include "base/time.hpp"
 #include "collectives/algorithm_rules.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/instructions.hpp"
 #include "collectives/step.hpp"
 #include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
 
 namespace idlewave::collectives {
 
-inline constexpr std::uint32_t no_slot = 0xffffffff;
-
-/// An instruction of an MPI rank. Instructions are executed in order. A send or a receive is nonblocking: it occupies a
-/// slot, as an MPI request does, and a wait ends when the ops in its slots have ended.
-struct Instruction {
-    enum class Kind : std::uint8_t { calc, send, recv, wait, collective };
-    Kind kind = Kind::calc;
-    std::uint32_t slot = no_slot;  ///< its request; a collective with `no_slot` is blocking
-    std::uint32_t peer = 0;        ///< of a send or receive: world rank, or `any`
-    std::uint32_t tag = 0;
-    std::uint64_t size = 0;   ///< in bytes; of a calc in nanoseconds
-    std::uint32_t begin = 0;  ///< of a wait its first entry in `slot_lists`; of a collective its entry in `collectives`
-    std::uint32_t count = 0;  ///< of a wait the number of entries
-};
-
-/// A collective call in a rank's program.
+/// A collective that a rank calls, perhaps again and again.
 struct CollectiveSite {
     StepFunction step = nullptr;
     std::uint32_t communicator = 0;  ///< index into Program::communicators
     std::uint32_t rank = 0;          ///< rank of the caller in the communicator
     std::uint32_t root = 0;
-    std::uint32_t tag = 0;
+    std::uint32_t tag = 0;      ///< of the rank's first collective on this communicator; of each later one, one more
+    std::uint32_t counter = 0;  ///< among the rank's counters: of its collectives on this communicator
     std::uint64_t bytes = 0;
     std::vector<std::uint64_t> send_counts;
     std::vector<std::uint64_t> recv_counts;
     Collective collective = Collective::barrier;
     bool by_rules = false;  ///< the program's rules choose the algorithm, and `step` is not used
+
+    /// After so many collectives tags are used again.
+    static constexpr std::uint32_t tags = 1 << 16;
+
+    bool operator==(const CollectiveSite&) const = default;
 };
 
 /// A collective call and the function of its steps.
@@ -53,10 +45,11 @@ struct PreparedCall {
 
 /// The program of one rank.
 struct RankProgram {
-    std::vector<Instruction> instructions;
+    Instructions instructions;
     std::vector<std::uint32_t> slot_lists;
     std::vector<CollectiveSite> collectives;
     std::uint32_t slots = 0;
+    std::uint32_t counters = 0;  ///< communicators on which the rank calls collectives
 };
 
 /// The programs of all ranks.
@@ -97,8 +90,8 @@ class ProgramSource {
     struct Thread {
         Blocked blocked = Blocked::done;
         bool in_collective = false;
-        std::uint32_t at = 0;           ///< index of the instruction
         std::uint32_t site = 0;         ///< index of the collective
+        std::uint32_t tag = 0;          ///< of the collective's messages
         StepNumber step = 0;            ///< step in the collective
         std::uint32_t outstanding = 0;  ///< number of ops or slots that have not ended
         goal::OpIndex awaited = 0;      ///< op whose start or end it waits for
@@ -112,9 +105,11 @@ class ProgramSource {
     struct State {
         std::uint32_t base = 0;  ///< traced rank whose program this rank executes
         std::uint32_t copy = 0;  ///< copy of the traced ranks to which it belongs
+        Instructions::Position position;
         Thread<Moment> main;
         std::vector<Thread<Moment>> nonblocking;  ///< nonblocking collectives; entries that are done are reused
         InlineVector<Slot<Moment>, 4> slots;
+        InlineVector<std::uint32_t, 2> begun;  ///< collectives, by counter
     };
 
     ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);
@@ -149,33 +144,51 @@ class ProgramSource {
   private:
     friend class ProgramExpansion;
 
-    // A cookie is the index of a slot, `calc_cookie`, or `collective_flag` with the index of a thread: 0 is the rank
-    // itself, i + 1 is nonblocking[i].
+    // A cookie is the index of a slot; or that of an op for whose end the rank itself waits, a calc or a blocking
+    // message; or `collective_flag` with the index of a thread: 0 is the rank itself, i + 1 is nonblocking[i].
     static constexpr std::uint32_t collective_flag = 0x80000000;
     static constexpr std::uint32_t calc_cookie = 0x7fffffff;
+    static constexpr std::uint32_t message_cookie = 0x7ffffffe;
 
     template <class Moment>
     [[nodiscard]] const RankProgram& program_of(const State<Moment>& state) const {
         return program_->ranks[state.base];
     }
     [[nodiscard]] PreparedCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
-    [[nodiscard]] goal::Op op_of(std::uint32_t copy, const CollectiveSite& site, const goal::Op& op) const;
+    [[nodiscard]] goal::Op op_of(std::uint32_t copy, const CollectiveSite& site, std::uint32_t tag,
+                                 const goal::Op& op) const;
+    template <class Counts>
+    [[nodiscard]] static std::uint32_t next_tag(const CollectiveSite& site, Counts& begun) {
+        return site.tag + begun[site.counter]++ % CollectiveSite::tags;
+    }
     [[nodiscard]] goal::Op op_of(std::uint32_t copy, const Instruction& instruction) const;
+    template <class Moment>
+    void make_ready(State<Moment>& state, const Instruction& instruction, std::uint64_t size, std::uint32_t cookie,
+                    goal::ReadyOp<Cookie, Moment>& next) const;
     [[nodiscard]] goal::OpIndex count_ops(std::uint32_t copy, const CollectiveSite& site) const;
 
     template <class Moment>
     static Thread<Moment>& thread_of(State<Moment>& state, std::uint32_t cookie);
+    /// What a thread of control does next: it goes on, has an op that is ready, or waits.
+    enum class Then : std::uint8_t { goes_on, op_ready, waits };
+
+    // Each of these returns whether an op is ready, which is in `next`; those of other threads are in `ready`.
     template <class Moment>
-    void run(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const;
+    bool run(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool run_instruction(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const;
+    bool run_thread(State<Moment>& state, std::uint32_t cookie, goal::ReadyOp<Cookie, Moment>& next,
+                    goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    bool run_step(State<Moment>& state, std::uint32_t thread, goal::ReadyOps<Cookie, Moment>& ready) const;
+    bool run_nonblocking(State<Moment>& state, std::uint32_t thread, goal::ReadyOp<Cookie, Moment>& next,
+                         goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment>
+    Then run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
+                         goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment>
+    Then run_step(State<Moment>& state, std::uint32_t thread, goal::ReadyOp<Cookie, Moment>& next) const;
     template <class Moment>
     void begin_nonblocking(State<Moment>& state, const Instruction& instruction,
                            goal::ReadyOps<Cookie, Moment>& ready) const;
-    template <class Moment>
-    void run_nonblocking(State<Moment>& state, std::uint32_t thread, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     static bool wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction);
     template <class Moment>

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "collectives/call_name.hpp"
 #include "collectives/program.hpp"
@@ -15,12 +17,16 @@ void ProgramSource::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*s
     state.base = rank % base_;
     state.copy = rank / base_;
     state.slots.assign(program_of(state).slots, {});
-    run(state, ready);
+    state.begun.assign(program_of(state).counters, 0);
+    goal::ReadyOp<Cookie, Moment> next;
+    if (run(state, next, ready)) {
+        ready.push_back(next);
+    }
 }
 
 template <class Moment>
 auto ProgramSource::thread_of(State<Moment>& state, std::uint32_t cookie) -> Thread<Moment>& {
-    const std::uint32_t thread = cookie & collective_flag ? cookie & ~collective_flag : 0;
+    const std::uint32_t thread = (cookie & collective_flag) != 0 ? cookie & ~collective_flag : 0;
     return thread == 0 ? state.main : state.nonblocking[thread - 1];
 }
 
@@ -37,51 +43,39 @@ std::uint16_t ProgramSource::call(std::uint32_t /*rank*/, const State<Moment>& s
 
 template <class Moment>
 bool ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                            const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& /*next*/,
+                            const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& next,
                             goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
-    if (thread.blocked != Blocked::start || thread.awaited != notice.op_index) {
+    const bool awaited = thread.awaited == notice.op_index;
+    if (awaited && notice.cookie == message_cookie) {  // its end resumes the rank
+        thread.ready_at = latest(thread.ready_at, notice.time);
+        return false;
+    }
+    if (!awaited || thread.blocked != Blocked::start) {
         return false;
     }
     thread.ready_at = latest(thread.ready_at, notice.time);
-    if (&thread == &state.main) {
-        run(state, ready);
-    } else {
-        run_nonblocking(state, notice.cookie & ~collective_flag, ready);
-    }
-    return false;
+    return run_thread(state, notice.cookie, next, ready);
 }
 
 template <class Moment>
 bool ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                          const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& /*next*/,
+                          const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& next,
                           goal::ReadyOps<Cookie, Moment>& ready) const {
-    Thread<Moment>& thread = thread_of(state, notice.cookie);
-    const bool of_collective = (notice.cookie & collective_flag) != 0;
-    if (!of_collective && notice.cookie != calc_cookie) {
-        if (end_slot(state, notice.cookie, notice.time)) {
-            run(state, ready);
-        }
-        return false;
+    if (notice.cookie < message_cookie) {
+        return end_slot(state, notice.cookie, notice.time) && run(state, next, ready);
     }
-    bool resumes = false;
+    Thread<Moment>& thread = thread_of(state, notice.cookie);
     if (thread.blocked == Blocked::end && thread.awaited == notice.op_index) {
         thread.ready_at = latest(thread.ready_at, notice.time);
-        resumes = true;
-    } else {
-        thread.last_end = latest(thread.last_end, notice.time);
-        resumes = --thread.outstanding == 0 && thread.blocked == Blocked::join;
-        thread.ready_at = resumes ? latest(thread.ready_at, thread.last_end) : thread.ready_at;
+        return run_thread(state, notice.cookie, next, ready);
     }
-    if (!resumes) {
+    thread.last_end = latest(thread.last_end, notice.time);
+    if (--thread.outstanding > 0 || thread.blocked != Blocked::join) {
         return false;
     }
-    if (&thread == &state.main) {
-        run(state, ready);
-    } else {
-        run_nonblocking(state, notice.cookie & ~collective_flag, ready);
-    }
-    return false;
+    thread.ready_at = latest(thread.ready_at, thread.last_end);
+    return run_thread(state, notice.cookie, next, ready);
 }
 
 /// Ends the op or collective in `slot`. Returns whether the rank can continue.
@@ -97,61 +91,107 @@ bool ProgramSource::end_slot(State<Moment>& state, std::uint32_t slot, const Mom
     return --state.main.outstanding == 0;
 }
 
+/// The rank itself goes on.
 template <class Moment>
-void ProgramSource::run(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const {
-    while (state.main.in_collective ? run_step(state, 0, ready) : run_instruction(state, ready)) {
+bool ProgramSource::run(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
+                        goal::ReadyOps<Cookie, Moment>& ready) const {
+    Then then = Then::goes_on;
+    while (then == Then::goes_on) {
+        then = state.main.in_collective ? run_step(state, 0, next) : run_instruction(state, next, ready);
     }
+    return then == Then::op_ready;
+}
+
+/// The thread of control to which a cookie belongs goes on.
+template <class Moment>
+bool ProgramSource::run_thread(State<Moment>& state, std::uint32_t cookie, goal::ReadyOp<Cookie, Moment>& next,
+                               goal::ReadyOps<Cookie, Moment>& ready) const {
+    const std::uint32_t thread = (cookie & collective_flag) != 0 ? cookie & ~collective_flag : 0;
+    return thread == 0 ? run(state, next, ready) : run_nonblocking(state, thread, next, ready);
 }
 
 template <class Moment>
-void ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread,
+bool ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread, goal::ReadyOp<Cookie, Moment>& next,
                                     goal::ReadyOps<Cookie, Moment>& ready) const {
-    while (state.nonblocking[thread - 1].in_collective && run_step(state, thread, ready)) {
+    Then then = Then::goes_on;
+    while (then == Then::goes_on) {
+        then = run_step(state, thread, next);
     }
-    const Thread<Moment>& finished = state.nonblocking[thread - 1];
-    if (!finished.in_collective && end_slot(state, finished.slot, finished.ready_at)) {
-        run(state, ready);
+    const Thread<Moment>& own = state.nonblocking[thread - 1];
+    if (own.in_collective) {
+        return then == Then::op_ready;
     }
+    return end_slot(state, own.slot, own.ready_at) && run(state, next, ready);
 }
 
-/// Executes one instruction of the rank. False if the rank has to wait.
+/// Makes an op of the rank itself ready.
 template <class Moment>
-bool ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOps<Cookie, Moment>& ready) const {
+[[gnu::always_inline]] inline void ProgramSource::make_ready(State<Moment>& state, const Instruction& instruction,
+                                                             std::uint64_t size, std::uint32_t cookie,
+                                                             goal::ReadyOp<Cookie, Moment>& next) const {
+    Thread<Moment>& main = state.main;
+    const bool calc = instruction.kind == Instruction::Kind::calc;
+    const bool blocking = cookie >= message_cookie;
+    next.at = main.ready_at;
+    next.op.size = size;
+    next.op.peer = calc || instruction.peer == goal::any ? instruction.peer : instruction.peer + state.copy * base_;
+    next.op.tag = instruction.tag;
+    next.op.kind = calc                                          ? goal::OpKind::calc
+                   : instruction.kind == Instruction::Kind::send ? goal::OpKind::send
+                                                                 : goal::OpKind::recv;
+    next.op.cpu = 0;
+    next.op.nic = 0;
+    next.op.reduction = false;
+    // No op ends before it starts, so the start of one for whose end the rank waits matters only to derivatives.
+    next.op.start_has_successors = !calc && (!blocking || !std::is_same_v<Moment, Time>);
+    next.op.end_has_successors = true;
+    next.op_index = main.next_op_index;
+    next.cookie = cookie;
+    main.blocked = blocking ? Blocked::end : Blocked::start;
+    main.awaited = main.next_op_index++;
+}
+
+/// Executes one instruction of the rank.
+template <class Moment>
+auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
+                                    goal::ReadyOps<Cookie, Moment>& ready) const -> Then {
     Thread<Moment>& main = state.main;
     const RankProgram& program = program_of(state);
-    if (main.at == program.instructions.size()) {
+    std::uint64_t ns = 0;
+    const Instruction* const instruction = program.instructions.next(state.position, ns);
+    if (instruction == nullptr) {
         main.blocked = Blocked::done;
-        return false;
+        return Then::waits;
     }
-    const Instruction& instruction = program.instructions[main.at++];
-    switch (instruction.kind) {
+    switch (instruction->kind) {
         case Instruction::Kind::calc:
-            main.blocked = Blocked::end;
-            main.awaited = main.next_op_index;
-            ready.push_back({main.ready_at, op_of(state.copy, instruction), main.next_op_index++, calc_cookie});
-            return false;
+            make_ready(state, *instruction, ns, calc_cookie, next);
+            return Then::op_ready;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
-            state.slots[instruction.slot] = {};
-            main.blocked = Blocked::start;
-            main.awaited = main.next_op_index;
-            ready.push_back({main.ready_at, op_of(state.copy, instruction), main.next_op_index++, instruction.slot});
-            return false;
+            if (instruction->blocking) {
+                make_ready(state, *instruction, instruction->size, message_cookie, next);
+            } else {
+                state.slots[instruction->slot] = {};
+                make_ready(state, *instruction, instruction->size, instruction->slot, next);
+            }
+            return Then::op_ready;
         case Instruction::Kind::wait:
-            return wait(state, program, instruction);
+            return wait(state, program, *instruction) ? Then::goes_on : Then::waits;
         case Instruction::Kind::collective:
-            if (instruction.slot != no_slot) {
-                begin_nonblocking(state, instruction, ready);
-                return true;
+            if (instruction->slot != no_slot) {
+                begin_nonblocking(state, *instruction, ready);
+                return Then::goes_on;
             }
             main.in_collective = true;
-            main.site = instruction.begin;
+            main.site = instruction->begin;
+            main.tag = next_tag(program.collectives[main.site], state.begun);
             main.step = 0;
             main.outstanding = 0;
             main.last_end = Moment{};
-            return true;
+            return Then::goes_on;
     }
-    return false;
+    return Then::waits;
 }
 
 template <class Moment>
@@ -171,10 +211,11 @@ bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const
     return main.outstanding == 0;
 }
 
-/// Executes one step of a collective. False if its thread has to wait, or a nonblocking collective is done.
+/// Executes one step of a collective. Its thread goes on if the collective of the rank itself is done, and waits if a
+/// nonblocking one is.
 template <class Moment>
-bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
-                             goal::ReadyOps<Cookie, Moment>& ready) const {
+auto ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
+                             goal::ReadyOp<Cookie, Moment>& next) const -> Then {
     Thread<Moment>& thread = thread_index == 0 ? state.main : state.nonblocking[thread_index - 1];
     const CollectiveSite& site = program_of(state).collectives[thread.site];
     const auto [call, step_function] = call_of(state.copy, site);
@@ -182,26 +223,29 @@ bool ProgramSource::run_step(State<Moment>& state, std::uint32_t thread_index,
     if (step.kind == Step::Kind::join || step.kind == Step::Kind::done) {
         if (thread.outstanding > 0) {
             thread.blocked = Blocked::join;
-            return false;
+            return Then::waits;
         }
         thread.ready_at = latest(thread.ready_at, thread.last_end);
         if (step.kind == Step::Kind::done) {
             thread.in_collective = false;
             thread.blocked = Blocked::done;
-            return thread_index == 0;
+            return thread_index == 0 ? Then::goes_on : Then::waits;
         }
     }
     thread.step = step.after(thread.step);
     if (step.kind != Step::Kind::op) {
-        return true;
+        return Then::goes_on;
     }
     const bool calc = step.op_kind == goal::OpKind::calc;
     thread.blocked = calc ? Blocked::end : step.joins ? Blocked::join : Blocked::start;
     thread.outstanding += calc ? 0 : 1;
     thread.awaited = thread.next_op_index;
-    ready.push_back(
-        {thread.ready_at, op_of(state.copy, site, step.op()), thread.next_op_index++, collective_flag | thread_index});
-    return false;
+    next.at = thread.ready_at;
+    next.op = op_of(state.copy, site, thread.tag, step.op());
+    next.op.start_has_successors = thread.blocked == Blocked::start;
+    next.op_index = thread.next_op_index++;
+    next.cookie = collective_flag | thread_index;
+    return Then::op_ready;
 }
 
 /// Starts a nonblocking collective: it gets a thread of its own, and its ops get the next op indices.
@@ -217,12 +261,19 @@ void ProgramSource::begin_nonblocking(State<Moment>& state, const Instruction& i
     state.slots[instruction.slot] = {};
     state.nonblocking[index] = {.in_collective = true,
                                 .site = instruction.begin,
+                                .tag = next_tag(program_of(state).collectives[instruction.begin], state.begun),
                                 .next_op_index = state.main.next_op_index,
                                 .slot = instruction.slot,
                                 .ready_at = state.main.ready_at};
     state.main.next_op_index += count_ops(state.copy, program_of(state).collectives[instruction.begin]);
     // The rank itself is not waiting, so no step resumes it.
-    while (state.nonblocking[index].in_collective && run_step(state, index + 1, ready)) {
+    goal::ReadyOp<Cookie, Moment> next;
+    Then then = Then::goes_on;
+    while (then == Then::goes_on) {
+        then = run_step(state, index + 1, next);
+    }
+    if (then == Then::op_ready) {
+        ready.push_back(next);
     }
     const Thread<Moment>& begun = state.nonblocking[index];
     if (!begun.in_collective) {
@@ -234,6 +285,7 @@ template <class Moment, class Archive>
 void ProgramSource::serialise(std::uint32_t /*rank*/, State<Moment>& state, Archive& archive) const {
     archive(state.base);
     archive(state.copy);
+    archive(state.position);
     archive(state.main);
     auto nonblocking = static_cast<std::uint32_t>(state.nonblocking.size());
     archive(nonblocking);
@@ -249,6 +301,14 @@ void ProgramSource::serialise(std::uint32_t /*rank*/, State<Moment>& state, Arch
     for (Slot<Moment>& slot : state.slots) {
         archive(slot);
     }
+    std::uint32_t counters = state.begun.size();
+    archive(counters);
+    if constexpr (Archive::is_loading) {
+        state.begun.assign(counters, 0);
+    }
+    for (std::uint32_t& begun : state.begun) {
+        archive(begun);
+    }
 }
 
 template <class Moment>
@@ -259,8 +319,8 @@ std::optional<goal::StopPosition> ProgramSource::stop_position(std::uint32_t /*r
     }
     return goal::StopPosition{
         .kind = state.main.in_collective ? goal::StopPosition::Kind::collective : goal::StopPosition::Kind::instruction,
-        .at = state.main.at,
-        .of = static_cast<std::uint32_t>(program_of(state).instructions.size())};
+        .at = state.position.number,
+        .of = program_of(state).instructions.size()};
 }
 
 }  // namespace idlewave::collectives

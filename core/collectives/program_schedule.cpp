@@ -13,12 +13,11 @@ class ProgramExpansion {
         : source_(source),
           copy_(rank / source.base_),
           program_(source.program_->ranks[rank % source.base_]),
-          slots_(program_.slots) {}
+          slots_(program_.slots),
+          begun_(program_.counters) {}
 
     goal::RankSchedule run() {
-        for (const Instruction& instruction : program_.instructions) {
-            add(instruction);
-        }
+        program_.instructions.each([this](const Instruction& instruction) { add(instruction); });
         return out_.take();
     }
 
@@ -31,8 +30,12 @@ class ProgramExpansion {
             case Instruction::Kind::send:
             case Instruction::Kind::recv: {
                 const goal::OpIndex op_index = out_.add(source_.op_of(copy_, instruction), out_.conditions());
-                slots_[instruction.slot] = {{op_index, goal::Edge::end}};
                 out_.conditions() = {{op_index, goal::Edge::start}};
+                if (instruction.blocking) {
+                    Expansion::merge(out_.conditions(), {{op_index, goal::Edge::end}});
+                } else {
+                    slots_[instruction.slot] = {{op_index, goal::Edge::end}};
+                }
                 break;
             }
             case Instruction::Kind::wait:
@@ -49,8 +52,9 @@ class ProgramExpansion {
     void collective(const Instruction& instruction) {
         const CollectiveSite& site = program_.collectives[instruction.begin];
         const auto [call, step] = source_.call_of(copy_, site);
+        const std::uint32_t tag = ProgramSource::next_tag(site, begun_);
         Expansion::Conditions conditions =
-            out_.add_collective(step, call, [&](const goal::Op& op) { return source_.op_of(copy_, site, op); });
+            out_.add_collective(step, call, [&](const goal::Op& op) { return source_.op_of(copy_, site, tag, op); });
         (instruction.slot == no_slot ? out_.conditions() : slots_[instruction.slot]) = std::move(conditions);
     }
 
@@ -59,6 +63,7 @@ class ProgramExpansion {
     const RankProgram& program_;
     Expansion out_;
     std::vector<Expansion::Conditions> slots_;
+    std::vector<std::uint32_t> begun_;  ///< collectives, by counter
 };
 
 goal::RankSchedule ProgramSource::rank_schedule(std::uint32_t rank) const {

@@ -54,6 +54,10 @@ class Graph {
     [[gnu::always_inline]] void prefetch(std::uint32_t rank, const State<Moment>& state) const {
         blocks_[rank].prefetch(state.near());
     }
+    template <class Moment>
+    [[gnu::always_inline]] void prefetch_further(std::uint32_t rank, const State<Moment>& state) const {
+        blocks_[rank].prefetch_shape(state.near());
+    }
 
     [[nodiscard]] OpIndex size(std::uint32_t rank) const { return block(rank).size(); }
     [[nodiscard]] Op op(std::uint32_t rank, OpIndex op_index) const { return block(rank).op(op_index); }

@@ -234,6 +234,11 @@ class RankBlock {
         __builtin_prefetch(stream() + std::uint64_t{op_index} * 2);  // most entries are about two bytes long
     }
 
+    /// Brings the shape of an op into the cache, once `prefetch` has brought the op.
+    [[gnu::always_inline]] void prefetch_shape(OpIndex op_index) const {
+        __builtin_prefetch(words_ + header_words + 2 * op_word::shape(op_words_[op_index]));
+    }
+
     [[nodiscard]] Limits limits() const;
 
     [[nodiscard]] std::string label(OpIndex op_index) const;

@@ -64,6 +64,8 @@ class Dependencies {
                 next.op.cpu = receive.op.cpu;
                 next.op.nic = receive.op.nic;
                 next.op.reduction = false;
+                next.op.start_has_successors = true;  // perhaps
+                next.op.end_has_successors = true;
                 next.op_index = receive.op_index + 1;
                 next.cookie = receive.cookie;
                 next.exchange.send_to = goal::no_rank;

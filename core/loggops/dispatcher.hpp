@@ -282,8 +282,8 @@ class Dispatcher {
         const std::uint32_t handle = request.handle;
         switch (request.kind) {
             case RequestKind::receive_expected:
-                ops_.end(ops_.ended_at(request.ready,
-                                       parts().reception().receive_expected(parts().current, request, now)));
+                ops_.end(
+                    ops_.ended_at(request.ready, parts().reception().receive_expected(parts().current, request, now)));
                 break;
             case RequestKind::receive_unexpected:
             case RequestKind::receive_request_to_send:

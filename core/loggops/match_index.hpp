@@ -14,9 +14,6 @@ namespace idlewave::loggops {
 
 inline constexpr std::uint32_t no_position = 0xffffffff;
 
-/// The source of an entry that no longer waits. No rank has this number: a schedule has at most 2^32 - 2 ranks.
-inline constexpr std::uint32_t no_source = goal::any - 1;
-
 /// The source and the tag of an entry of a match list, each of which may be `any`, in one word.
 using MatchKey = std::uint64_t;
 constexpr MatchKey match_key(std::uint32_t source, std::uint32_t tag) {
@@ -24,8 +21,8 @@ constexpr MatchKey match_key(std::uint32_t source, std::uint32_t tag) {
 }
 
 /// Positions in a match list by the keys of their entries: a hash table with linear probing, of four bytes a slot. The
-/// keys are those in the list: functions get `key_of`, which gives the key of a position, or another one than any that
-/// is looked up if the entry no longer waits. The positions of one key are added in their order and taken oldest first.
+/// keys are those in the list: functions get `entries`, of which `key(position)` is the key of an entry, also of one
+/// that no longer waits, and `waits(position)` says whether it does. The positions of a key are added in their order.
 class PositionsByKey {
   public:
     /// Forgets all positions, and makes room for `keys` keys; with more the table grows.
@@ -36,86 +33,104 @@ class PositionsByKey {
 
     /// Brings a key's slot into the cache.
     [[gnu::always_inline]] void prefetch(MatchKey key) const { __builtin_prefetch(slots_.data() + home_of(key)); }
-
     /// A position where a key probably is, if it is in the table.
     [[nodiscard]] std::uint32_t probable(MatchKey key) const { return position_in(slots_[home_of(key)]); }
 
-    template <class KeyOf>
-    void add(MatchKey key, std::uint32_t position, KeyOf key_of) {
-        if (4 * (std::size_t{used_} + 1) > 3 * slots_.size()) [[unlikely]] {
-            grow(key_of);
+    template <class Entries>
+    void add(MatchKey key, std::uint32_t position, Entries entries) {
+        while (4 * (std::size_t{used_} + 1) > 3 * slots_.size() || position + 1 > position_mask_) [[unlikely]] {
+            grow(entries);
         }
-        std::uint32_t& slot = slot_of(key, key_of);
+        std::uint32_t& slot = slot_of(key, entries);
         if (slot == unused) {
             ++used_;
-            slot = position + 1;
+            slot = mark_of(key) | (position + 1);
+        } else if ((slot & several) == 0 && !entries.waits(position_in(slot))) {
+            slot = mark_of(key) | (position + 1);
         } else {
             append(slot, position);
         }
     }
 
     /// The oldest position with that key whose entry still waits, or no_position.
-    template <class KeyOf>
-    [[nodiscard]] std::uint32_t oldest(MatchKey key, KeyOf key_of) {
-        const std::uint32_t slot = slot_of(key, key_of);
-        if (slot == unused) {
-            return no_position;
-        }
-        const std::uint32_t youngest = position_in(slot);
-        if ((slot & several) == 0) {
-            return youngest;
-        }
-        std::uint32_t oldest = next_[youngest];
-        while (key_of(oldest) != key) {
-            oldest = next_[oldest];
-        }
-        next_[youngest] = oldest;
-        return oldest;
+    template <class Entries>
+    [[nodiscard]] std::uint32_t oldest(MatchKey key, Entries entries) {
+        const std::uint32_t slot = slot_of(key, entries);
+        return slot == unused ? no_position : oldest_in(slot, entries);
     }
 
   private:
     // A slot has the youngest position of a key, plus one, and whether there were several: these are a ring, in which
-    // the youngest leads to the oldest. As an older one is always taken first, none waits if the youngest does not.
+    // the youngest leads to the oldest. In the bits that no position needs, it has a mark of its key, so that entries
+    // with other keys are seldom read.
     static constexpr std::uint32_t unused = 0;
     static constexpr std::uint32_t several = 0x80000000;
 
-    [[nodiscard]] static std::uint32_t position_in(std::uint32_t slot) { return (slot & ~several) - 1; }
+    [[nodiscard]] std::uint32_t position_in(std::uint32_t slot) const { return (slot & position_mask_) - 1; }
 
+    /// A list has no more than about twice as many positions as entries that wait (MatchList::add), so its positions
+    /// need two bits more than its slots.
     void set_slots(std::size_t count) {
         slots_.assign(count, unused);
-        shift_ = static_cast<std::uint8_t>(64 - std::countr_zero(count));
+        const int bits = std::countr_zero(count);
+        shift_ = static_cast<std::uint8_t>(64 - bits);
+        position_mask_ = static_cast<std::uint32_t>((std::uint64_t{1} << std::min(bits + 2, 31)) - 1);
         used_ = 0;
     }
 
-    /// The number of the slot in which a key belongs, unless others are there.
-    [[nodiscard]] std::size_t home_of(MatchKey key) const {
+    [[nodiscard]] static std::uint64_t hash_of(MatchKey key) {
         constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
-        return key * odd >> shift_;
+        return key * odd;
+    }
+    /// The number of the slot in which a key belongs, unless others are there.
+    [[nodiscard]] std::size_t home_of(MatchKey key) const { return hash_of(key) >> shift_; }
+    /// Bits of the hash that do not choose the home, where a slot has room for them.
+    [[nodiscard]] std::uint32_t mark_of(MatchKey key) const {
+        return static_cast<std::uint32_t>(hash_of(key) >> 8) & ~(several | position_mask_);
     }
 
     /// The slot of a key, or the unused one for it.
-    template <class KeyOf>
-    [[nodiscard]] std::uint32_t& slot_of(MatchKey key, KeyOf key_of) {
+    template <class Entries>
+    [[nodiscard]] std::uint32_t& slot_of(MatchKey key, Entries entries) {
+        const std::uint32_t mark = mark_of(key);
+        const std::uint32_t mask = ~(several | position_mask_);
         std::size_t i = home_of(key);
-        while (slots_[i] != unused && key_of(position_in(slots_[i])) != key) {
+        while (slots_[i] != unused && ((slots_[i] & mask) != mark || entries.key(position_in(slots_[i])) != key)) {
             i = (i + 1) & (slots_.size() - 1);
         }
         return slots_[i];
     }
 
-    /// Slots whose entries no longer wait stay until then.
-    template <class KeyOf>
-    void grow(KeyOf key_of) {
+    /// The oldest position of a slot whose entry still waits, or no_position. Those before it leave the ring.
+    template <class Entries>
+    [[nodiscard]] std::uint32_t oldest_in(std::uint32_t slot, Entries entries) {
+        const std::uint32_t youngest = position_in(slot);
+        std::uint32_t oldest = youngest;
+        if ((slot & several) != 0) {
+            oldest = next_[youngest];
+            while (oldest != youngest && !entries.waits(oldest)) {
+                oldest = next_[oldest];
+            }
+            next_[youngest] = oldest;
+        }
+        return entries.waits(oldest) ? oldest : no_position;
+    }
+
+    /// Keys of which no entry waits leave the table.
+    template <class Entries>
+    void grow(Entries entries) {
         const LargeVector<std::uint32_t> old = std::move(slots_);
+        const std::uint32_t old_mask = position_mask_;
         set_slots(2 * old.size());
         for (const std::uint32_t slot : old) {
-            const MatchKey key = slot == unused ? match_key(no_source, 0) : key_of(position_in(slot));
-            if (key >> 32 != no_source) {
+            const std::uint32_t moved = (slot & several) | (slot & old_mask);
+            if (slot != unused && oldest_in(moved, entries) != no_position) {
+                const MatchKey key = entries.key(position_in(moved));
                 std::size_t i = home_of(key);
                 while (slots_[i] != unused) {
                     i = (i + 1) & (slots_.size() - 1);
                 }
-                slots_[i] = slot;
+                slots_[i] = moved | mark_of(key);
                 ++used_;
             }
         }
@@ -130,12 +145,13 @@ class PositionsByKey {
             next_[youngest] = youngest;
         }
         next_[position] = std::exchange(next_[youngest], position);
-        slot = (position + 1) | several;
+        slot = (slot & ~position_mask_) | several | (position + 1);
     }
 
     LargeVector<std::uint32_t> slots_;  ///< a power of two, a quarter of them unused at least
     LargeVector<std::uint32_t> next_;   ///< by position: of a key with several the next younger one
     std::uint32_t used_ = 0;
+    std::uint32_t position_mask_ = 0;
     std::uint8_t shift_ = 63;
 };
 
@@ -149,9 +165,9 @@ class PostedReceiveIndex {
     }
     static bool extend_for(std::uint32_t /*source*/, std::uint32_t /*tag*/) { return false; }
 
-    template <class KeyOf>
-    void add(std::uint32_t source, std::uint32_t tag, std::uint32_t position, KeyOf key_of) {
-        positions_.add(match_key(source, tag), position, key_of);
+    template <class Entries>
+    void add(std::uint32_t source, std::uint32_t tag, std::uint32_t position, Entries entries) {
+        positions_.add(match_key(source, tag), position, entries);
         wild_ = wild_ || source == goal::any || tag == goal::any;
     }
     void prefetch(std::uint32_t source, std::uint32_t tag) const { positions_.prefetch(match_key(source, tag)); }
@@ -164,10 +180,10 @@ class PostedReceiveIndex {
         wild_ = false;
     }
 
-    template <class KeyOf>
-    std::uint32_t oldest(std::uint32_t source, std::uint32_t tag, KeyOf key_of) {
+    template <class Entries>
+    std::uint32_t oldest(std::uint32_t source, std::uint32_t tag, Entries entries) {
         const auto with_key = [&](std::uint32_t s, std::uint32_t t) {
-            return positions_.oldest(match_key(s, t), key_of);
+            return positions_.oldest(match_key(s, t), entries);
         };
         if (!wild_) {
             return with_key(source, tag);
@@ -198,13 +214,13 @@ class UnexpectedMessageIndex {
         return true;
     }
 
-    template <class KeyOf>
-    void add(std::uint32_t source, std::uint32_t tag, std::uint32_t position, KeyOf key_of) {
-        positions_.add(match_key(source, tag), position, key_of);
+    template <class Entries>
+    void add(std::uint32_t source, std::uint32_t tag, std::uint32_t position, Entries entries) {
+        positions_.add(match_key(source, tag), position, entries);
         without_tag_ += tag == goal::any ? 1 : 0;
         if (wild_ != nullptr) {
-            wild_->by_tag.add(match_key(goal::any, tag), position, without_source(key_of));
-            wild_->by_source.add(match_key(source, goal::any), position, without_tag(key_of));
+            wild_->by_tag.add(match_key(goal::any, tag), position, WithoutSource<Entries>{entries});
+            wild_->by_source.add(match_key(source, goal::any), position, WithoutTag<Entries>{entries});
         }
     }
 
@@ -218,13 +234,14 @@ class UnexpectedMessageIndex {
         }
     }
 
-    template <class KeyOf>
-    std::uint32_t oldest(std::uint32_t source, std::uint32_t tag, KeyOf key_of) {
+    template <class Entries>
+    std::uint32_t oldest(std::uint32_t source, std::uint32_t tag, Entries entries) {
         const MatchKey key = match_key(source, tag);
         if (source == goal::any) {
-            return wild_->by_tag.oldest(key, without_source(key_of));
+            return wild_->by_tag.oldest(key, WithoutSource<Entries>{entries});
         }
-        return tag == goal::any ? wild_->by_source.oldest(key, without_tag(key_of)) : positions_.oldest(key, key_of);
+        return tag == goal::any ? wild_->by_source.oldest(key, WithoutTag<Entries>{entries})
+                                : positions_.oldest(key, entries);
     }
 
   private:
@@ -233,17 +250,21 @@ class UnexpectedMessageIndex {
         PositionsByKey by_source;
     };
 
-    template <class KeyOf>
-    [[nodiscard]] static auto without_source(KeyOf key_of) {
-        return [key_of](std::uint32_t position) {
-            const MatchKey key = key_of(position);
-            return key >> 32 == no_source ? key : match_key(goal::any, static_cast<std::uint32_t>(key));
-        };
-    }
-    template <class KeyOf>
-    [[nodiscard]] static auto without_tag(KeyOf key_of) {
-        return [key_of](std::uint32_t position) { return key_of(position) | goal::any; };
-    }
+    /// The entries with keys that have only a tag, or only a source.
+    template <class Entries>
+    struct WithoutSource {
+        Entries entries;
+        [[nodiscard]] MatchKey key(std::uint32_t position) const {
+            return match_key(goal::any, static_cast<std::uint32_t>(entries.key(position)));
+        }
+        [[nodiscard]] bool waits(std::uint32_t position) const { return entries.waits(position); }
+    };
+    template <class Entries>
+    struct WithoutTag {
+        Entries entries;
+        [[nodiscard]] MatchKey key(std::uint32_t position) const { return entries.key(position) | goal::any; }
+        [[nodiscard]] bool waits(std::uint32_t position) const { return entries.waits(position); }
+    };
 
     PositionsByKey positions_;
     std::unique_ptr<Wild> wild_;

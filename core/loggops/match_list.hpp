@@ -17,11 +17,10 @@ template <class Value, class Index>
 class MatchList {
   public:
     struct Entry {
-        std::uint32_t source = 0;  ///< may be `any`; `no_source` once the entry no longer waits
+        std::uint32_t source = 0;  ///< may be `any`
         std::uint32_t tag = 0;     ///< may be `any`
-        Value value = {};
-
-        [[nodiscard]] bool waits() const { return source != no_source; }
+        [[no_unique_address]] Value value = {};
+        bool waits = true;  ///< false once the entry was taken; in the padding of a receive
     };
 
     [[nodiscard]] bool empty() const { return waiting_ == 0; }
@@ -31,10 +30,10 @@ class MatchList {
         if (entries_.size() >= 2 * std::size_t{waiting_} + shortest_index) {
             compact();
         }
-        entries_.push_back({source, tag, value});
+        entries_.push_back({.source = source, .tag = tag, .value = value});
         ++waiting_;
         if (indexed_) {
-            index_.add(source, tag, static_cast<std::uint32_t>(entries_.size() - 1), key_of());
+            index_.add(source, tag, static_cast<std::uint32_t>(entries_.size() - 1), keys());
         }
     }
 
@@ -46,12 +45,12 @@ class MatchList {
             return false;
         }
         value = entries_[position].value;
-        entries_[position].source = no_source;
+        entries_[position].waits = false;
         if (--waiting_ == 0) {
             clear();
             return true;
         }
-        while (!entries_[first_].waits()) {
+        while (!entries_[first_].waits) {
             ++first_;
         }
         return true;
@@ -84,7 +83,7 @@ class MatchList {
     template <class Use>
     void each(Use use) const {
         for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits()) {
+            if (entries_[i].waits) {
                 use(entries_[i]);
             }
         }
@@ -93,16 +92,19 @@ class MatchList {
   private:
     static constexpr std::size_t shortest_index = 24;
 
-    /// What gives the index the key of a position.
-    [[nodiscard]] auto key_of() const {
-        return [entries = entries_.data()](std::uint32_t position) {
+    /// What the index needs to know of the entries.
+    struct Keys {
+        const Entry* entries;
+        [[nodiscard]] MatchKey key(std::uint32_t position) const {
             return match_key(entries[position].source, entries[position].tag);
-        };
-    }
+        }
+        [[nodiscard]] bool waits(std::uint32_t position) const { return entries[position].waits; }
+    };
+    [[nodiscard]] Keys keys() const { return {entries_.data()}; }
 
     [[nodiscard]] bool agrees(std::uint32_t position, std::uint32_t source, std::uint32_t tag) const {
         const Entry& entry = entries_[position];
-        return entry.waits() && goal::matches(entry.source, source) && goal::matches(entry.tag, tag);
+        return entry.waits && goal::matches(entry.source, source) && goal::matches(entry.tag, tag);
     }
 
     [[nodiscard]] std::uint32_t find(std::uint32_t source, std::uint32_t tag) {
@@ -125,7 +127,7 @@ class MatchList {
         if (index_.extend_for(source, tag)) {
             fill_index();
         }
-        return index_.oldest(source, tag, key_of());
+        return index_.oldest(source, tag, keys());
     }
 
     [[nodiscard]] std::uint32_t look_through(std::uint32_t source, std::uint32_t tag) const {
@@ -145,8 +147,8 @@ class MatchList {
     void fill_index() {
         index_.clear(waiting_);
         for (std::uint32_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits()) {
-                index_.add(entries_[i].source, entries_[i].tag, i, key_of());
+            if (entries_[i].waits) {
+                index_.add(entries_[i].source, entries_[i].tag, i, keys());
             }
         }
     }
@@ -155,7 +157,7 @@ class MatchList {
     void compact() {
         std::size_t count = 0;
         for (std::size_t i = first_; i < entries_.size(); ++i) {
-            if (entries_[i].waits()) {
+            if (entries_[i].waits) {
                 entries_[count++] = entries_[i];
             }
         }

@@ -53,11 +53,8 @@ struct ReceiveSlot {
     [[nodiscard]] bool posted() const { return state == State::posted; }
     [[nodiscard]] bool end_pending() const { return state == State::end_pending; }
     [[nodiscard]] StartedOp<Cookie> op() const {
-        return {.op_index = op_index,
-                .cookie = cookie,
-                .cpu = cpu,
-                .nic = nic,
-                .end_has_successors = end_has_successors};
+        return {
+            .op_index = op_index, .cookie = cookie, .cpu = cpu, .nic = nic, .end_has_successors = end_has_successors};
     }
 
     /// Whether a message from `from` with `with_tag` matches the receive.

@@ -89,9 +89,8 @@ class OpExecution {
     /// What the parts need to know of an op that starts.
     [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
         if constexpr (S::single_cpu_and_nic) {
-            return {.op_index = ready.op_index,
-                    .cookie = ready.cookie,
-                    .end_has_successors = ready.op.end_has_successors};
+            return {
+                .op_index = ready.op_index, .cookie = ready.cookie, .end_has_successors = ready.op.end_has_successors};
         } else {
             return {.op_index = ready.op_index,
                     .cookie = ready.cookie,

@@ -17,6 +17,16 @@ void serialise(Archive& archive, StartedOp<Cookie>& op) {
     archive(op.cookie);
     archive(op.cpu);
     archive(op.nic);
+    archive(op.end_has_successors);
+}
+
+/// Of an op, whether others wait for its start and its end.
+template <class Archive>
+void serialise_successors(Archive& archive, goal::Op& op) {
+    std::uint8_t bits = (op.start_has_successors ? 1 : 0) | (op.end_has_successors ? 2 : 0);
+    archive(bits);
+    op.start_has_successors = (bits & 1) != 0;
+    op.end_has_successors = (bits & 2) != 0;
 }
 
 template <class Archive, class Cookie, class Moment>
@@ -83,6 +93,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op.nic);
     }
     if (request.kind == RequestKind::receive_expected) {
+        serialise_successors(archive, ready.op);
         archive(ready.op_index);
         archive(ready.cookie);
     }
@@ -96,6 +107,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         bool reduction = ready.op.reduction;  // NOLINT(misc-const-correctness): a deserialiser writes to it
         archive(reduction);
         ready.op.reduction = reduction;
+        serialise_successors(archive, ready.op);
         archive(ready.op_index);
         archive(ready.cookie);
     }

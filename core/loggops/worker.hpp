@@ -84,11 +84,15 @@ class RankWorker {
             parts().matching.prefetch_posted(rank.match, source, message.tag);
         }
     }
-    [[gnu::always_inline]] void prefetch_found(const State& rank, std::uint32_t source, const Payload& message) const {
-        parts().matching.prefetch_match(rank.match, source, message.tag);
-    }
     [[gnu::always_inline]] void prefetch_for_timer(const State& rank) const {
         parts().agenda.prefetch_requests(rank.requests);
+    }
+    [[gnu::always_inline]] void prefetch_further(const State& rank, std::uint32_t r, std::uint32_t source,
+                                                 const Payload& message) const {
+        if constexpr (requires { parts().tables.source.prefetch_further(r, rank.source); }) {
+            parts().tables.source.prefetch_further(r, rank.source);
+        }
+        parts().matching.prefetch_match(rank.match, source, message.tag);
     }
 
     // ---- serialised ranks, for rollback, migration and checkpoints

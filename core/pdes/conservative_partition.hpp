@@ -213,6 +213,12 @@ class ConservativePartition {
                 worker_.prefetch_for_event(block[event.lp].state, event.source, delivery_.payload_of(event));
             }
         };
+        const auto fetch_further = [this, block, number_of](const QueuedEvent& event) {
+            if (event.source != QueuedEvent::timer) {
+                worker_.prefetch_further(block[event.lp].state, number_of(event.lp), event.source,
+                                         delivery_.payload_of(event));
+            }
+        };
         const auto execute_lp = [this, block, number_of, first_slot, begins, counts_communication,
                                  &context](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
             const std::uint32_t index = events.front().lp;
@@ -222,12 +228,7 @@ class ConservativePartition {
             }
             execute(context, first_slot + index, events, begins);
         };
-        const auto fetch_found = [this, block](const QueuedEvent& event) {
-            if (event.source != QueuedEvent::timer) {
-                worker_.prefetch_found(block[event.lp].state, event.source, delivery_.payload_of(event));
-            }
-        };
-        each_lp_of_block(block_.events(), execute_lp, fetch_lp, fetch_state, fetch_for_event, fetch_found);
+        each_lp_of_block(block_.events(), execute_lp, fetch_lp, fetch_state, fetch_for_event, fetch_further);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.

@@ -209,8 +209,8 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 /// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`: for the event
 ///   list of a model without a lookahead.
 /// - `prefetch_lp` brings memory outside of the LP's state, to which its number leads, into the cache; later
-///   `prefetch_state` that to which the state leads; and at last `prefetch_for_event` that to which this leads for an
-///   event, or `prefetch_for_timer` for an LP without one.
+///   `prefetch_state` that to which the state leads; then `prefetch_for_event` that to which this leads for an event,
+///   or `prefetch_for_timer` for an LP without one; and at last `prefetch_further` what these have led to.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.
@@ -229,6 +229,7 @@ concept WindowModel =
         worker.prefetch_state(state, lp);
         worker.prefetch_for_event(state, events.front().source, *events.front().payload);
         worker.prefetch_for_timer(state);
+        worker.prefetch_further(state, lp, events.front().source, *events.front().payload);
         { worker.executed() } -> std::same_as<std::uint64_t&>;
         { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
         { model.lookahead() } -> std::convertible_to<Time>;

@@ -61,13 +61,18 @@ constexpr std::array<const char*, traced_collectives> collective_names{
     "alltoallw",  "reduce_scatter", "reduce_scatter_block",
     "scan",       "exscan",         "neighbor collective"};
 
-const CallInfo* find(Call call) {
-    for (const CallInfo& entry : call_infos) {
-        if (entry.call == call) {
-            return &entry;
-        }
+/// By number of the call, where in `call_infos` it is, plus one.
+constexpr auto positions = [] {
+    std::array<std::uint8_t, static_cast<std::size_t>(Call::collectives)> found{};
+    for (std::size_t i = 0; i < call_infos.size(); ++i) {
+        found[static_cast<std::size_t>(call_infos[i].call)] = static_cast<std::uint8_t>(i + 1);
     }
-    return nullptr;
+    return found;
+}();
+
+const CallInfo* find(Call call) {
+    const auto number = static_cast<std::size_t>(call);
+    return number >= positions.size() || positions[number] == 0 ? nullptr : &call_infos[positions[number] - 1];
 }
 
 }  // namespace

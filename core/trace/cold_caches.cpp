@@ -44,6 +44,9 @@ Time ColdCaches::buffer_time(std::uint64_t size) const {
 }
 
 std::int64_t CacheUse::call() {
+    if (costs_.calls.empty()) {
+        return 0;
+    }
     const std::int64_t computed = computed_ - at_call_;
     at_call_ = computed_;
     return quotient(costs_.call_time(computed), picoseconds_per_nanosecond);

@@ -109,17 +109,37 @@ void RankConverter::collective(const TraceRecord& r) {
     if (communicator.intercommunicator) {
         fail(r, "is a collective on an intercommunicator, for which there is no algorithm yet");
     }
-    collectives::Instruction instruction{.kind = collectives::Instruction::Kind::collective,
-                                         .begin = static_cast<std::uint32_t>(program_.collectives.size())};
     const std::size_t sizes_at = blocking ? 2 : 3;
-    program_.collectives.push_back(site_of(r, sizes_at));
-    compute_in_cold_caches(cache_use_.call() +
-                           use_buffers(program_.collectives.back(), r.number(sizes_at), r.number(sizes_at + 1)));
+    collectives::Instruction instruction{.kind = collectives::Instruction::Kind::collective,
+                                         .begin = number_of(site_of(r, sizes_at))};
+    compute_in_cold_caches(cache_use_.call() + use_buffers(program_.collectives[instruction.begin], r.number(sizes_at),
+                                                           r.number(sizes_at + 1)));
     if (!blocking) {
         instruction.slot = new_slot();
         pending_[r.words[2]].push_back({.slot = instruction.slot});
     }
     program_.instructions.push_back(instruction);
+}
+
+/// The number of a collective among the different ones of the rank.
+std::uint32_t RankConverter::number_of(collectives::CollectiveSite site) {
+    std::size_t hash = std::hash<std::uint64_t>{}(site.bytes) ^ site.communicator << 8 ^ site.root << 16 ^
+                       static_cast<std::size_t>(site.collective);
+    for (const auto* counts : {&site.send_counts, &site.recv_counts}) {
+        for (const std::uint64_t count : *counts) {
+            hash = (hash ^ count) * 0x9e3779b97f4a7c15;  // of Fibonacci hashing
+        }
+    }
+    const auto [first, last] = known_collectives_.equal_range(hash);
+    const auto found =
+        std::find_if(first, last, [&](const auto& known) { return program_.collectives[known.second] == site; });
+    if (found != last) {
+        return found->second;
+    }
+    const auto number = static_cast<std::uint32_t>(program_.collectives.size());
+    known_collectives_.emplace(hash, number);
+    program_.collectives.push_back(std::move(site));
+    return number;
 }
 
 /// The extra time, in ns, of the rank's own vectors of a collective in cold caches. Of a v-variant with a list they are
@@ -212,7 +232,9 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
     site.step = algorithm_used.step;
     site.collective = operation;
     site.by_rules = chosen == options_.algorithms.end() && has_equal_counts(traced) && options_.rules.has(operation);
-    site.tag = Tags::of_collective(site.communicator, collectives_begun_[site.communicator]++);
+    site.tag = Tags::of_collectives(site.communicator);
+    site.counter = counters_.try_emplace(site.communicator, static_cast<std::uint32_t>(counters_.size())).first->second;
+    program_.counters = static_cast<std::uint32_t>(counters_.size());
     return site;
 }
 

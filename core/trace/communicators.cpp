@@ -19,11 +19,14 @@ Communicators::Communicators(const Trace& trace) {
         self_groups_.push_back({{rank}, false});
     }
     for (const RankTrace& rank : trace.ranks) {
-        for (const TraceRecord& record : rank.records()) {
+        if (!rank.defines_communicators()) {
+            continue;
+        }
+        rank.each([&](const TraceRecord& record) {
             if (record.call == Call::comm_def && (record.info & 1) != 0) {
                 define(rank, record);
             }
-        }
+        });
     }
 }
 
@@ -58,8 +61,7 @@ const Communicators::Group* Communicators::find(std::uint64_t id, std::uint32_t 
         return nullptr;
     }
     for (const Group& group : found->second) {
-        const bool member = std::find(group.members.begin(), group.members.end(), rank) != group.members.end();
-        if (!group.intercommunicator || !member) {
+        if (!group.intercommunicator || std::ranges::find(group.members, rank) == group.members.end()) {
             return &group;
         }
     }

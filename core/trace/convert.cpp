@@ -13,7 +13,7 @@ void check_complete(const RankTrace& trace) {
     const std::string who = trace.name() + ": rank " + std::to_string(header.rank);
     if (!header.finalized()) {
         throw InputError(who + (header.state == 2 ? " called MPI_Abort" : " never reached MPI_Finalize") +
-                         " and has recorded " + std::to_string(trace.records().size()) +
+                         " and has recorded " + std::to_string(trace.size()) +
                          " calls: expected the trace of a run that ended");
     }
     if (header.lost > 0) {

@@ -68,11 +68,11 @@ std::vector<CallRow> call_rows(const Trace& trace) {
     std::vector<CallRow> rows;
     for (const RankTrace& rank : trace.ranks) {
         Profiler profiler(rank, communicators);
-        for (const TraceRecord& r : rank.records()) {
+        rank.each([&](const TraceRecord& r) {
             if (r.call != Call::init && r.call != Call::finalize && r.call != Call::cart) {
                 rows.push_back(profiler.row(r, origin));
             }
-        }
+        });
     }
     return rows;
 }

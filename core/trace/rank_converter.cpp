@@ -1,7 +1,10 @@
 #include "trace/rank_converter.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -28,36 +31,41 @@ std::string text_of(const TraceRecord& r) {
 
 collectives::RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
-    std::int64_t left_mpi = trace_.header().init_end;
-    std::int64_t excluded = 0;  // time in unsuccessful tests and in the tracer since then, which is no computation
-    for (const TraceRecord& r : trace_.records()) {
-        if (r.call == Call::init) {
-            left_mpi = std::max(left_mpi, r.end);
-            continue;
-        }
-        if (r.call == Call::polls) {
-            if (r.number(1) < 0 || r.number(1) > r.end - r.begin) {
-                fail(r, "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) +
-                            " ns, found " + std::to_string(r.number(1)));
-            }
-            excluded += r.number(1);
-            continue;
-        }
-        if (r.call == Call::tracer) {
-            excluded += r.end - r.begin;
-            continue;
-        }
-        if (r.begin < left_mpi) {
-            fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
-        }
-        const std::int64_t computed = r.begin - left_mpi - excluded;
-        compute(computed);
-        cache_use_.compute(std::max<std::int64_t>(computed, 0));
-        excluded = 0;
-        left_mpi = r.end;
-        record(r);
-    }
+    left_mpi_ = trace_.header().init_end;
+    trace_.each([this](const TraceRecord& r) {
+        ++call_;
+        call(r);
+    });
+    program_.instructions.fold();
     return std::move(program_);
+}
+
+/// Converts a call, and the computation since the one before.
+void RankConverter::call(const TraceRecord& r) {
+    if (r.call == Call::init) {
+        left_mpi_ = std::max(left_mpi_, r.end);
+        return;
+    }
+    if (r.call == Call::polls) {
+        if (r.number(1) < 0 || r.number(1) > r.end - r.begin) {
+            fail(r, "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) + " ns, found " +
+                        std::to_string(r.number(1)));
+        }
+        excluded_ += r.number(1);
+        return;
+    }
+    if (r.call == Call::tracer) {
+        excluded_ += r.end - r.begin;
+        return;
+    }
+    if (r.begin < left_mpi_) {
+        fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
+    }
+    const std::int64_t computed = r.begin - left_mpi_ - std::exchange(excluded_, 0);
+    compute(computed);
+    cache_use_.compute(std::max<std::int64_t>(computed, 0));
+    left_mpi_ = r.end;
+    record(r);
 }
 
 void RankConverter::record(const TraceRecord& r) {
@@ -66,7 +74,7 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::bsend:
         case Call::ssend:
         case Call::rsend:
-            wait_for({message(r, false, r.words[0], r.pair(1), r.number(2))});
+            wait_for(std::array{message(r, false, r.words[0], r.pair(1), r.number(2))});
             break;
         case Call::isend:
         case Call::ibsend:
@@ -148,15 +156,8 @@ std::int64_t RankConverter::use_buffer(const collectives::Instruction& message, 
 
 /// Adds the extra time of cold caches, in ns, to the computation at this place of the program.
 void RankConverter::compute_in_cold_caches(std::int64_t ns) {
-    using Kind = collectives::Instruction::Kind;
-    auto& instructions = program_.instructions;
-    if (ns == 0) {
-        return;
-    }
-    if (!instructions.empty() && instructions.back().kind == Kind::calc) {
-        instructions.back().size += static_cast<std::uint64_t>(ns);
-    } else {
-        instructions.push_back({.kind = Kind::calc, .size = static_cast<std::uint64_t>(ns)});
+    if (ns != 0) {
+        program_.instructions.extend_calc(static_cast<std::uint64_t>(ns));
     }
 }
 
@@ -188,16 +189,17 @@ std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::ui
 void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes) {
     const std::uint32_t slot = message(r, true, communicator, peer_tag, bytes);
     if (slot != collectives::no_slot) {
-        compute_in_cold_caches(use_buffer(program_.instructions.back(), static_cast<std::uint64_t>(bytes)));
+        compute_in_cold_caches(
+            use_buffer(program_.instructions[program_.instructions.last()], static_cast<std::uint64_t>(bytes)));
     }
-    wait_for({slot});
+    wait_for(std::array{slot});
 }
 
 void RankConverter::nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                                 std::int64_t bytes, std::uint64_t request) {
     const std::uint32_t slot = message(r, receive, communicator, peer_tag, bytes);
     pending_[request].push_back({.slot = slot,
-                                 .instruction = static_cast<std::uint32_t>(program_.instructions.size() - 1),
+                                 .instruction = program_.instructions.last(),
                                  .communicator = communicator,
                                  .receive = receive && slot != collectives::no_slot});
 }
@@ -206,12 +208,12 @@ void RankConverter::sendrecv(const TraceRecord& r) {
     const Pair from = r.pair(3).first == proc_null ? r.pair(3) : r.pair(5);
     const std::int64_t received = r.number(6) >= 0 ? r.number(6) : r.number(4);
     const std::uint32_t receive_slot = message(r, true, r.words[0], from, received);
-    const std::size_t at = program_.instructions.size() - 1;
+    const std::uint32_t at = program_.instructions.last();
     const std::uint32_t send_slot = message(r, false, r.words[0], r.pair(1), r.number(2));
     if (receive_slot != collectives::no_slot) {
         compute_in_cold_caches(use_buffer(program_.instructions[at], static_cast<std::uint64_t>(received)));
     }
-    wait_for({receive_slot, send_slot});
+    wait_for(std::array{receive_slot, send_slot});
 }
 
 void RankConverter::persistent(const TraceRecord& r) {
@@ -266,14 +268,14 @@ void RankConverter::complete(const TraceRecord& r) {
     if (r.words.size() % 3 != 0) {
         fail(r, "expected three words for each request that completed");
     }
-    std::vector<std::uint32_t> slots;
+    completed_.clear();
     for (std::size_t i = 0; i < r.words.size(); i += 3) {
         const auto found = pending_.find(r.words[i]);
         if (found == pending_.end()) {
             continue;  // started by a call that is not recorded
         }
         const Pending pending = found->second.front();
-        found->second.pop_front();
+        found->second.erase(found->second.begin());
         if (found->second.empty()) {
             pending_.erase(found);
         }
@@ -282,7 +284,7 @@ void RankConverter::complete(const TraceRecord& r) {
         }
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
-            program_.instructions[pending.instruction] = {.kind = collectives::Instruction::Kind::wait};
+            program_.instructions.replace(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
             continue;
         }
         if (pending.receive && received.first >= 0) {
@@ -294,46 +296,91 @@ void RankConverter::complete(const TraceRecord& r) {
             compute_in_cold_caches(
                 use_buffer(instruction, bytes < 0 ? instruction.size : static_cast<std::uint64_t>(bytes)));
         }
-        slots.push_back(pending.slot);
+        completed_.push_back(pending.slot);
     }
-    wait_for(slots);
+    wait_for(completed_);
 }
 
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
-    collectives::Instruction& instruction = program_.instructions[pending.instruction];
+    collectives::Instruction instruction = program_.instructions[pending.instruction];
     if (instruction.peer == goal::any) {
         instruction.peer = peer_of(r, pending.communicator, received.first);
     }
     if (instruction.tag == goal::any && received.second >= 0) {
         instruction.tag = tag_of(pending.communicator, received.second);
     }
+    program_.instructions.replace(pending.instruction, instruction);
 }
 
-void RankConverter::wait_for(const std::vector<std::uint32_t>& slots) {
-    collectives::Instruction instruction{.kind = collectives::Instruction::Kind::wait,
-                                         .begin = static_cast<std::uint32_t>(program_.slot_lists.size())};
+/// A rank that waits for the message that it has just begun, and for nothing else, blocks.
+bool RankConverter::block(std::uint32_t slot) {
+    collectives::Instructions& instructions = program_.instructions;
+    if (slot == collectives::no_slot || instructions.ends_with_calc()) {
+        return false;
+    }
+    collectives::Instruction last = instructions[instructions.last()];
+    const bool message =
+        last.kind == collectives::Instruction::Kind::send || last.kind == collectives::Instruction::Kind::recv;
+    if (!message || last.slot != slot) {
+        return false;
+    }
+    last.blocking = true;
+    last.slot = collectives::no_slot;
+    instructions.replace(instructions.last(), last);
+    unused_slots_.push_back(slot);
+    return true;
+}
+
+void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
+    if (slots.size() == 1 && block(slots.front())) {
+        return;
+    }
+    awaited_.clear();
+    std::ranges::copy_if(slots, std::back_inserter(awaited_),
+                         [](std::uint32_t s) { return s != collectives::no_slot; });
+    if (awaited_.empty()) {
+        return;
+    }
+    unused_slots_.insert(unused_slots_.end(), awaited_.begin(), awaited_.end());
+    program_.instructions.push_back({.kind = collectives::Instruction::Kind::wait,
+                                     .begin = begin_of(awaited_),
+                                     .count = static_cast<std::uint32_t>(awaited_.size())});
+}
+
+/// Where a list of slots begins among the different ones of the rank.
+std::uint32_t RankConverter::begin_of(std::span<const std::uint32_t> slots) {
+    std::vector<std::uint32_t>& lists = program_.slot_lists;
+    std::size_t hash = slots.size();
     for (const std::uint32_t slot : slots) {
-        if (slot != collectives::no_slot) {
-            program_.slot_lists.push_back(slot);
-            unused_slots_.push_back(slot);
-        }
+        hash = (hash ^ slot) * 0x9e3779b97f4a7c15;  // of Fibonacci hashing
     }
-    instruction.count = static_cast<std::uint32_t>(program_.slot_lists.size()) - instruction.begin;
-    if (instruction.count > 0) {
-        program_.instructions.push_back(instruction);
+    const auto [first, last] = known_slot_lists_.equal_range(hash);
+    const auto found = std::find_if(first, last, [&](const auto& known) {
+        const std::span<const std::uint32_t> list = std::span(lists).subspan(known.second);
+        return list.size() >= slots.size() && std::ranges::equal(list.first(slots.size()), slots);
+    });
+    if (found != last) {
+        return found->second;
     }
+    const auto begin = static_cast<std::uint32_t>(lists.size());
+    known_slot_lists_.emplace(hash, begin);
+    lists.insert(lists.end(), slots.begin(), slots.end());
+    return begin;
 }
 
-const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r, std::uint64_t communicator) const {
-    const Communicators::Group* found = communicators_.find(communicator, trace_.header().rank);
-    if (found == nullptr) {
+const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r, std::uint64_t communicator) {
+    if (last_group_ == nullptr || last_id_ != communicator) {
+        last_group_ = communicators_.find(communicator, trace_.header().rank);
+        last_id_ = communicator;
+    }
+    if (last_group_ == nullptr) {
         fail(r, "is on a communicator that no rank has defined");
     }
-    return *found;
+    return *last_group_;
 }
 
-std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer) const {
+std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer) {
     if (peer == any_source || peer == not_known) {
         return goal::any;
     }
@@ -364,10 +411,9 @@ std::uint32_t RankConverter::new_slot() {
 }
 
 void RankConverter::fail(const TraceRecord& r, const std::string& what) const {
-    const auto& records = trace_.records();
     throw InputError(trace_.name() + ": rank " + std::to_string(trace_.header().rank) + ", call " +
-                     std::to_string(&r - records.data() + 1) + " of " + std::to_string(records.size()) + " (" +
-                     call_name(r.call) + ") " + what);
+                     std::to_string(call_) + " of " + std::to_string(trace_.size()) + " (" + call_name(r.call) + ") " +
+                     what);
 }
 
 }  // namespace idlewave::trace

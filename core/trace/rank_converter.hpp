@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -47,6 +47,7 @@ class RankConverter {
         bool receive = false;
     };
 
+    void call(const TraceRecord& r);
     void record(const TraceRecord& r);
     void persistent(const TraceRecord& r);
     void collective(const TraceRecord& r);
@@ -66,12 +67,15 @@ class RankConverter {
     void receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes);
     void nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes,
                      std::uint64_t request);
-    void wait_for(const std::vector<std::uint32_t>& slots);
+    std::uint32_t number_of(collectives::CollectiveSite site);
+    std::uint32_t begin_of(std::span<const std::uint32_t> slots);
+    bool block(std::uint32_t slot);
+    void wait_for(std::span<const std::uint32_t> slots);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
-    std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer) const;
+    std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer);
     std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag);
-    const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator) const;
+    const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator);
     std::uint32_t new_slot();
     [[noreturn]] void fail(const TraceRecord& r, const std::string& what) const;
 
@@ -80,12 +84,23 @@ class RankConverter {
     Tags& tags_;
     const ConvertOptions& options_;
     CacheUse cache_use_;
+    /// The communicator that was looked up last: most calls are on the one of the call before.
+    std::uint64_t last_id_ = 0;
+    const Communicators::Group* last_group_ = nullptr;
     collectives::RankProgram program_;
+    std::uint64_t call_ = 0;     ///< number of the record that is converted; the first is 1
+    std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
+    std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation
     std::vector<std::uint32_t> unused_slots_;
-    std::unordered_map<std::uint64_t, std::deque<Pending>> pending_;  ///< by request, oldest first
-    std::unordered_map<std::uint64_t, Template> persistent_;          ///< by request
-    std::unordered_map<std::uint64_t, Template> probed_;              ///< by message handle
-    std::map<std::uint32_t, std::uint64_t> collectives_begun_;        ///< by communicator index
+    std::vector<std::uint32_t> completed_;  ///< the slots of the requests that a call has completed
+    std::vector<std::uint32_t> awaited_;    ///< those of them that are slots
+    std::unordered_map<std::uint64_t, std::vector<Pending>> pending_;  ///< by request, oldest first
+    std::unordered_map<std::uint64_t, Template> persistent_;           ///< by request
+    std::unordered_map<std::uint64_t, Template> probed_;               ///< by message handle
+    std::unordered_map<std::uint32_t, std::uint32_t> counters_;        ///< of collectives, by communicator index
+    // Collectives and lists of slots that occur again are stored once: their numbers by hash.
+    std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;
+    std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists_;
 };
 
 /// The operation of a traced collective, by which its algorithm is chosen.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -25,13 +24,13 @@ constexpr std::size_t fixed_words = 3;
 constexpr std::int64_t latest = std::int64_t{1} << 60;  ///< in ns; sums and differences of such times stay in range
 
 template <class T>
-T at(const std::vector<std::uint64_t>& words, std::size_t byte) {
+T at(std::span<const std::uint64_t> words, std::size_t byte) {
     T value;
     std::memcpy(&value, reinterpret_cast<const char*>(words.data()) + byte, sizeof value);
     return value;
 }
 
-std::string text_at(const std::vector<std::uint64_t>& words, std::size_t byte, std::size_t size) {
+std::string text_at(std::span<const std::uint64_t> words, std::size_t byte, std::size_t size) {
     const char* begin = reinterpret_cast<const char*>(words.data()) + byte;
     return {begin, std::find(begin, begin + size, '\0')};
 }
@@ -49,10 +48,15 @@ std::int64_t TraceHeader::global(std::int64_t t) const {
     return t + offset_init + static_cast<std::int64_t>(std::llround(drifted));
 }
 
-RankTrace::RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const std::string& name)
-    : words_(std::move(words)), bytes_(bytes), name_(file_name(name)) {
-    read_header();
-    read_records();
+RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::uint64_t bytes, const std::string& name)
+    : path_(std::move(path)), words_(std::move(words)), bytes_(bytes), name_(file_name(name)) {
+    RecordReader reader(*this);
+    header_ = reader.header();
+    TraceRecord record;
+    while (reader.next(record)) {
+        ++size_;
+        defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
+    }
 }
 
 RankTrace RankTrace::read(const std::string& file) {
@@ -61,17 +65,7 @@ RankTrace RankTrace::read(const std::string& file) {
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {  // opening a pipe would block
         throw InputError(file_name(file) + ": cannot be read as a trace: it is no file");
     }
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
-    const auto size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
-    if (size < 0) {
-        throw InputError(file_name(file) + ": cannot be opened");
-    }
-    std::vector<std::uint64_t> words((static_cast<std::size_t>(size) + 7) / 8);
-    in.seekg(0);
-    if (!in.read(reinterpret_cast<char*>(words.data()), size)) {
-        throw InputError(file_name(file) + ": cannot be read");
-    }
-    return {std::move(words), static_cast<std::size_t>(size), file};
+    return {file, {}, 0, file};
 }
 
 RankTrace RankTrace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
@@ -79,99 +73,115 @@ RankTrace RankTrace::from_bytes(std::span<const std::byte> bytes, const std::str
     if (!bytes.empty()) {
         std::memcpy(words.data(), bytes.data(), bytes.size());
     }
-    return {std::move(words), bytes.size(), name};
+    return {{}, std::move(words), bytes.size(), name};
 }
 
-void RankTrace::fail(std::size_t byte, const std::string& what) const {
-    throw InputError(name_ + ": byte " + std::to_string(byte) + ": " + what);
+RankTrace::RecordReader::RecordReader(const RankTrace& trace)
+    : trace_(trace), at_hand_(trace.words_), bytes_(trace.bytes_), word_(header_size / 8) {
+    if (!trace.path_.empty()) {
+        file_.emplace(trace.path_, "a trace");
+        window_.emplace(*file_, FileWindow::ahead_in_body);
+        bytes_ = file_->size();
+    }
 }
 
-void RankTrace::read_header() {
-    if (bytes_ < header_size || text_at(words_, 0, magic.size()) != magic) {
+void RankTrace::RecordReader::fail(std::uint64_t byte, const std::string& what) const {
+    throw InputError(trace_.name_ + ": byte " + std::to_string(byte) + ": " + what);
+}
+
+/// Words that the trace has. The memory of a window is aligned, and its offsets are multiples of a word.
+std::span<const std::uint64_t> RankTrace::RecordReader::words(std::uint64_t first, std::uint64_t count) {
+    if (first < at_hand_from_ || first + count > at_hand_from_ + at_hand_.size()) [[unlikely]] {
+        constexpr std::uint64_t ahead = FileWindow::ahead_in_body / sizeof(std::uint64_t);
+        const std::uint64_t wanted = std::min(std::max(count, ahead), bytes_ / sizeof(std::uint64_t) - first);
+        const auto bytes = window_->view(first * sizeof(std::uint64_t), wanted * sizeof(std::uint64_t));
+        at_hand_ = {reinterpret_cast<const std::uint64_t*>(bytes.data()), wanted};
+        at_hand_from_ = first;
+    }
+    return at_hand_.subspan(first - at_hand_from_, count);
+}
+
+TraceHeader RankTrace::RecordReader::header() {
+    const std::span<const std::uint64_t> found =
+        bytes_ < header_size ? std::span<const std::uint64_t>() : words(0, header_size / 8);
+    if (found.empty() || text_at(found, 0, magic.size()) != magic) {
         fail(0, "expected the header of an Idlewave trace ('" + std::string(magic) + "')");
     }
-    if (const auto version = at<std::uint32_t>(words_, 8); version != format_version) {
+    if (const auto version = at<std::uint32_t>(found, 8); version != format_version) {
         fail(8, "expected format version 1, found " + std::to_string(version));
     }
-    if (const auto size = at<std::uint32_t>(words_, 12); size != header_size) {
+    if (const auto size = at<std::uint32_t>(found, 12); size != header_size) {
         fail(12, "expected a header of 256 bytes, found " + std::to_string(size));
     }
-    TraceHeader& h = header_;
-    h.rank = at<std::uint32_t>(words_, 16);
-    h.ranks = at<std::uint32_t>(words_, 20);
+    TraceHeader h;
+    h.rank = at<std::uint32_t>(found, 16);
+    h.ranks = at<std::uint32_t>(found, 20);
     if (h.rank >= h.ranks) {
         fail(16, "expected a rank below " + std::to_string(h.ranks) + ", found " + std::to_string(h.rank));
     }
-    h.init_end = at<std::int64_t>(words_, 32);
-    h.finalize_begin = at<std::int64_t>(words_, 40);
-    h.state = at<std::uint32_t>(words_, 48);
-    h.thread_level = at<std::uint32_t>(words_, 52);
-    h.offset_init = at<std::int64_t>(words_, 56);
-    h.offset_init_error = at<std::int64_t>(words_, 64);
-    h.offset_init_at = at<std::int64_t>(words_, 72);
-    h.offset_finalize = at<std::int64_t>(words_, 80);
-    h.offset_finalize_error = at<std::int64_t>(words_, 88);
-    h.offset_finalize_at = at<std::int64_t>(words_, 96);
-    h.lost = at<std::uint64_t>(words_, 104);
-    h.record_cost_ps = at<std::uint64_t>(words_, 112);
-    h.voluntary_switches = at<std::uint64_t>(words_, 120);
-    h.involuntary_switches = at<std::uint64_t>(words_, 128);
-    h.cpu_ns = at<std::int64_t>(words_, 136);
-    h.host = text_at(words_, 144, 64);
-    h.library = text_at(words_, 208, 48);
+    h.init_end = at<std::int64_t>(found, 32);
+    h.finalize_begin = at<std::int64_t>(found, 40);
+    h.state = at<std::uint32_t>(found, 48);
+    h.thread_level = at<std::uint32_t>(found, 52);
+    h.offset_init = at<std::int64_t>(found, 56);
+    h.offset_init_error = at<std::int64_t>(found, 64);
+    h.offset_init_at = at<std::int64_t>(found, 72);
+    h.offset_finalize = at<std::int64_t>(found, 80);
+    h.offset_finalize_error = at<std::int64_t>(found, 88);
+    h.offset_finalize_at = at<std::int64_t>(found, 96);
+    h.lost = at<std::uint64_t>(found, 104);
+    h.record_cost_ps = at<std::uint64_t>(found, 112);
+    h.voluntary_switches = at<std::uint64_t>(found, 120);
+    h.involuntary_switches = at<std::uint64_t>(found, 128);
+    h.cpu_ns = at<std::int64_t>(found, 136);
+    h.host = text_at(found, 144, 64);
+    h.library = text_at(found, 208, 48);
     for (const std::size_t byte : {32, 40, 56, 72, 80, 96}) {
-        if (const auto time = at<std::int64_t>(words_, byte); time <= -latest || time >= latest) {
+        if (const auto time = at<std::int64_t>(found, byte); time <= -latest || time >= latest) {
             fail(byte, "expected a time below 36 years in ns");
         }
     }
+    return h;
 }
 
-void RankTrace::read_records() {
-    // A killed rank leaves zeros after its last record. A truncated file ends inside a record.
-    std::size_t word = header_size / 8;
-    const std::size_t end = bytes_ / 8;
-    while (word < end) {
-        const std::size_t next = read_record(word, end);
-        if (next == word) {
-            return;
+/// A killed rank leaves zeros after its last record. A truncated file ends inside a record.
+bool RankTrace::RecordReader::next(TraceRecord& record) {
+    const std::uint64_t end = bytes_ / 8;
+    if (word_ >= end) {
+        if (bytes_ % 8 != 0) {
+            fail(end * 8, "the file ends in the middle of a record");
         }
-        word = next;
+        return false;
     }
-    if (bytes_ % 8 != 0) {
-        fail(end * 8, "the file ends in the middle of a record");
-    }
-}
-
-/// Reads the record at word `word`; returns where the next begins, or `word` at the end.
-std::size_t RankTrace::read_record(std::size_t word, std::size_t end) {
-    const auto count = static_cast<std::size_t>(words_[word] & 0xffffffff);
-    TraceRecord record;
-    record.call = static_cast<Call>((words_[word] >> 32) & 0xffff);
-    record.info = static_cast<std::uint16_t>(words_[word] >> 48);
+    const std::uint64_t first = words(word_, 1).front();
+    const std::uint64_t count = first & 0xffffffff;
+    record.call = static_cast<Call>((first >> 32) & 0xffff);
+    record.info = static_cast<std::uint16_t>(first >> 48);
     if (record.call == Call::end_of_file) {
-        return word;
+        return false;
     }
     std::size_t least = 0;
     if (!min_words(record.call, least)) {
-        fail(word * 8, "no call has the number " + std::to_string(static_cast<unsigned>(record.call)));
+        fail(word_ * 8, "no call has the number " + std::to_string(static_cast<unsigned>(record.call)));
     }
-    if (end - word < fixed_words || end - word - fixed_words < count) {
-        fail(word * 8, "the file ends in the middle of a record of " + call_name(record.call));
+    if (end - word_ < fixed_words || end - word_ - fixed_words < count) {
+        fail(word_ * 8, "the file ends in the middle of a record of " + call_name(record.call));
     }
     if (count < least) {
-        fail(word * 8, "expected at least " + std::to_string(least) + " words for " + call_name(record.call) +
-                           ", found " + std::to_string(count));
+        fail(word_ * 8, "expected at least " + std::to_string(least) + " words for " + call_name(record.call) +
+                            ", found " + std::to_string(count));
     }
-    record.begin = static_cast<std::int64_t>(words_[word + 1]);
-    record.end = static_cast<std::int64_t>(words_[word + 2]);
-    const std::int64_t earliest = records_.empty() ? 0 : records_.back().end;
-    if (record.begin < 0 || record.end < std::max(record.begin, earliest) || record.end > latest) {
-        fail(word * 8 + 8, call_name(record.call) + " from " + std::to_string(record.begin) + " to " +
-                               std::to_string(record.end) + " ns: expected times that do not decrease");
+    const std::span<const std::uint64_t> all = words(word_, fixed_words + count);
+    record.begin = static_cast<std::int64_t>(all[1]);
+    record.end = static_cast<std::int64_t>(all[2]);
+    if (record.begin < 0 || record.end < std::max(record.begin, earliest_) || record.end > latest) {
+        fail(word_ * 8 + 8, call_name(record.call) + " from " + std::to_string(record.begin) + " to " +
+                                std::to_string(record.end) + " ns: expected times that do not decrease");
     }
-    record.words = std::span(words_).subspan(word + fixed_words, count);
-    records_.push_back(record);
-    return word + fixed_words + count;
+    record.words = all.subspan(fixed_words);
+    earliest_ = record.end;
+    word_ += fixed_words + count;
+    return true;
 }
 
 Trace Trace::read(const std::string& directory) {

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/input_file.hpp"
 #include "trace/call.hpp"
 
 namespace idlewave::trace {
@@ -58,16 +61,11 @@ struct TraceRecord {
     [[nodiscard]] std::int64_t number(std::size_t i) const { return static_cast<std::int64_t>(words[i]); }
 };
 
-/// The trace of one rank, read from its file and checked.
+/// The trace of one rank: a file that was checked. Its records are in memory a window of the file at a time, as a trace
+/// may be larger than the memory.
 class RankTrace {
   public:
-    RankTrace(RankTrace&&) = default;
-    RankTrace& operator=(RankTrace&&) = default;
-    RankTrace(const RankTrace&) = delete;  // the records point into this object's memory
-    RankTrace& operator=(const RankTrace&) = delete;
-    ~RankTrace() = default;
-
-    /// Reads `file`. Throws an InputError with the file, the byte and what was expected.
+    /// Checks `file`. Throws an InputError with the file, the byte and what was expected.
     static RankTrace read(const std::string& file);
 
     /// The same from memory. `name` is its name in messages; `bytes` is copied.
@@ -75,35 +73,63 @@ class RankTrace {
 
     [[nodiscard]] const TraceHeader& header() const { return header_; }
     [[nodiscard]] const std::string& name() const { return name_; }
-    [[nodiscard]] const std::vector<TraceRecord>& records() const { return records_; }
+    /// The number of records.
+    [[nodiscard]] std::uint64_t size() const { return size_; }
+    /// Whether some record defines a communicator.
+    [[nodiscard]] bool defines_communicators() const { return defines_communicators_; }
+
+    /// Calls `use` with each record, in order. A record's words are valid only during the call. Throws an InputError if
+    /// the file cannot be read any more.
+    template <class Use>
+    void each(Use use) const {
+        RecordReader reader(*this);
+        TraceRecord record;
+        while (reader.next(record)) {
+            use(std::as_const(record));
+        }
+    }
 
   private:
-    RankTrace(std::vector<std::uint64_t> words, std::size_t bytes, const std::string& name);
+    /// Reads a trace from front to back.
+    class RecordReader {
+      public:
+        explicit RecordReader(const RankTrace& trace);
 
-    void read_header();
-    void read_records();
-    std::size_t read_record(std::size_t at, std::size_t end);
-    [[noreturn]] void fail(std::size_t byte, const std::string& what) const;
+        /// Reads the header.
+        TraceHeader header();
+        /// Reads the next record. False at the end.
+        bool next(TraceRecord& record);
 
-    std::vector<std::uint64_t> words_;  ///< the file
-    std::size_t bytes_ = 0;
+      private:
+        [[nodiscard]] std::span<const std::uint64_t> words(std::uint64_t first, std::uint64_t count);
+        [[noreturn]] void fail(std::uint64_t byte, const std::string& what) const;
+
+        const RankTrace& trace_;
+        std::optional<InputFile> file_;
+        std::optional<FileWindow> window_;
+        std::span<const std::uint64_t> at_hand_;  ///< words of the trace that are in memory
+        std::uint64_t at_hand_from_ = 0;          ///< the number of the first of them
+        std::uint64_t bytes_;
+        std::uint64_t word_;         ///< where the next record begins
+        std::int64_t earliest_ = 0;  ///< time at which it may begin, ns: the end of the one before
+    };
+
+    RankTrace(std::string path, std::vector<std::uint64_t> words, std::uint64_t bytes, const std::string& name);
+
+    std::string path_;                  ///< of the file; empty if the trace is in memory
+    std::vector<std::uint64_t> words_;  ///< the trace, if it is in memory
+    std::uint64_t bytes_ = 0;           ///< the size of the trace that is in memory
     std::string name_;
     TraceHeader header_;
-    std::vector<TraceRecord> records_;
+    std::uint64_t size_ = 0;
+    bool defines_communicators_ = false;
 };
 
 /// A trace: the traces of all ranks, in order.
 struct Trace {
-    Trace() = default;
-    Trace(Trace&&) = default;
-    Trace& operator=(Trace&&) = default;
-    Trace(const Trace&) = delete;
-    Trace& operator=(const Trace&) = delete;
-    ~Trace() = default;
-
     std::vector<RankTrace> ranks;
 
-    /// Reads the files of all ranks in `directory`. Throws InputError if one is missing, invalid, or of another run. A
+    /// Checks the files of all ranks in `directory`. Throws InputError if one is missing, invalid, or of another run. A
     /// rank that did not reach MPI_Finalize is no error here.
     static Trace read(const std::string& directory);
 

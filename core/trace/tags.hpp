@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "collectives/program.hpp"
+
 namespace idlewave::trace {
 
 /// Schedules have no communicators, only sources and tags. Tags of communicators other than MPI_COMM_WORLD are
@@ -19,12 +21,12 @@ class Tags {
         return numbers_.try_emplace({world ? no_communicator : communicator, tag}, next).first->second;
     }
 
-    /// The tag of the `count`-th collective on a communicator. Consecutive collectives must have different tags, since
-    /// a small message may overtake a larger one of an earlier collective. With the bit of a shared buffer
-    /// (goal/op.hpp) none of them is `any`.
-    static std::uint32_t of_collective(std::uint32_t communicator, std::uint64_t count) {
-        const std::uint64_t number = (std::uint64_t{communicator} << 16) + count % (1 << 16);
-        return collective + static_cast<std::uint32_t>(number % (collective - 1));
+    /// The tag of the first collective on a communicator; the next ones have those that follow (CollectiveSite).
+    /// Consecutive collectives must have different tags, since a small message may overtake a larger one of an earlier
+    /// collective. With the bit of a shared buffer (goal/op.hpp) none of them is `any`.
+    static std::uint32_t of_collectives(std::uint32_t communicator) {
+        constexpr std::uint32_t each = collectives::CollectiveSite::tags;
+        return collective + communicator % (collective / each - 1) * each;
     }
 
   private:

@@ -42,7 +42,7 @@ nb::list headers(const trace::Trace& trace) {
     nb::list list;
     for (const trace::RankTrace& rank : trace.ranks) {
         nb::dict d = header(rank.header());
-        d["records"] = rank.records().size();
+        d["records"] = rank.size();
         list.append(d);
     }
     return list;

@@ -25,6 +25,18 @@ using testing::written_out;
 
 using Kind = Instruction::Kind;
 
+Instructions instructions(const std::vector<Instruction>& listed) {
+    Instructions all;
+    std::ranges::for_each(listed, [&all](const Instruction& instruction) { all.push_back(instruction); });
+    return all;
+}
+
+std::vector<Instruction> list(const Instructions& instructions) {
+    std::vector<Instruction> listed;
+    instructions.each([&listed](const Instruction& instruction) { listed.push_back(instruction); });
+    return listed;
+}
+
 /// Programs whose ranks agree on the order of what they do together, so that they end: computation, messages that
 /// both sides start and wait for at some later time, and collectives, blocking or not, of all or of some ranks.
 class RandomProgram {
@@ -86,8 +98,18 @@ class RandomProgram {
         const std::uint32_t to = any_rank();
         const std::uint32_t tag = dice_.small(2);
         const std::uint64_t size = dice_.roll(40);
-        instruction(from, {.kind = Kind::send, .slot = slot(from), .peer = to, .tag = tag, .size = size});
-        instruction(to, {.kind = Kind::recv, .slot = slot(to), .peer = from, .tag = tag, .size = size});
+        const Instruction sent{.kind = Kind::send, .peer = to, .tag = tag, .size = size};
+        const Instruction received{.kind = Kind::recv, .peer = from, .tag = tag, .size = size};
+        const bool may_block = from != to;
+        instruction(from, begun(sent, from, may_block));
+        instruction(to, begun(received, to, may_block));
+    }
+
+    /// A message that is blocking or has a slot.
+    Instruction begun(Instruction message, std::uint32_t rank, bool may_block) {
+        message.blocking = may_block && dice_.one_in(3);
+        message.slot = message.blocking ? no_slot : slot(rank);
+        return message;
     }
 
     void collective() {
@@ -99,7 +121,8 @@ class RandomProgram {
                             .communicator = which,
                             .rank = 0,
                             .root = dice_.small(static_cast<std::uint32_t>(members.size())),
-                            .tag = 1000 + collectives_++,
+                            .tag = 1000 + 100 * collectives_++,
+                            .counter = which,
                             .bytes = dice_.roll(60),
                             .send_counts = {},
                             .recv_counts = {}};
@@ -109,6 +132,7 @@ class RandomProgram {
                                  .slot = blocking ? no_slot : slot(member),
                                  .begin = static_cast<std::uint32_t>(rank.collectives.size())});
             rank.collectives.push_back(site);
+            rank.counters = static_cast<std::uint32_t>(program_->communicators.size());
             ++site.rank;
         }
     }
@@ -169,9 +193,11 @@ TEST(Program, CopiesKeepMessagesAndCollectivesOfSomeRanksInsideTheCopyAndSpanThe
         RankProgram rank;
         rank.slots = 2;
         rank.slot_lists = {0, 1};
-        rank.instructions = {{.kind = Kind::send, .slot = 0, .peer = (r + 1) % base, .tag = 1, .size = 8},
-                             {.kind = Kind::recv, .slot = 1, .peer = (r + base - 1) % base, .tag = 1, .size = 8},
-                             {.kind = Kind::wait, .begin = 0, .count = 2}};
+        rank.counters = static_cast<std::uint32_t>(program->communicators.size());
+        rank.instructions =
+            instructions({{.kind = Kind::send, .slot = 0, .peer = (r + 1) % base, .tag = 1, .size = 8},
+                          {.kind = Kind::recv, .slot = 1, .peer = (r + base - 1) % base, .tag = 1, .size = 8},
+                          {.kind = Kind::wait, .begin = 0, .count = 2}});
         const auto call = [&](std::uint32_t communicator, std::uint32_t number, std::uint32_t tag) {
             rank.instructions.push_back(
                 {.kind = Kind::collective, .begin = static_cast<std::uint32_t>(rank.collectives.size())});
@@ -179,6 +205,7 @@ TEST(Program, CopiesKeepMessagesAndCollectivesOfSomeRanksInsideTheCopyAndSpanThe
                                         .communicator = communicator,
                                         .rank = number,
                                         .tag = tag,
+                                        .counter = communicator,
                                         .bytes = 16,
                                         .send_counts = {},
                                         .recv_counts = {}});
@@ -218,8 +245,8 @@ TEST(Program, SaysWhereARankStandsWhenItCannotGoOn) {
     program->ranks.resize(2);
     program->ranks[0].slots = 1;
     program->ranks[0].slot_lists = {0};
-    program->ranks[0].instructions = {{.kind = Kind::recv, .slot = 0, .peer = 1, .tag = 3, .size = 8},
-                                      {.kind = Kind::wait, .begin = 0, .count = 1}};
+    program->ranks[0].instructions = instructions({{.kind = Kind::recv, .slot = 0, .peer = 1, .tag = 3, .size = 8},
+                                                   {.kind = Kind::wait, .begin = 0, .count = 1}});
     const Outcome outcome = testing::outcome_of(ProgramSource(program, 1), machine::Machine{});
     EXPECT_EQ(outcome.standstill,
               "unmatched receive: an op waits for a message that nobody sends\n"
@@ -236,12 +263,14 @@ std::shared_ptr<const Program> damaged(const Program& program, Dice& dice) {
     auto copy = std::make_shared<Program>(program);
     for (int n = 0; n < 3; ++n) {
         RankProgram& rank = copy->ranks[dice.small(static_cast<std::uint32_t>(copy->ranks.size()))];
-        if (!rank.instructions.empty()) {
-            Instruction& instruction = rank.instructions[dice.roll(rank.instructions.size())];
+        std::vector<Instruction> listed = list(rank.instructions);
+        if (!listed.empty()) {
+            Instruction& instruction = listed[dice.roll(listed.size())];
             instruction.tag = instruction.kind == Kind::recv || instruction.kind == Kind::send ? dice.small(4) : 0;
             if (instruction.kind == Kind::collective) {
                 rank.collectives[instruction.begin].tag = 5;
             }
+            rank.instructions = instructions(listed);
         }
     }
     return copy;
@@ -285,7 +314,7 @@ TEST(Program, RefusesMoreRanksThanThereCanBe) {
 TEST(Program, SaysSoWhenAComputationIsLongerThanTimeLasts) {
     const auto program = std::make_shared<Program>();
     program->ranks.resize(1);
-    program->ranks[0].instructions = {{.kind = Kind::calc, .size = 1'000'000'000'000'000'000}};
+    program->ranks[0].instructions = instructions({{.kind = Kind::calc, .size = 1'000'000'000'000'000'000}});
     EXPECT_THROW(testing::finish_of(ProgramSource(program, 1), machine::Machine{}), TimeOverflow);
 }
 

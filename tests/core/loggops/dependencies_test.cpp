@@ -38,11 +38,11 @@ TEST(Dependencies, AnOpIsReadyAtTheLatestOfItsRequirements) {
     EXPECT_EQ(dependencies.ready()[0].op_index + dependencies.ready()[1].op_index, 1U);
     dependencies.ready().clear();
 
-    EXPECT_FALSE(dependencies.ended(rank, 0, {}, 700, next)) << "op 1 has not started";
+    EXPECT_FALSE(dependencies.ended(rank, {.op_index = 0, .at = 700}, next)) << "op 1 has not started";
     EXPECT_TRUE(dependencies.started(rank, 1, {}, 500, next));
     EXPECT_EQ(next.op_index, 2U);
     EXPECT_EQ(next.at, 700);
-    dependencies.ended(rank, 2, {}, 900);
+    dependencies.ended(rank, {.op_index = 2, .at = 900});
     ASSERT_EQ(dependencies.ready().size(), 1U) << "the same, into the list";
     EXPECT_EQ(dependencies.ready()[0].op_index, 3U);
     EXPECT_EQ(dependencies.ready()[0].at, 900);

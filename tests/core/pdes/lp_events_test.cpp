@@ -46,12 +46,12 @@ TEST(LpEvents, BothLoopsGiveTheEventsOfEachLpInTheirOrder) {
         EXPECT_EQ(found, counts);
         next = 0;
         found.assign(counts.size(), 0);
-        pdes::each_lp_of_block(events, none, none, none, use);
+        pdes::each_lp_of_block(events, use, none, none, none, none);
         EXPECT_EQ(found, counts);
     }
 }
 
-TEST(LpEvents, PrefetchesWhatLiesAheadInThreeSteps) {
+TEST(LpEvents, PrefetchesWhatLiesAheadInFourSteps) {
     const std::vector<QueuedEvent> block = block_of(std::vector<std::size_t>(100, 1));
     const std::span<const QueuedEvent> events(block.data(), 100);
     std::vector<int> steps(100);
@@ -61,10 +61,11 @@ TEST(LpEvents, PrefetchesWhatLiesAheadInThreeSteps) {
             steps[event.lp] = number;
         };
     };
-    pdes::each_lp_of_block(events, step(1), step(2), step(3), [&](std::span<const QueuedEvent> of_lp) {
+    const auto use = [&](std::span<const QueuedEvent> of_lp) {
         const std::uint32_t lp = of_lp.front().lp;
-        EXPECT_TRUE(lp < pdes::BlockEvents::margin || steps[lp] == 3);
-    });
+        EXPECT_TRUE(lp < pdes::BlockEvents::margin || steps[lp] == 4);
+    };
+    pdes::each_lp_of_block(events, use, step(1), step(2), step(3), step(4));
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/varint.hpp"
+#include "collectives/instruction_loops.hpp"
+
+namespace idlewave::collectives {
+
+inline constexpr std::uint32_t no_slot = 0xffffffff;
+
+/// An instruction of an MPI rank. Instructions are executed in order. A nonblocking send or receive occupies a slot, as
+/// an MPI request does, and a wait ends when the ops in its slots have ended. A blocking one needs none.
+struct Instruction {
+    enum class Kind : std::uint8_t { calc, send, recv, wait, collective };
+    Kind kind = Kind::calc;
+    bool blocking = false;         ///< of a send or receive: the next instruction waits for its end
+    std::uint32_t slot = no_slot;  ///< its request; a collective with `no_slot` is blocking
+    std::uint32_t peer = 0;        ///< of a send or receive: world rank, or `any`
+    std::uint32_t tag = 0;
+    std::uint64_t size = 0;   ///< in bytes; of a calc in nanoseconds
+    std::uint32_t begin = 0;  ///< of a wait its first entry in `slot_lists`; of a collective its entry in `collectives`
+    std::uint32_t count = 0;  ///< of a wait the number of entries
+
+    bool operator==(const Instruction&) const = default;
+};
+
+/// The instructions of a rank, in order. A program repeats few different ones (by kind, peer, tag, size and slot) again
+/// and again: each of these is stored once, and an instruction is a word with its number. Computation takes another
+/// time each time. It has no word of its own: the next instruction's word says that there is computation before it, and
+/// how long it takes is in a column of variable-length numbers. So a call and the computation before it take five to
+/// seven bytes; and where the words repeat themselves, as the iterations of a program do, `fold` makes loops of them,
+/// so that only the times remain: one to three bytes.
+class Instructions {
+  public:
+    /// Where a rank is in its instructions.
+    struct Position {
+        std::uint64_t time = 0;  ///< in the column of times
+        std::uint32_t word = 0;
+        bool computed = false;     ///< the computation before the instruction of the word is behind it
+        std::uint32_t number = 0;  ///< instructions before
+        LoopPosition loops;
+    };
+
+    void push_back(const Instruction& instruction);
+
+    /// Adds `ns` to the calc at the end, or a calc if another instruction is there.
+    void extend_calc(std::uint64_t ns) {
+        if (computation_) {
+            *computation_ += ns;
+        } else {
+            push_back({.kind = Instruction::Kind::calc, .size = ns});
+        }
+    }
+
+    /// The last instruction that is no calc: its number for `operator[]` and `replace`.
+    [[nodiscard]] std::uint32_t last() const { return static_cast<std::uint32_t>(words_.size() - 1); }
+
+    [[nodiscard]] const Instruction& operator[](std::uint32_t number) const {
+        return different_[words_[number] & index];
+    }
+    [[nodiscard]] bool ends_with_calc() const { return computation_.has_value(); }
+
+    /// Replaces an instruction that is no calc by another.
+    void replace(std::uint32_t number, const Instruction& instruction) {
+        words_[number] = (words_[number] & ~index) | index_of(instruction);
+    }
+
+    /// Makes loops of the words' repetitions. Afterwards instructions are only read, by `next` and `each`.
+    void fold();
+
+    /// The memory of the words, the times and the different instructions in bytes.
+    [[nodiscard]] std::uint64_t memory() const;
+
+    /// The number of instructions.
+    [[nodiscard]] std::uint32_t size() const { return size_; }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+
+    /// The instruction at a position, which moves behind it: null at the end. Of a calc, `ns` gets the nanoseconds, and
+    /// the size of the instruction is undefined.
+    [[nodiscard, gnu::always_inline]] const Instruction* next(Position& position, std::uint64_t& ns) const {
+        while (position.word != words_.size()) {
+            const std::uint32_t word = words_[position.word];
+            if ((word & loop_bit) != 0) [[unlikely]] {
+                position.word = next_in_loop(words_, position.word, position.loops);
+                continue;
+            }
+            if ((word & computes) != 0 && !position.computed) {
+                const std::uint8_t* at = times_.data() + position.time;
+                ns = take_varint(at);
+                position.time = static_cast<std::uint64_t>(at - times_.data());
+                position.computed = true;
+                ++position.number;
+                return &calc;
+            }
+            ++position.word;
+            position.computed = false;
+            if ((word & index) != index) [[likely]] {  // otherwise it is there for its computation only
+                ++position.number;
+                return &different_[word & index];
+            }
+        }
+        return next_behind_words(position, ns);
+    }
+
+    /// Calls `use` with each instruction.
+    template <class Use>
+    void each(Use use) const {
+        Position position;
+        std::uint64_t ns = 0;
+        while (const Instruction* found = next(position, ns)) {
+            Instruction instruction = *found;
+            if (instruction.kind == Instruction::Kind::calc) {
+                instruction.size = ns;
+            }
+            use(instruction);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t computes = 0x80000000;  ///< there is computation before the instruction
+    static constexpr std::uint32_t index = 0x3fffffff;     ///< of the instruction in different_; all ones: none
+    static constexpr Instruction calc{};
+
+    void push_word(std::uint32_t number);
+    [[nodiscard]] const Instruction* next_behind_words(Position& position, std::uint64_t& ns) const;
+    [[nodiscard]] std::uint32_t index_of(const Instruction& instruction);
+    void grow_table();
+    [[nodiscard]] std::size_t slot_of(const Instruction& instruction) const;
+
+    std::vector<std::uint32_t> words_;
+    std::vector<std::uint8_t> times_;           ///< ns of the computation before the words that have some
+    std::vector<Instruction> different_;        ///< each instruction once
+    std::vector<std::uint32_t> table_;          ///< a hash table of these: their numbers plus one
+    std::optional<std::uint64_t> computation_;  ///< the calc at the end, ns
+    std::uint32_t size_ = 0;
+};
+
+}  // namespace idlewave::collectives
