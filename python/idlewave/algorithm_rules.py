@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
@@ -12,11 +12,12 @@ from . import _core
 from .digests import digest_of
 from .errors import UsageError
 from .pattern_options import MOST_BYTES, MOST_RANKS
+from .records import record
 
 _DEFAULT_SEGMENT: int = _core.PatternCall().segment
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class AlgorithmRule:
     """What a library does for `collective` with at least `ranks` ranks and `bytes` bytes, as `Schedule.pattern` counts
     them.

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import stat
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from .noise_models import (
     UniformLength,
     as_times,
 )
+from .records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +79,7 @@ def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
     return _word(hashlib.sha256("".join(lines).encode()))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Content:
     """The content of the file of a schedule: its digest, and the comment with the provenance of GOAL text.
 

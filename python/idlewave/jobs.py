@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from . import _core
 from .errors import InputError, UsageError
@@ -11,12 +11,13 @@ from .escaping import quote
 from .formatting import unknown_name
 from .parameters import checked, completed
 from .pattern_options import PATTERNS, RANKS, OperationParameters, PatternOptions
+from .records import record
 
 GROUPS = tuple(_core.GroupKind.__members__)
 _DEFAULTS = completed(OperationParameters, {})
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Operation:
     """An operation of all ranks of a job: a collective, a halo exchange, a sweep, or "compute" (of `compute_ns`).
 
@@ -66,7 +67,7 @@ class Operation:
         return stage
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Job:
     """A job: its ranks do the operations one after another, and the whole sequence `repetitions` times.
 

@@ -7,7 +7,7 @@ LogGOPS Model" (LSAP'10); docs/model.md says what each of them does to a simulat
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
 from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
+from .records import record
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -39,7 +40,7 @@ WITHIN: Place = "within a node"
 BETWEEN: Place = "between nodes"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Parameters:
     """LogGOPS parameters of a transmission. Times in ps; G, O_s and O_r in ps per byte after the first.
 
@@ -58,7 +59,7 @@ class Parameters:
     o_p: int = 0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Segment:
     """Parameters that hold for messages of at least `start` bytes."""
 
@@ -66,7 +67,7 @@ class Segment:
     parameters: Parameters
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Level:
     """One level of a network: its parameters from 0 bytes on, further segments, and S.
 
@@ -96,7 +97,7 @@ class Level:
         return _core.Level(rows, self.eager_limit)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Scope:
     """The networks between the ranks of a machine, for sentences about it.
 
@@ -116,7 +117,7 @@ class Scope:
         return self.measured == WITHIN and self.node_ranks is not None and ranks > self.node_ranks
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Machine:
     """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
 

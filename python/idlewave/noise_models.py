@@ -6,12 +6,12 @@ During a detour the CPU stands still; docs/model.md says what that does to a sim
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from . import _core
 from .errors import InputError
 from .escaping import quote
+from .records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ def as_times(values: npt.ArrayLike) -> Times:
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Noise:
     """The detours of one period, repeated for ever. During a detour the CPU stands still.
 
@@ -61,7 +61,7 @@ class Noise:
         )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FixedLength:
     """All detours take `length` ps."""
 
@@ -76,7 +76,7 @@ class FixedLength:
         return _core.FixedLength(self.length)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ExponentialLength:
     """Lengths of mean `mean` ps that are at least `min` ps, and beyond it exponential."""
 
@@ -87,7 +87,7 @@ class ExponentialLength:
         return _core.ExponentialLength(self.mean, self.min)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class UniformLength:
     """Any whole number of ps from `min` to `max`, both included, all equally likely."""
 
@@ -103,7 +103,7 @@ class UniformLength:
         return _core.UniformLength(self.min, self.max)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LognormalLength:
     """Lognormal lengths: `median` (ps) times exp(`sigma` z), z standard normal."""
 
@@ -119,7 +119,7 @@ class LognormalLength:
         return _core.LognormalLength(self.median, self.sigma)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ParetoLength:
     """Heavy-tailed lengths: longer than x ps with probability (`min` / x) ** `alpha`."""
 
@@ -135,7 +135,7 @@ class ParetoLength:
         return _core.ParetoLength(self.min, self.alpha)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class EmpiricalLength:
     """One of the measured `lengths`, an int64 array in ps, all equally likely."""
 
@@ -153,7 +153,7 @@ class EmpiricalLength:
 DetourLength = FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PoissonNoise:
     """Random detours: between two of them the CPU is available for an exponential time of mean `interval` ps.
 
@@ -179,7 +179,7 @@ class PoissonNoise:
         return _random_detours((self,))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MixedNoise:
     """The detours of `trace`, such as periodic ones, together with those of the `random` sources.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, make_dataclass
 from typing import Annotated, Any, TypedDict, Unpack
 
 from . import _core
 from .errors import UsageError
 from .parameters import Parameter, filled, parameters_of, takes
+from .records import record
 
 _SENTENCES = {name: sentence for name, sentence, _ in _core.patterns()}
 _CALL, _SHAPE = _core.PatternCall(), _core.GridShape()
@@ -127,14 +127,16 @@ class AllPatternParameters(OperationParameters, PatternParameters, total=False):
     """The parameters of a pattern beside its name and the number of ranks."""
 
 
-_Fields: Any = make_dataclass(
-    "_Fields",
-    [
-        (name, kind, field(default=parameter.default))
-        for name, (kind, parameter) in parameters_of(PatternParameters).items()
-    ],
-    frozen=True,
-)
+def _fields_of(table: type) -> Any:  # noqa: ANN401 - mypy knows no class that is made
+    """A record with the parameters of a table and their defaults."""
+    declared = parameters_of(table)
+    defaults = {name: parameter.default for name, (_, parameter) in declared.items()}
+    kinds = {name: kind for name, (kind, _) in declared.items()}
+    made = type("_Fields", (), {"__doc__": table.__doc__, "__annotations__": kinds, **defaults})
+    return record(frozen=True)(made)
+
+
+_Fields: Any = _fields_of(PatternParameters)
 
 
 class PatternOptions(_Fields):  # type: ignore[misc]

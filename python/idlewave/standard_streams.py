@@ -6,7 +6,6 @@ import errno
 import io
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from .errors import OutputError
@@ -53,11 +52,11 @@ class _Errors(io.FileIO):
             return len(data)
 
 
-@dataclass(frozen=True)
 class Streams:
     """The standard streams with error handling. `errors` is None if there is no error stream."""
 
-    errors: _Errors | None
+    def __init__(self, errors: _Errors | None) -> None:
+        self.errors = errors
 
     @classmethod
     def take(cls) -> Streams:
