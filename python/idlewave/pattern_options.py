@@ -8,6 +8,8 @@ from typing import Annotated, Any, TypedDict, Unpack
 from . import _core
 from .errors import UsageError
 from .parameters import Parameter, filled, parameters_of, takes
+from .pattern_bounds import MOST_BYTES as MOST_BYTES
+from .pattern_bounds import MOST_RANKS as MOST_RANKS
 from .records import record
 
 _SENTENCES = {name: sentence for name, sentence, _ in _core.patterns()}
@@ -39,9 +41,6 @@ PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "compute": ("Every rank computes.", ("compute_ns",)),
 }
 """For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
-
-MOST_RANKS = 2**32 - 2
-MOST_BYTES = 2**50
 
 RANKS = Parameter(None, "Number of ranks: of a pattern, or to which a trace is extrapolated", least=1, most=MOST_RANKS)
 
