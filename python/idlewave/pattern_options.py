@@ -1,6 +1,7 @@
-"""The patterns and their options."""
+"""The patterns and their options.
 
-from __future__ import annotations
+Its annotations are types, not texts (no `from __future__ import annotations`), each of which would have to be compiled.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict, Unpack
