@@ -31,7 +31,7 @@ if not TYPE_CHECKING:
                 setattr(cls.__dataclass_params__, name, True)
             cls.__record__ = _Outline.of(cls)
             for name, method in _METHODS.items():
-                if cls.__dict__.get(name) is None:  # a class with an `__eq__` of its own has None as `__hash__`
+                if name not in cls.__dict__ or cls.__dict__[name] is None:
                     setattr(cls, name, method)
             return cls
 
