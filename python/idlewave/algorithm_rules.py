@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import _core
@@ -11,12 +11,11 @@ from .digests import digest_of
 from .errors import UsageError
 from .native_files import PRESETS
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
-from .records import record
 
 _DEFAULT_SEGMENT: int = _core.PatternCall().segment
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class AlgorithmRule:
     """What a library does for `collective` with at least `ranks` ranks and `bytes` bytes, as `Schedule.pattern` counts
     them.

@@ -4,13 +4,12 @@ of a machine (docs/model.md, R21)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import _core
 from .digests import digest_of
 from .errors import InputError
-from .records import record
 from .units import PICOSECONDS
 
 _NS = PICOSECONDS["ns"]
@@ -18,7 +17,7 @@ _MOST = 50 * 24 * 3600 * PICOSECONDS["s"]
 """Times are below 50 days, as all times of a machine."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ColdCaches:
     """The extra CPU time of messages after a computation. Times in ps, sizes in bytes.
 

@@ -9,7 +9,7 @@ import math
 import stat
 import sys
 from array import array
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,6 @@ from .noise_models import (
     as_times,
     times_of,
 )
-from .records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +81,7 @@ def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
     return _word(_sha256("".join(lines).encode()))
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Content:
     """The content of the file of a schedule: its digest, and the comment with the provenance of GOAL text.
 

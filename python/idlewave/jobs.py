@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from . import _core
 from .errors import InputError, UsageError
@@ -11,13 +11,12 @@ from .escaping import quote
 from .formatting import unknown_name
 from .parameters import checked, completed
 from .pattern_options import PATTERNS, RANKS, OperationParameters, PatternOptions
-from .records import record
 
 GROUPS = tuple(_core.GroupKind.__members__)
 _DEFAULTS = completed(OperationParameters, {})
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Operation:
     """An operation of all ranks of a job: a collective, a halo exchange, a sweep, or "compute" (of `compute_ns`).
 
@@ -67,7 +66,7 @@ class Operation:
         return stage
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Job:
     """A job: its ranks do the operations one after another, and the whole sequence `repetitions` times.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
@@ -12,7 +12,6 @@ from . import _core
 from .errors import UsageError
 from .formatting import join_words
 from .parameters import Parameter, completed, parameters_of
-from .records import record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +179,7 @@ def checked_seed(seed: int) -> int:
     return int(completed(SimulationOptions, {"seed": seed})["seed"])
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class EventRun:
     """The statistics of a run, summed over all processes.
 

@@ -7,7 +7,7 @@ LogGOPS Model" (LSAP'10); docs/model.md says what each of them does to a simulat
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +23,6 @@ from .input.files import Origin, read_text
 from .native_files import PRESETS
 from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
-from .records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +38,7 @@ WITHIN: Place = "within a node"
 BETWEEN: Place = "between nodes"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Parameters:
     """LogGOPS parameters of a transmission. Times in ps; G, O_s and O_r in ps per byte after the first.
 
@@ -58,7 +57,7 @@ class Parameters:
     o_p: int = 0
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Segment:
     """Parameters that hold for messages of at least `start` bytes."""
 
@@ -66,7 +65,7 @@ class Segment:
     parameters: Parameters
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Level:
     """One level of a network: its parameters from 0 bytes on, further segments, and S.
 
@@ -96,7 +95,7 @@ class Level:
         return _core.Level(rows, self.eager_limit)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Scope:
     """The networks between the ranks of a machine, for sentences about it.
 
@@ -116,7 +115,7 @@ class Scope:
         return self.measured == WITHIN and self.node_ranks is not None and ranks > self.node_ranks
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Machine:
     """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
 

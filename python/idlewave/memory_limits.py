@@ -6,19 +6,19 @@ import contextlib
 import os
 import resource
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from .control_groups import control_groups, text_of
 from .errors import MemoryLimit
 from .formatting import plain, volume_text
-from .records import record
 
 UNCHECKED = 1 << 26
 """Bytes. For less the limits are not read, which would take as long as a small simulation. An allocator may also still
 hold as much memory from before, which no limit counts twice."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Limit:
     """A limit of so many bytes, of which `used` are used; `name` is what sets it."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from . import _core
 from .errors import InputError
 from .escaping import quote
-from .records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ class _OfTimes:
             return state[name]
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Noise(_OfTimes):
     """The detours of one period, repeated for ever. During a detour the CPU stands still.
 
@@ -97,7 +97,7 @@ class Noise(_OfTimes):
         )
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class FixedLength:
     """All detours take `length` ps."""
 
@@ -112,7 +112,7 @@ class FixedLength:
         return _core.FixedLength(self.length)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ExponentialLength:
     """Lengths of mean `mean` ps that are at least `min` ps, and beyond it exponential."""
 
@@ -123,7 +123,7 @@ class ExponentialLength:
         return _core.ExponentialLength(self.mean, self.min)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class UniformLength:
     """Any whole number of ps from `min` to `max`, both included, all equally likely."""
 
@@ -139,7 +139,7 @@ class UniformLength:
         return _core.UniformLength(self.min, self.max)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class LognormalLength:
     """Lognormal lengths: `median` (ps) times exp(`sigma` z), z standard normal."""
 
@@ -155,7 +155,7 @@ class LognormalLength:
         return _core.LognormalLength(self.median, self.sigma)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ParetoLength:
     """Heavy-tailed lengths: longer than x ps with probability (`min` / x) ** `alpha`."""
 
@@ -171,7 +171,7 @@ class ParetoLength:
         return _core.ParetoLength(self.min, self.alpha)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class EmpiricalLength(_OfTimes):
     """One of the measured `lengths`, an int64 array in ps, all equally likely."""
 
@@ -189,7 +189,7 @@ class EmpiricalLength(_OfTimes):
 DetourLength = FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class PoissonNoise:
     """Random detours: between two of them the CPU is available for an exponential time of mean `interval` ps.
 
@@ -215,7 +215,7 @@ class PoissonNoise:
         return _random_detours((self,))
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class MixedNoise:
     """The detours of `trace`, such as periodic ones, together with those of the `random` sources.
 

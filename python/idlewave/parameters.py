@@ -16,12 +16,12 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from .errors import UsageError
 from .escaping import quote
 from .formatting import unknown_name
-from .records import record
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -30,7 +30,7 @@ NEVER = 2**63 - 1
 """The time of the core that no run reaches."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Parameter:
     """A parameter of a table; its name and its type are those of the table's line.
 

@@ -11,7 +11,6 @@ from .errors import UsageError
 from .parameters import Parameter, filled, parameters_of, takes
 from .pattern_bounds import MOST_BYTES as MOST_BYTES
 from .pattern_bounds import MOST_RANKS as MOST_RANKS
-from .records import record
 
 _SENTENCES = {name: sentence for name, sentence, _ in _core.patterns()}
 _CALL, _SHAPE = _core.PatternCall(), _core.GridShape()

@@ -13,14 +13,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._core import version
 from .digests import plain
 from .errors import InputError
-from .records import record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +39,7 @@ _TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "
 """The fields that are texts, with their keys in JSON."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Provenance:
     """The provenance of an artefact.
 

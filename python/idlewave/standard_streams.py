@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import OutputError
@@ -52,11 +53,11 @@ class _Errors(io.FileIO):
             return len(data)
 
 
+@dataclass(frozen=True)
 class Streams:
     """The standard streams with error handling. `errors` is None if there is no error stream."""
 
-    def __init__(self, errors: _Errors | None) -> None:
-        self.errors = errors
+    errors: _Errors | None
 
     @classmethod
     def take(cls) -> Streams:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,6 @@ from .escaping import quote
 from .kernel import EventRun
 from .lazy_provenance import LazyProvenance
 from .provenance import KEY, Provenance
-from .records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +41,7 @@ NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "completion", "computation", "noise")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Recording:
     """Which ops a simulation records: those that start from `since_ps` on and before `until_ps` (None: the end).
 
@@ -86,7 +85,7 @@ class Recording:
         return core
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Timeline:
     """The result of one simulation. Arrays are read-only views of the simulator's own memory.
 

@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from ..errors import InputError
 from ..escaping import MOST_NAME, found, name_of, quote
-from ..records import record
 from .bounds import MOST_TEXT, size_words
 
 PATIENCE = 1.0
@@ -184,7 +184,7 @@ def _unreadable(path: str | Path, what: str, why: str) -> InputError:
     return InputError(f"{name_of(path)}: cannot be read as {what}: {why}")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Origin:
     """The origin of a text: its name in messages, and the folder of the files that it names.
 
