@@ -132,7 +132,7 @@ def _fields_of(table: type) -> Any:  # noqa: ANN401 - mypy knows no class that i
     defaults = {name: parameter.default for name, (_, parameter) in declared.items()}
     kinds = {name: kind for name, (kind, _) in declared.items()}
     made = type("_Fields", (), {"__doc__": table.__doc__, "__annotations__": kinds, **defaults})
-    return record(frozen=True)(made)
+    return dataclass(frozen=True)(made)
 
 
 _Fields: Any = _fields_of(PatternParameters)
