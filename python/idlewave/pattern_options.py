@@ -4,6 +4,7 @@ Its annotations are types, not texts (no `from __future__ import annotations`), 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, Unpack
 
 from . import _core
