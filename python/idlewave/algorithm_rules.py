@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from typing import Any
 
 from . import _core
 from .digests import digest_of
 from .errors import UsageError
-from .pattern_options import MOST_BYTES, MOST_RANKS
+from .native_files import PRESETS
+from .pattern_bounds import MOST_BYTES, MOST_RANKS
 
 _DEFAULT_SEGMENT: int = _core.PatternCall().segment
 
@@ -93,9 +92,11 @@ def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
     Where the simulator lacks an algorithm, the one nearest in its messages stands for it. Empty for a library whose
     choices are not known.
     """
+    import csv
+
     for begins, name in KNOWN_LIBRARIES.items():
         if " ".join(library.split()).startswith(begins):
-            file = resources.files("idlewave") / "presets" / "algorithms" / f"{name}.csv"
+            file = PRESETS / "algorithms" / f"{name}.csv"
             rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
             return tuple(
                 AlgorithmRule(

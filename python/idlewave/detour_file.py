@@ -13,7 +13,7 @@ from .errors import InputError
 from .escaping import cut, name_of
 from .input.bounds import MOST_LINE, MOST_TABLE, size_words
 from .input.files import opened
-from .noise_models import as_times
+from .noise_models import as_times, buffer_of_times
 from .units import parse_time
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ _PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
 def read_detours(path: str | Path) -> tuple[Times, Times]:
-    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, int64.
+    """Read a CSV file of detours: a header, then start_ns,length_ns (decimals allowed). Returns ps, as
+    `buffer_of_times` does.
 
     Raises InputError naming file and line. Whether they fit a period is checked when a machine is made of them.
     """
@@ -45,7 +46,7 @@ def read_detours(path: str | Path) -> tuple[Times, Times]:
                     lengths.append(length)
         except csv.Error as error:
             raise InputError(f"{name}:{rows.line_num}: cannot be read as a file of detours: {error}") from error
-    return as_times(starts), as_times(lengths)
+    return buffer_of_times(starts), buffer_of_times(lengths)
 
 
 def detours_csv(starts: npt.ArrayLike, lengths: npt.ArrayLike) -> str:

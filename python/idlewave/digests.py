@@ -5,10 +5,10 @@ All are SHA-256, written "sha256:" and 64 hexadecimal digits. docs/provenance.md
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import stat
+import sys
+from array import array
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from .noise_models import (
     PoissonNoise,
     UniformLength,
     as_times,
+    times_of,
 )
 
 if TYPE_CHECKING:
@@ -48,8 +49,10 @@ State = tuple[Path, int, int, int]
 
 def digest_of(value: object) -> str:
     """The digest of a value of JSON: of its text in ASCII with sorted keys and without blanks."""
+    import json
+
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return _word(hashlib.sha256(text.encode()))
+    return _word(_sha256(text.encode()))
 
 
 def digest_of_file(path: Path) -> str:
@@ -60,7 +63,7 @@ def digest_of_file(path: Path) -> str:
 
 def digest_of_stream(stream: IO[bytes]) -> str:
     """The digest of the remaining bytes of a stream."""
-    digest = hashlib.sha256()
+    digest = _sha256()
     while piece := stream.read(_PIECE):
         digest.update(piece)
     return _word(digest)
@@ -75,7 +78,7 @@ def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
     with ThreadPoolExecutor() as pool:
         words = pool.map(digest_of_file, [named[name] for name in names])
         lines = [f"{word.removeprefix('sha256:')}  {name}\n" for word, name in zip(words, names, strict=True)]
-    return _word(hashlib.sha256("".join(lines).encode()))
+    return _word(_sha256("".join(lines).encode()))
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Content:
 def digest_of_schedule(stream: IO[bytes]) -> Content:
     """The content of the file of a schedule, which is read to its end."""
     first = stream.readline(MOST_COMMENT)
-    digest, crc, last = hashlib.sha256(), 0, b""
+    digest, crc, last = _sha256(), 0, b""
     if not first.startswith(COMMENT):
         stream.seek(0)
         return Content(digest_of_stream(stream))
@@ -158,20 +161,22 @@ def _described(noise: AnyNoise) -> dict[str, Any]:
 def _described_law(law: DetourLength) -> dict[str, Any]:
     name = type(law).__name__.removesuffix("Length").lower()
     if isinstance(law, EmpiricalLength):
-        return {"distribution": name, "lengths": _digest_of_times(law.lengths)}
+        return {"distribution": name, "lengths": _digest_of_times(times_of(law, "lengths"))}
     number = int if isinstance(law, FixedLength | UniformLength) else float
     return {"distribution": name, **{item.name: number(getattr(law, item.name)) for item in fields(law)}}
 
 
 def _described_trace(noise: Noise) -> dict[str, Any]:
     phase = noise.phase if isinstance(noise.phase, str) else [int(time) for time in noise.phase]
-    starts, lengths = _digest_of_times(noise.starts), _digest_of_times(noise.lengths)
+    starts, lengths = (_digest_of_times(times_of(noise, name)) for name in ("starts", "lengths"))
     return {"kind": "trace", "starts": starts, "lengths": lengths, "period": int(noise.period), "phase": phase}
 
 
 def _digest_of_times(values: npt.ArrayLike) -> str:
     """The digest of times as little-endian int64."""
-    return _word(hashlib.sha256(as_times(values).astype("<i8", copy=False).data))
+    if isinstance(values, array) and sys.byteorder == "little":
+        return _word(_sha256(values))
+    return _word(_sha256(as_times(values).astype("<i8", copy=False).data))
 
 
 def plain(value: object) -> Any:  # noqa: ANN401 - a value of JSON
@@ -218,6 +223,12 @@ def _state(path: Path) -> State | None:
     except OSError:
         return None
     return (path, found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _sha256(data: bytes | memoryview | array[int] = b"") -> Any:  # noqa: ANN401
+    import hashlib
+
+    return hashlib.sha256(data)
 
 
 def _word(digest: Any) -> str:  # noqa: ANN401 - hashlib's type has no name

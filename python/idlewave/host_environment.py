@@ -13,8 +13,7 @@ from typing import Any
 from .control_groups import control_groups, text_of
 from .errors import InputError
 from .mpi import Mpi
-from .provenance import KEY, PROVENANCE, Provenance
-from .provenance_in_files import provenance_entry
+from .provenance import KEY, PROVENANCE, Provenance, provenance_entry
 
 _MPI_VARIABLES = ("OMPI_", "PMIX_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "MPICH_", "UCX_", "FI_", "I_MPI_")
 _CPU = Path("/sys/devices/system/cpu")

@@ -20,12 +20,11 @@ from .errors import InputError, UsageError
 from .escaping import found, name_of, quote
 from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
+from .native_files import PRESETS
 from .noise_models import REACHES, AnyNoise
 from .provenance import Provenance
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
     import numpy as np
     import numpy.typing as npt
 
@@ -194,13 +193,13 @@ class Machine:
         """A machine that ships with Idlewave, such as "odin"; `Machine.presets()` lists them."""
         if name not in cls.presets():
             raise InputError(unknown_name("preset", name, cls.presets()))
-        file = _presets() / f"{name}.toml"
+        file = PRESETS / f"{name}.toml"
         return cls.from_toml(file.read_text(encoding="utf-8"), name=f"preset {name}")
 
     @staticmethod
     def presets() -> list[str]:
         """The names of the presets."""
-        return sorted(f.name.removesuffix(".toml") for f in _presets().iterdir() if f.name.endswith(".toml"))
+        return sorted(f.name.removesuffix(".toml") for f in PRESETS.iterdir() if f.name.endswith(".toml"))
 
     def with_noise(self, noise: AnyNoise | None) -> Machine:
         """This machine with other noise, or with none."""
@@ -298,9 +297,3 @@ class Machine:
                 )
             )
         return self._compiled[0]
-
-
-def _presets() -> Traversable:
-    from importlib import resources
-
-    return resources.files("idlewave") / "presets"

@@ -6,8 +6,10 @@ During a detour the CPU stands still; docs/model.md says what that does to a sim
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from . import _core
 from .errors import InputError
@@ -32,8 +34,42 @@ def as_times(values: npt.ArrayLike) -> Times:
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
+def buffer_of_times(values: Iterable[int]) -> Times:
+    """The same in a buffer of int64, for which numpy is not needed: `Noise` and `EmpiricalLength` have it as an array
+    once somebody reads it there."""
+    return cast("Times", values if isinstance(values, array) else array("q", values))
+
+
+def times_of(record_of_times: Noise | EmpiricalLength, name: str) -> Times:
+    """The times of that name, as the core takes them: an array, or the buffer if nobody has read them yet."""
+    held = vars(record_of_times).get(f"_{name}")
+    return as_times(getattr(record_of_times, name)) if held is None else held
+
+
+class _OfTimes:
+    """Has times in ps; a buffer (`buffer_of_times`) is kept beside them until they are read."""
+
+    def __post_init__(self) -> None:
+        state = vars(self)
+        for name in ("starts", "lengths"):
+            if isinstance(state.get(name), array):
+                state[f"_{name}"] = state.pop(name)
+
+    if not TYPE_CHECKING:  # else every name would pass for one that the noise has
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+            state = vars(self)
+            held = state.get(f"_{name}")
+            if held is not None:
+                state[name] = as_times(held)
+                state.pop(f"_{name}", None)
+            if name not in state:  # another thread may have read it meanwhile
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return state[name]
+
+
 @dataclass(frozen=True)
-class Noise:
+class Noise(_OfTimes):
     """The detours of one period, repeated for ever. During a detour the CPU stands still.
 
     `starts` and `lengths` are int64 arrays in ps, ascending and separate, inside [0, period). `phase` says where in
@@ -53,8 +89,8 @@ class Noise:
 
     def _core(self) -> _core.NoiseTrace:
         return _core.NoiseTrace(
-            as_times(self.starts),
-            as_times(self.lengths),
+            times_of(self, "starts"),
+            times_of(self, "lengths"),
             self.period,
             drawn_phase(self.phase) if isinstance(self.phase, str) else _core.Phase.given,
             [] if isinstance(self.phase, str) else list(self.phase),
@@ -136,7 +172,7 @@ class ParetoLength:
 
 
 @dataclass(frozen=True)
-class EmpiricalLength:
+class EmpiricalLength(_OfTimes):
     """One of the measured `lengths`, an int64 array in ps, all equally likely."""
 
     lengths: Times
@@ -147,7 +183,7 @@ class EmpiricalLength:
         return float(self.lengths.mean())
 
     def _core(self) -> _core.EmpiricalLength:
-        return _core.EmpiricalLength(as_times(self.lengths))
+        return _core.EmpiricalLength(times_of(self, "lengths"))
 
 
 DetourLength = FixedLength | ExponentialLength | UniformLength | LognormalLength | ParetoLength | EmpiricalLength

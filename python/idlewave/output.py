@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-import logging
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from .digests import digest_of_stream
 from .errors import OutputError
 from .provenance import KEY, provenance_text_of
+from .wait_notices import logger
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 TABLE_ENDINGS = (".parquet", ".csv")
 """The endings of files of tables."""
 _TRIES = 1000
-_log = logging.getLogger(__name__)
 
 
 def check_output(path: str | Path) -> Path:
@@ -108,6 +104,8 @@ class OutputFiles:
 
     def json(self, path: str | Path, value: object) -> None:
         """Write `value` as JSON; JSON has neither infinities nor NaN."""
+        import json
+
         self.text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
     def table(
@@ -186,6 +184,8 @@ def check_new_folder(path: str | Path) -> Path:
 @contextmanager
 def output_folder(path: str | Path) -> Iterator[Path]:
     """A folder to fill; at the end of the block it becomes `path`, which is empty or not there. Raises OutputError."""
+    import shutil
+
     path = check_new_folder(path)
     place = make_folder(path.absolute().parent)
     part = place / f"{path.name}.{os.getpid()}.part"
@@ -197,7 +197,7 @@ def output_folder(path: str | Path) -> Iterator[Path]:
             if file.is_file():
                 _sync(file)
         part.replace(path)
-        _log.info("written: %s", path)
+        logger(__name__).info("written: %s", path)
     except OSError as error:
         raise OutputError(path, _reason(error)) from error
     finally:
@@ -253,6 +253,8 @@ class _Unfinished:
         """The digest of what was written so far."""
         try:
             self.stream.flush()
+            from .digests import digest_of_stream
+
             with Path(f"/proc/self/fd/{self.stream.fileno()}").open("rb") as again:
                 return digest_of_stream(again)
         except OSError as error:
@@ -277,7 +279,7 @@ class _Unfinished:
         except OSError as error:
             raise OutputError(self._path, _reason(error)) from error
         self._beside = None
-        _log.info("written: %s", self._path)
+        logger(__name__).info("written: %s", self._path)
         with contextlib.suppress(OSError):  # not every file system has folders that can be synchronised
             _sync(self._path.parent)
 

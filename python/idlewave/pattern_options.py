@@ -1,14 +1,17 @@
-"""The patterns and their options."""
+"""The patterns and their options.
 
-from __future__ import annotations
+Its annotations are types, not texts (no `from __future__ import annotations`), each of which would have to be compiled.
+"""
 
 from collections.abc import Sequence
-from dataclasses import field, make_dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict, Unpack
 
 from . import _core
 from .errors import UsageError
 from .parameters import Parameter, filled, parameters_of, takes
+from .pattern_bounds import MOST_BYTES as MOST_BYTES
+from .pattern_bounds import MOST_RANKS as MOST_RANKS
 
 _SENTENCES = {name: sentence for name, sentence, _ in _core.patterns()}
 _CALL, _SHAPE = _core.PatternCall(), _core.GridShape()
@@ -39,9 +42,6 @@ PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "compute": ("Every rank computes.", ("compute_ns",)),
 }
 """For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
-
-MOST_RANKS = 2**32 - 2
-MOST_BYTES = 2**50
 
 RANKS = Parameter(None, "Number of ranks: of a pattern, or to which a trace is extrapolated", least=1, most=MOST_RANKS)
 
@@ -127,14 +127,16 @@ class AllPatternParameters(OperationParameters, PatternParameters, total=False):
     """The parameters of a pattern beside its name and the number of ranks."""
 
 
-_Fields: Any = make_dataclass(
-    "_Fields",
-    [
-        (name, kind, field(default=parameter.default))
-        for name, (kind, parameter) in parameters_of(PatternParameters).items()
-    ],
-    frozen=True,
-)
+def _fields_of(table: type) -> Any:  # noqa: ANN401 - mypy knows no class that is made
+    """A record with the parameters of a table and their defaults."""
+    declared = parameters_of(table)
+    defaults = {name: parameter.default for name, (_, parameter) in declared.items()}
+    kinds = {name: kind for name, (kind, _) in declared.items()}
+    made = type("_Fields", (), {"__doc__": table.__doc__, "__annotations__": kinds, **defaults})
+    return dataclass(frozen=True)(made)
+
+
+_Fields: Any = _fields_of(PatternParameters)
 
 
 class PatternOptions(_Fields):  # type: ignore[misc]

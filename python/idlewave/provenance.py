@@ -9,9 +9,7 @@ It is one JSON object; docs/provenance.md says where each file format holds it.
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,6 +117,8 @@ class Provenance:
 
     def to_json(self) -> str:
         """The provenance as one line of JSON, in ASCII."""
+        import json
+
         return json.dumps(self.as_json(), allow_nan=False)
 
     @classmethod
@@ -167,6 +167,11 @@ class Provenance:
         """
         text = provenance_text_of(table)
         return None if text is None else cls.from_json(text, where)
+
+
+def provenance_entry(provenance: Provenance) -> dict[str, Any]:
+    """The provenance as an entry of an object of JSON."""
+    return {PROVENANCE: provenance.as_json()}
 
 
 def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
@@ -223,6 +228,8 @@ def command_line() -> str:
 
 def command_text(words: Sequence[str]) -> str:
     """A command as a shell takes it; the beginning of a very long one."""
+    import shlex
+
     text = shlex.join(words)
     return text if len(text) <= LONGEST_COMMAND else f"{text[:LONGEST_COMMAND]}…"
 

@@ -61,11 +61,6 @@ def metadata_of_csv(name: str, text: str, provenance_json: str) -> dict[str, str
     return {"@context": "http://www.w3.org/ns/csvw", "url": name, CSVW: provenance.to_json()}
 
 
-def provenance_entry(provenance: Provenance) -> dict[str, Any]:
-    """The provenance as an entry of an object of JSON."""
-    return {PROVENANCE: provenance.as_json()}
-
-
 def picture_metadata(form: str, provenance: Provenance | None, title: str = "") -> dict[str, Any]:
     """The metadata that matplotlib writes into a picture of the format png, svg or pdf.
 

@@ -31,8 +31,7 @@ from .escaping import quote
 from .lazy_provenance import rank_files
 from .mpi import MPICH, OPEN_MPI, Mpi
 from .output import write_json
-from .provenance import Provenance, command_text
-from .provenance_in_files import provenance_entry
+from .provenance import Provenance, command_text, provenance_entry
 from .termination_signals import Interrupted, ended_by_signals, shielded
 from .trace_folder import TraceFolder
 

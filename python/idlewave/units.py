@@ -6,7 +6,6 @@ Inside Idlewave every time is an integer number of picoseconds; a per-byte cost 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from .escaping import quote
 
@@ -20,8 +19,8 @@ _LEAST_EXPONENT, _MOST_EXPONENT = -400, 99
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?)\s*(ps|ns|us|µs|ms|s)\s*", re.ASCII)
 
 
-def parse_time_exactly(text: str) -> Fraction:
-    """Picoseconds in `text`, a number with a unit (ps ns us ms s), exactly.
+def _exact_time(text: str) -> tuple[int, int]:
+    """Picoseconds in `text`, a number with a unit (ps ns us ms s), exactly: numerator and denominator.
 
     Raises ValueError when it is not of that form, has more than 100 characters, or is beyond 106 days, either way.
     """
@@ -34,20 +33,33 @@ def parse_time_exactly(text: str) -> Fraction:
     if exponent < _LEAST_EXPONENT:
         raise ValueError(f"expected an exponent of at least {_LEAST_EXPONENT}, found {quote(text)}")
     # The exponent is checked first, so that no number with very many digits is computed.
-    time = Fraction(match[1]) * PICOSECONDS[match[3]] if exponent <= _MOST_EXPONENT else None
-    if time is None or abs(time) > MOST_TIME:
+    number, divisor = _ratio(match[1]) if exponent <= _MOST_EXPONENT else (MOST_TIME + 1, 1)
+    time = number * PICOSECONDS[match[3]]
+    if abs(time) > MOST_TIME * divisor:
         raise ValueError(f"expected a time of at most 106 days, found {quote(text)}")
-    return time
+    return time, divisor
+
+
+def _ratio(number: str) -> tuple[int, int]:
+    """A decimal number as numerator and denominator, exactly. (`fractions` would take longer to load than a file of
+    times to read.)"""
+    mantissa, _, exponent = number.lower().partition("e")
+    whole, _, decimals = mantissa.partition(".")
+    shift = int(exponent or 0) - len(decimals)
+    digits = int(whole + decimals)
+    return (digits * 10**shift, 1) if shift >= 0 else (digits, 10**-shift)
 
 
 def parse_time(text: str) -> int:
     """Picoseconds in `text`, rounded to the nearest (halves up). Raises ValueError as above."""
-    return int((parse_time_exactly(text) + Fraction(1, 2)).__floor__())
+    time, divisor = _exact_time(text)
+    return (2 * time + divisor) // (2 * divisor)
 
 
 def parse_cost(text: str) -> float:
     """Picoseconds per byte in `text` ("2.5ns" is 2500.0), of at most 106 days. Raises ValueError as above."""
-    return float(parse_time_exactly(text))
+    time, divisor = _exact_time(text)
+    return time / divisor
 
 
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -65,12 +77,13 @@ def parse_size(text: str) -> int:
     scale = SIZES.get(match[2] or "B") if match else None
     if match is None or scale is None:
         raise ValueError(f"expected bytes, such as 4096, 8KiB or 1MB (units: {', '.join(SIZES)}), found '{text[:200]}'")
-    size = Fraction(match[1]) * scale
-    if size.denominator != 1:
+    number, divisor = _ratio(match[1])
+    size, rest = divmod(number * scale, divisor)
+    if rest != 0:
         raise ValueError(f"expected a whole number of bytes, found '{text[:200]}'")
     if not 0 <= size <= MOST_SIZE:
         raise ValueError(f"expected from 0 to {MOST_SIZE} bytes, found '{text[:200]}'")
-    return int(size)
+    return size
 
 
 _COUNT = re.compile(r"\s*([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,2})?)\s*", re.ASCII)
@@ -79,12 +92,13 @@ _COUNT = re.compile(r"\s*([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]
 def parse_count(text: str) -> int:
     """The whole number in `text`, exactly: "1024", "1e6", "1.5e3". Raises ValueError when it is none."""
     match = _COUNT.fullmatch(text)
-    number = Fraction(match[1]) if match else None
-    if number is None:
+    if match is None:
         raise ValueError(f"expected a whole number such as 1024 or 1e6, found {quote(text)}")
-    if number.denominator != 1:
+    number, divisor = _ratio(match[1])
+    count, rest = divmod(number, divisor)
+    if rest != 0:
         raise ValueError(f"expected a whole number, found {quote(text)}")
-    return int(number)
+    return count
 
 
 def format_time(picoseconds: float, digits: int = 4) -> str:

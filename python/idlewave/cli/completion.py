@@ -6,11 +6,14 @@ The shell asks through click: `eval "$(_IDLEWAVE_COMPLETE=bash_source idlewave)"
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
-Items = list[CompletionItem]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    Items = list[CompletionItem]
 
 
 def machines(_context: click.Context, _parameter: click.Parameter, begun: str) -> Items:
@@ -22,6 +25,8 @@ def machines(_context: click.Context, _parameter: click.Parameter, begun: str) -
 
 def sources(_context: click.Context, _parameter: click.Parameter, begun: str) -> Items:
     """Patterns, or files."""
+    from click.shell_completion import CompletionItem
+
     from ..pattern_options import PATTERNS
 
     found = [CompletionItem(name, help=does) for name, (does, _) in PATTERNS.items() if name.startswith(begun)]
@@ -30,6 +35,8 @@ def sources(_context: click.Context, _parameter: click.Parameter, begun: str) ->
 
 def algorithms(context: click.Context, _parameter: click.Parameter, begun: str) -> Items:
     """COLLECTIVE=NAME; for a pattern also the names of its algorithms."""
+    from click.shell_completion import CompletionItem
+
     from .. import _core
 
     source = context.params.get("source")
@@ -40,5 +47,7 @@ def algorithms(context: click.Context, _parameter: click.Parameter, begun: str) 
 
 
 def _names_or_files(names: Iterable[str], begun: str) -> Items:
+    from click.shell_completion import CompletionItem
+
     found = [CompletionItem(name) for name in names if name.startswith(begun)]
     return [*found, CompletionItem(begun, type="file")] if begun == "" or not found else found

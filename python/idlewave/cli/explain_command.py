@@ -12,7 +12,7 @@ from ..checkpoint_parts import check_parts, part_of
 from ..formatting import plain_time
 from ..kernel import RunConfiguration
 from ..machine import Machine
-from ..provenance_in_files import provenance_entry
+from ..provenance import provenance_entry
 from ..sensitivity import Sensitivities, sensitivities
 from ..simulation import simulate
 from ..tolerance import MOST_SIMULATIONS, LatencyTolerance, latency_tolerance

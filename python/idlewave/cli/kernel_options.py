@@ -14,9 +14,7 @@ from ..errors import UsageError
 from ..formatting import join_words
 from ..kernel import BEYOND_ONE_LOOP, EventRun, RunConfiguration
 from ..output import write_json
-from ..provenance import Provenance
-from ..provenance_in_files import provenance_entry
-from ..studies.rows_digest import KEY_COLUMNS
+from ..provenance import Provenance, provenance_entry
 from .option_types import OutputFile
 
 if TYPE_CHECKING:
@@ -51,6 +49,8 @@ def write_statistics_of_study(
 ) -> None:
     """Write the statistics of each simulation of a study beside its ranks, noise and seed, in that order, and the
     provenance of the study."""
+    from ..studies.rows_digest import KEY_COLUMNS
+
     simulations = [{name: row[name] for name in KEY_COLUMNS} | _as_json(run) for row, run in runs]
     simulations.sort(key=lambda simulation: [simulation[name] for name in KEY_COLUMNS])
     write_json(path, {"runs": simulations} | _said(provenance))

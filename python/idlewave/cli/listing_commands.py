@@ -9,9 +9,8 @@ import click
 
 from ..formatting import plain_time
 from ..machine import Machine
-from ..schedule import ALGORITHM_COLUMNS, PATTERN_COLUMNS, algorithm_rows, pattern_rows
 from .option_types import as_json, print_json
-from .terminal import show_rows
+from .plain_tables import show_texts
 
 
 @click.command()
@@ -31,7 +30,7 @@ def machines(as_json: bool) -> None:
         costs = [f"{plain_time(cost)}/B" for cost in (p.G, p.O_s, p.O_r)]
         rows.append((name, *times, *costs, limit, 1 + len(level.segments), machine.description))
     columns = ["machine", "L", "o_s", "o_r", "g", "G", "O_s", "O_r", "S", "segments", "where"]
-    show_rows("Machines", columns, rows, numeric={"segments"})
+    show_texts("Machines", columns, rows, numeric={"segments"})
 
 
 def _records(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
@@ -52,17 +51,21 @@ def _as_json(name: str) -> dict[str, object]:
 @as_json
 def algorithms(as_json: bool) -> None:
     """List the algorithms of collective operations; the first one of each collective is the default."""
+    from ..schedule import ALGORITHM_COLUMNS, algorithm_rows
+
     if as_json:
         print_json({"algorithms": _records(ALGORITHM_COLUMNS, algorithm_rows())})
         return
-    show_rows("Algorithms", ALGORITHM_COLUMNS, algorithm_rows())
+    show_texts("Algorithms", ALGORITHM_COLUMNS, algorithm_rows())
 
 
 @click.command()
 @as_json
 def patterns(as_json: bool) -> None:
     """List the patterns that `simulate PATTERN --ranks P` takes, with the options of each."""
+    from ..schedule import PATTERN_COLUMNS, pattern_rows
+
     if as_json:
         print_json({"patterns": _records(PATTERN_COLUMNS, pattern_rows())})
         return
-    show_rows("Patterns", PATTERN_COLUMNS, pattern_rows())
+    show_texts("Patterns", PATTERN_COLUMNS, pattern_rows())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from pathlib import Path
@@ -31,6 +30,8 @@ quick = click.option(
 
 def print_json(value: object) -> None:
     """Print the result of a command as one JSON object; JSON has neither infinities nor NaN."""
+    import json
+
     click.echo(json.dumps(value, allow_nan=False))
 
 

@@ -10,7 +10,6 @@ import click
 
 from ..errors import InputError
 from ..parameters import Parameter, parameters_of
-from ..placement_file import read_placement
 from ..units import parse_count, parse_size
 from .option_types import MOST_COUNT, Count, FiniteRange, OutputFolder, Size
 
@@ -100,6 +99,8 @@ class NamesOrFile(PlacementType):
         """The name, or the content of the file."""
         if value in self._names:
             return str(value)
+        from ..placement_file import read_placement
+
         try:
             return read_placement(Path(str(value)))
         except InputError as error:

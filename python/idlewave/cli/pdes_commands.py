@@ -14,8 +14,7 @@ from .. import pdes as models
 from ..pdes.epidemic import EpidemicOptions
 from ..pdes.flood import FloodOptions
 from ..pdes.phold import PholdOptions
-from ..provenance import Provenance
-from ..provenance_in_files import provenance_entry
+from ..provenance import Provenance, provenance_entry
 from .figure_files import Picture, save_figure
 from .kernel_options import STATISTICS, counts_of, show_run, where, write_statistics
 from .lazy_groups import Commands

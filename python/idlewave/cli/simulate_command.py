@@ -11,7 +11,7 @@ from ..escaping import name_of
 from ..formatting import plain_time
 from ..kernel import RunConfiguration
 from ..output import write_table
-from ..provenance_in_files import provenance_entry
+from ..provenance import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
 from .input_options import load_machine, machine_options, note_scope

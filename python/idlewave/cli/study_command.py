@@ -16,8 +16,7 @@ from ..kernel import EventRun, RunConfiguration, RunOptions
 from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
-from ..provenance import Provenance
-from ..provenance_in_files import provenance_entry
+from ..provenance import Provenance, provenance_entry
 from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
 from ..studies.study import SEEDS, study_provenance

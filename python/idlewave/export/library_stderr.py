@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from ..wait_notices import logger
+
 _STREAM = 2
-_log = logging.getLogger(__name__)
 
 
 class LibraryLines:
@@ -51,7 +51,7 @@ def captured_lines(mark: str) -> Iterator[LibraryLines]:
         finally:
             _redirect(before)
             for line in captured.lines():
-                _log.debug("%s", line.rstrip())
+                logger(__name__).debug("%s", line.rstrip())
             with suppress(OSError):
                 os.write(_STREAM, "".join(captured.others()).encode())
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 import msgspec
@@ -12,22 +11,22 @@ from ..errors import InputError
 from ..escaping import cut, printable
 from .bounds import MOST_DEPTH, MOST_DIGITS
 
+# Patterns, which are compiled when they are used: most texts need none.
 # Strings; an unterminated one ends with the text, so that each character is visited once.
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
-_TOML_STRING = re.compile(
+_JSON_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\Z)'
+_TOML_STRING = (
     r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)'
     r"|'''.*?(?:'''|\Z)"
     r'|"(?:[^"\\\n]|\\.)*+(?:["\n]|\Z)'
     r"|'[^'\n]*(?:['\n]|\Z)"
-    r"|#[^\n]*",
-    re.DOTALL,
+    r"|#[^\n]*"
 )
-_LONG_NUMBER = re.compile(rf"(?<!\w)\d[\d_a-fA-Fx]{{{MOST_DIGITS},}}+")
-_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH},}}+")
+_LONG_NUMBER = rf"(?<!\w)\d[\d_a-fA-Fx]{{{MOST_DIGITS},}}+"
+_LONG_KEY = rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH},}}+"
 _JSON = msgspec.json.Decoder(float_hook=float)
 _DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
 _NO_SPACE = str.maketrans("", "", " \n\t\r\u202f")
-_NO_BRACKET = re.compile(r"[^][{}]+")
+_NO_BRACKET = r"[^][{}]+"
 
 
 def decode_json(text: str, name: str) -> Any:  # noqa: ANN401 - a decoded file is anything
@@ -46,6 +45,8 @@ def decode_json(text: str, name: str) -> Any:  # noqa: ANN401 - a decoded file i
 
 def decode_toml(text: str, name: str) -> dict[str, Any]:
     """The value of a TOML text. Raises InputError with the line."""
+    import tomllib
+
     _check(text, _TOML_STRING, name)
     try:
         return tomllib.loads(text)
@@ -53,18 +54,18 @@ def decode_toml(text: str, name: str) -> dict[str, Any]:
         raise InputError(f"{name}: not TOML: {cut(str(error))}") from error
 
 
-def _check(text: str, string: re.Pattern[str], name: str) -> None:
+def _check(text: str, string: str, name: str) -> None:
     """Raise InputError for a text that is nested too deeply, or has numbers too long for a decoder."""
     if text.count("[") + text.count("{") + text.count(".") <= MOST_DEPTH and len(text) <= MOST_DIGITS:
         return
-    bare = string.sub(_blank, text)
-    if long := _LONG_NUMBER.search(bare):
+    bare = re.sub(string, _blank, text, flags=re.DOTALL)
+    if long := re.search(_LONG_NUMBER, bare):
         raise InputError(f"{name}:{_line(bare, long.start())}: expected numbers of at most {MOST_DIGITS} digits")
-    key = _LONG_KEY.search(bare)
+    key = re.search(_LONG_KEY, bare)
     if key is not None:
         raise InputError(f"{name}:{_line(bare, key.start())}: expected keys of at most {MOST_DEPTH} parts")
     depth = 0
-    for bracket in _NO_BRACKET.sub("", bare):
+    for bracket in re.sub(_NO_BRACKET, "", bare):
         depth += _DEPTH[bracket]
         if depth > MOST_DEPTH:
             raise InputError(f"{name}: expected at most {MOST_DEPTH} levels of tables and lists within each other")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import stat
 import sys
 import time
@@ -147,6 +146,8 @@ def _first(file: BinaryIO, most: int) -> bytes:
     block = _next(file, most)
     if block or _is_regular(file):
         return block
+    import select
+
     poll = select.poll()
     poll.register(file, select.POLLIN)
     end = time.monotonic() + PATIENCE

@@ -7,7 +7,7 @@ express; KEY is a key of its own table.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,8 +16,10 @@ from ..escaping import name_of
 from .bounds import MOST_TEXT
 from .decoding import decode_json, decode_toml
 from .files import decoded, read_bytes
-from .validation_errors import Form, Location, explained
 from .value_types import from_file
+
+if TYPE_CHECKING:
+    from .validation_errors import Form
 
 T = TypeVar("T")
 
@@ -27,6 +29,8 @@ def checked(value: object, kind: type[T], name: str, *, form: Form = "JSON", key
     try:
         return msgspec.convert(value, kind, dec_hook=from_file)
     except msgspec.ValidationError as error:
+        from .validation_errors import Location, explained
+
         raise InputError(f"{name}: {explained(error, Location(value, kind, key), form)}") from None
 
 

@@ -1,6 +1,7 @@
-"""The schema of a machine.toml: the tables of the network, and the file as a whole."""
+"""The schema of a machine.toml: the tables of the network, and the file as a whole.
 
-from __future__ import annotations
+Its annotations are types, not texts (no `from __future__ import annotations`), each of which msgspec would compile.
+"""
 
 from typing import Annotated, Any, Literal
 

@@ -1,6 +1,7 @@
-"""The schema of the [noise] table of a machine.toml (docs/model.md)."""
+"""The schema of the [noise] table of a machine.toml (docs/model.md).
 
-from __future__ import annotations
+Its annotations are types, not texts, as in network_schema.py.
+"""
 
 from typing import Annotated, Literal
 

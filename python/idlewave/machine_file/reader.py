@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ..algorithm_rules import AlgorithmRule
 from ..cold_caches import ColdCaches
-from ..detour_file import read_detours
 from ..input.files import Origin
 from ..input.validation import checked, read_toml
 from ..input.value_types import Time
@@ -24,7 +23,7 @@ from ..noise_models import (
     ParetoLength,
     PoissonNoise,
     UniformLength,
-    as_times,
+    buffer_of_times,
 )
 from ..units import PICOSECONDS
 from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, ScopeTable
@@ -127,14 +126,16 @@ def _mixture(table: Mixture, origin: Origin) -> AnyNoise:
         raise origin.refusal("noise.source", "at most one trace or periodic source", f"{len(traces)} of them")
     if not random:
         return traces[0]
-    quiet = Noise(as_times([]), as_times([]), PICOSECONDS["s"], table.phase)
+    quiet = Noise(buffer_of_times([]), buffer_of_times([]), PICOSECONDS["s"], table.phase)
     return MixedNoise(traces[0] if traces else quiet, random)
 
 
 def _source(source: Source, phase: str | tuple[int, ...], key: str, origin: Origin) -> Noise | PoissonNoise:
     if isinstance(source, PeriodicSource):
-        return Noise(as_times([0]), as_times([source.length]), source.period, phase)
+        return Noise(buffer_of_times([0]), buffer_of_times([source.length]), source.period, phase)
     if isinstance(source, TraceSource):
+        from ..detour_file import read_detours
+
         starts, lengths = read_detours(origin.file(source.file, f"{key}.file"))
         return Noise(starts, lengths, source.period, phase)
     return PoissonNoise(source.picoseconds, _length(source.length, f"{key}.length", origin), str(phase))
@@ -153,7 +154,9 @@ def _length(law: str | Law, key: str, origin: Origin) -> DetourLength:
     if isinstance(law, Pareto):
         return ParetoLength(float(law.min), law.alpha)
     if law.file is None:
-        return EmpiricalLength(as_times(law.lengths or ()))
+        return EmpiricalLength(buffer_of_times(law.lengths or ()))
+    from ..detour_file import read_detours
+
     lengths = read_detours(origin.file(law.file, f"{key}.file"))[1]
     if len(lengths) == 0:
         raise origin.refusal(f"{key}.file", "a file with at least one detour", law.file)

@@ -27,8 +27,8 @@ from ..machine import Machine
 from ..machine_file.writer import machine_toml
 from ..noise_models import Noise, as_times
 from ..output import OutputFiles
-from ..provenance import PROVENANCE, Provenance, parts_that_differ
-from ..provenance_in_files import comment, provenance_entry
+from ..provenance import PROVENANCE, Provenance, parts_that_differ, provenance_entry
+from ..provenance_in_files import comment
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
 from .network.files.machine_remarks import remarks_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,8 @@ EDITED = "edited"
 
 def digest_of_rows(runs: pd.DataFrame) -> str:
     """The digest of the runs of a study, in any order and file format (docs/provenance.md)."""
+    import hashlib
+
     ordered = runs.sort_values(list(KEY_COLUMNS))
     digest = hashlib.sha256()
     for name in DIGESTED:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from idlewave import (
     InputError,
     LognormalLength,
     Machine,
+    Noise,
     ParetoLength,
     PoissonNoise,
     Schedule,
@@ -193,3 +196,42 @@ def test_what_noise_reaches_is_said_by_machine_function_or_command(tmp_path: Pat
     assert json.loads(run(*command).stdout)["finish_ps"] == [3_000_000]
     assert json.loads(run(*command, "--noise-reaches", "o_s,O").stdout)["finish_ps"] == [2_000_000]
     assert run(*command, "--noise-reaches", "o").returncode == 2
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Machine:
+    """A machine with a recording of noise in a file."""
+    (tmp_path / "noise.csv").write_text("start_ns,length_ns\n1000,500\n250000.5,1500\n")
+    noise = '[noise]\nkind = "trace"\nperiod = "1ms"\nfile = "noise.csv"\n'
+    return Machine.from_toml(GOOD + noise, folder=tmp_path)
+
+
+def test_noise_of_a_file_is_arrays_for_who_reads_it(recorded: Machine) -> None:
+    noise = recorded.noise
+    assert isinstance(noise, Noise)
+    for times, expected in ((noise.starts, [1_000_000, 250_000_500]), (noise.lengths, [500_000, 1_500_000])):
+        assert isinstance(times, np.ndarray)
+        assert times.dtype == np.int64
+        assert times.tolist() == expected
+    assert noise.starts is noise.starts
+    assert noise.overhead == pytest.approx(0.002)
+    with pytest.raises(AttributeError, match="'Noise' object has no attribute 'ends'"):
+        _ = noise.ends  # type: ignore[attr-defined]
+
+
+def test_noise_of_a_file_is_the_same_whether_or_not_it_was_read(recorded: Machine) -> None:
+    schedule = Schedule.pattern("dissemination", ranks=16)
+
+    def results(machine: Machine) -> tuple[str, list[int]]:
+        return machine.identity(), simulate(schedule, machine, seed=3).finish.tolist()
+
+    sent = pickle.loads(pickle.dumps(recorded))
+    unread = results(recorded)
+    assert "starts" not in vars(recorded.noise)
+    assert recorded.noise is not None
+    assert recorded.noise.overhead > 0
+    assert repr(recorded.noise).startswith("Noise(starts=array(")
+    noise = Noise(np.array([1_000_000, 250_000_500]), np.array([500_000, 1_500_000]), 10**9)
+    again = replace(recorded)
+    assert [results(sent), results(pickle.loads(pickle.dumps(again))), results(again)] == [unread] * 3
+    assert results(recorded.with_noise(noise)) == unread

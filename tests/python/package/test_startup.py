@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import idlewave
@@ -17,7 +19,10 @@ HEAVY = ("numpy", "pandas", "pyarrow", "scipy", "matplotlib")
 def loaded_by(program: str, libraries: tuple[str, ...] = HEAVY) -> set[str]:
     """Which of the large libraries a new Python has loaded after `program`."""
     program += f"\nimport sys\nprint(*(name for name in {libraries} if name in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # readline sets it
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
     return set(done.stdout.splitlines()[-1].split())
 
 
@@ -45,6 +50,74 @@ def test_a_simulation_that_nobody_watches_draws_no_progress() -> None:
     arguments = ["simulate", "dissemination", "--ranks", "64", "--machine", "odin"]
     program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
     assert loaded_by(program, ("rich", "concurrent.futures")) == set()
+
+
+LIBRARIES = "import click, msgspec\n"
+"""What a command that reads a machine loads in any case, with whatever these libraries load themselves."""
+SELDOM = (
+    "concurrent.futures",
+    "csv",
+    "fractions",
+    "hashlib",
+    "html",
+    "importlib.resources",
+    "json",
+    "logging",
+    "random",
+    "rich",
+    "select",
+    "shlex",
+    "shutil",
+    "tempfile",
+    "traceback",
+    "idlewave.detour_file",
+    "idlewave.input.validation_errors",
+    "idlewave.jobs",
+    "idlewave.kernel",
+    "idlewave.log_lines",
+    "idlewave.pattern_options",
+    "idlewave.placement_file",
+    "idlewave.provenance_in_files",
+    "idlewave.schedule",
+    "idlewave.simulation",
+    "idlewave.studies",
+    "idlewave.timeline",
+)
+"""Modules that most commands need not, or that some need not."""
+SIMULATED = {
+    *("idlewave.jobs", "idlewave.kernel", "idlewave.pattern_options"),
+    *("idlewave.schedule", "idlewave.simulation", "idlewave.timeline"),
+}
+IN_JSON = {"hashlib", "json"}
+"""For the result and its provenance."""
+NOISE = {
+    "none": ("", set()),
+    "periodic": ('kind = "periodic"\nperiod = "1ms"\nlength = "10us"', set()),
+    "poisson": ('kind = "poisson"\ninterval = "1ms"\nlength = "10us"', set()),
+    "trace": ('kind = "trace"\nperiod = "1s"\nfile = "noise.csv"', {"csv", "idlewave.detour_file"}),
+    "empirical": (
+        'kind = "poisson"\ninterval = "1ms"\nlength = { distribution = "empirical", file = "noise.csv" }',
+        {"csv", "idlewave.detour_file"},
+    ),
+}
+"""For each kind of noise its table, and what it takes to read that."""
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize(("option", "more"), [([], set()), (["--json"], IN_JSON)], ids=["text", "json"])
+def test_a_simulation_loads_what_it_needs(noise: str, option: list[str], more: set[str], tmp_path: Path) -> None:
+    table, read = NOISE[noise]
+    network = 'L = "2.5us"\no = "1.5us"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = "inf"\n'
+    (tmp_path / "machine.toml").write_text(f"[network]\n{network}" + (f"[noise]\n{table}\n" if table else ""))
+    (tmp_path / "noise.csv").write_text("start_ns,length_ns\n1000,500\n250000.5,1500\n")
+    words = ["simulate", "dissemination", "--ranks", "16", "--machine", str(tmp_path / "machine.toml"), *option]
+    program = f"{LIBRARIES}from idlewave.cli import cli\ncli({words}, standalone_mode=False)"
+    assert loaded_by(program, (*HEAVY, *SELDOM)) - loaded_by(LIBRARIES, SELDOM) == SIMULATED | more | read
+
+
+def test_a_list_of_machines_loads_what_it_needs() -> None:
+    program = f"{LIBRARIES}from idlewave.cli import cli\ncli(['machines'], standalone_mode=False)"
+    assert loaded_by(program, (*HEAVY, *SELDOM)) <= loaded_by(LIBRARIES, SELDOM)
 
 
 SIMULATION = """

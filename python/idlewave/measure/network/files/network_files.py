@@ -27,8 +27,8 @@ from ....machine import BETWEEN, WITHIN, Level, Machine, Place, Segment
 from ....machine import Parameters as MachineParameters
 from ....machine_file.writer import machine_toml
 from ....output import OutputFiles
-from ....provenance import Provenance
-from ....provenance_in_files import comment, provenance_entry
+from ....provenance import Provenance, provenance_entry
+from ....provenance_in_files import comment
 from ....units import parse_cost
 from ...table_rows import records
 from ..fitting.cold_cache_fit import ColdCacheFit
