@@ -20,14 +20,17 @@ std::size_t mapped(std::size_t bytes) {
 }
 
 /// Memory from the heap, aligned to pages if it has as much as one, else to lines of the cache.
-std::byte* allocate(std::size_t bytes) {
+std::byte* allocate(std::size_t bytes, Content content) {
     const std::size_t alignment = bytes < page ? line : page;
     const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, whole);
     if (memory == nullptr) {
         throw std::bad_alloc();
     }
-    return static_cast<std::byte*>(std::memset(memory, 0, whole));
+    if (content == Content::zeros) {
+        std::memset(memory, 0, whole);
+    }
+    return static_cast<std::byte*>(memory);
 }
 
 std::byte* map(std::size_t bytes) {
@@ -59,7 +62,7 @@ void HugeMemoryRelease::operator()(std::byte* memory) const {
     }
 }
 
-HugeMemory huge_memory(std::size_t bytes, Pages pages) {
+HugeMemory huge_memory(std::size_t bytes, Pages pages, Content content) {
     if (bytes == 0) {
         return {};
     }
@@ -68,7 +71,7 @@ HugeMemory huge_memory(std::size_t bytes, Pages pages) {
     }
     const HugeMemoryRelease release{bytes};
     if (bytes < smallest_huge_memory) {
-        return {allocate(bytes), release};
+        return {allocate(bytes, content), release};
     }
     if (pages == Pages::small) {
         std::byte* const small = map(mapped(bytes));

@@ -6,8 +6,8 @@
 
 namespace idlewave {
 
-/// Memory for large arrays. It is zero, and in huge pages where the system provides them: random access to gigabytes
-/// in small pages spends most of its time on address translation. Untouched pages of large memory use none.
+/// Memory for large arrays, in huge pages where the system provides them: random access to gigabytes in small pages
+/// spends most of its time on address translation. Untouched pages of large memory use none.
 struct HugeMemoryRelease {
     std::size_t bytes = 0;
     void operator()(std::byte* memory) const;
@@ -18,11 +18,14 @@ using HugeMemory = std::unique_ptr<std::byte, HugeMemoryRelease>;
 /// programs use a few values, that takes longer than the use.
 enum class Pages : std::uint8_t { huge, small };
 
+/// What memory contains at first.
+enum class Content : std::uint8_t { zeros, undefined };
+
 /// Allocates memory. From `smallest_huge_memory` bytes on it consists of whole huge pages of 2 MiB, each of which takes
 /// one page fault instead of 512, unless small ones are asked for. Less comes from the heap, whose pages the next run
 /// in the process uses again. Throws std::bad_alloc.
 inline constexpr std::size_t smallest_huge_memory = std::size_t{1} << 20;
-HugeMemory huge_memory(std::size_t bytes, Pages pages = Pages::huge);
+HugeMemory huge_memory(std::size_t bytes, Pages pages = Pages::huge, Content content = Content::zeros);
 
 /// An array of `count` values whose bytes are all zero; zero bytes must be a valid T.
 template <class T>

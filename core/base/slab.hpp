@@ -1,9 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "base/huge_memory.hpp"
@@ -23,22 +23,19 @@ class Slab {
     Slab& operator=(Slab&&) = delete;
 
     ~Slab() {
-        for (T* values : pieces_) {
-            std::destroy_n(values, piece);
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            for (std::uint32_t number = 1; number < made_; ++number) {
+                std::destroy_at(&(*this)[number]);
+            }
         }
     }
 
-    std::uint32_t add() {
-        if (unused_count_ == 0) [[unlikely]] {
-            grow();
-        }
-        return unused_[--unused_count_];
-    }
+    std::uint32_t add() { return unused_count_ > 0 ? unused_[--unused_count_] : make(); }
 
     void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 
-    /// Whether there is memory for that number, in use or not.
-    [[nodiscard]] bool has(std::uint32_t number) const { return number / piece < pieces_.size(); }
+    /// Whether that number was ever in use.
+    [[nodiscard]] bool has(std::uint32_t number) const { return number < made_; }
 
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
@@ -54,40 +51,45 @@ class Slab {
         }
     }
 
-    /// Calls `use` with every value that has memory, in use or not.
+    /// Calls `use` with every value that was ever in use.
     template <class Use>
     void each(Use use) const {
-        for (const T* values : pieces_) {
-            std::for_each_n(values, piece, use);
+        for (std::uint32_t number = 1; number < made_; ++number) {
+            use((*this)[number]);
         }
     }
 
   private:
     static constexpr std::uint32_t piece = 1024;
 
-    /// Grows by little at first, then by whole huge pages: values are accessed in no particular order.
-    [[gnu::noinline]] void grow() {
+    /// Makes a value, as all are in use that were made so far.
+    [[gnu::noinline]] std::uint32_t make() {
+        if (made_ / piece == pieces_.size()) {
+            grow();
+        }
+        std::construct_at(&(*this)[made_]);
+        return made_++;
+    }
+
+    /// Grows by little at first, then by whole huge pages: values are accessed in no particular order. The memory is
+    /// left as it is: a small simulation uses little of it.
+    void grow() {
         constexpr std::size_t few = 4;
         constexpr std::size_t many = 32;
         const std::size_t more = pieces_.size() < few ? 1 : many;
-        memory_.push_back(huge_memory(more * piece * sizeof(T)));
+        memory_.push_back(huge_memory(more * piece * sizeof(T), Pages::huge, Content::undefined));
         T* values = reinterpret_cast<T*>(memory_.back().get());
-        const auto first = static_cast<std::uint32_t>(pieces_.size()) * piece;
-        const auto end = first + static_cast<std::uint32_t>(more) * piece;
-        unused_.resize(end);
         for (std::size_t i = 0; i < more; ++i, values += piece) {
-            std::uninitialized_value_construct_n(values, piece);
             pieces_.push_back(values);
         }
-        for (std::uint32_t i = end; i-- > (first == 0 ? 1U : first);) {
-            unused_[unused_count_++] = i;
-        }
+        unused_.resize(pieces_.size() * piece);
     }
 
     std::vector<HugeMemory> memory_;
     std::vector<T*> pieces_;
-    std::vector<std::uint32_t> unused_;  ///< as long as there are numbers; the first `unused_count_` are unused numbers
+    std::vector<std::uint32_t> unused_;  ///< as long as there are numbers; the first `unused_count_` were in use
     std::size_t unused_count_ = 0;
+    std::uint32_t made_ = 1;  ///< the numbers below it were ever in use
 };
 
 }  // namespace idlewave

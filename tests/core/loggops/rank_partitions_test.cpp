@@ -84,7 +84,7 @@ TEST(RankPartitions, GiveTheSameWhenTheyRunFarAheadOfEachOther) {
         rolled_back += found.statistics.rolled_back;
     }
     EXPECT_GT(ended, testing::trials(700));
-    EXPECT_GE(rolled_back, testing::trials(50))
+    EXPECT_GE(rolled_back, testing::trials(20))
         << "messages that were sent too early; many ranks have long queues, and are conservative";
 }
 
@@ -181,7 +181,7 @@ TEST(RankPartitions, RanksMoveWithTheirRendezvousAndLongQueuesAndTheAnswerStays)
     for (const auto& [collective, name, ranks, size] :
          {std::tuple(collectives::Collective::allreduce, "ring", 100U, 100'000U),
           std::tuple(collectives::Collective::alltoall, "linear", 60U, 1000U),
-          std::tuple(collectives::Collective::gather, "linear", 700U, 8U)}) {
+          std::tuple(collectives::Collective::gather, "linear", 700U, 100'000U)}) {
         const auto source = pattern(collectives::algorithm(collective, name), ranks, size, 0);
         const Outcome one = in_one_window(source, noisy_machine(), 7);
         for (const auto scheduler : {"yawns", "timewarp"}) {
