@@ -116,6 +116,20 @@ PEER_WORKS = [
     Work("gather", 2**12),
     Work("alltoall", 2**9, algorithm="pairwise"),
 ]
+SEED = 1
+
+
+@dataclass(frozen=True)
+class GeneralWork:
+    """A schedule as real programs have it, by bench/schedules.cpp; both simulators read it from one file."""
+
+    pattern: str
+    ranks: int
+    steps: int
+
+
+GENERAL_WORKS = [GeneralWork("random", 2**12, 200), GeneralWork("halo", 2**10, 50)]
+LARGE_GENERAL_WORKS = [GeneralWork("halo", 2**14, 50)]
 
 
 @dataclass(frozen=True)
@@ -266,16 +280,27 @@ def plot(answers: dict[Work, Answer], floors: Floors, output: Path) -> None:
         figure.savefig(output / f"nanoseconds-per-message.{ending}", dpi=200)
 
 
-def beside_peer(peer: Path, machines: Path, folder: Path) -> Table:
+def write_schedule(work: Work | GeneralWork, floors: Path, file: Path) -> None:
+    """The schedule of a row, as LogGOPSim's binary file."""
+    if isinstance(work, GeneralWork):
+        numbers = map(str, (work.ranks, work.steps, SEED))
+        command: list[str | Path] = [floors / "schedules", work.pattern, *numbers, file]
+    else:
+        command = [IDLEWAVE, "schedule", *work.pattern_arguments(), "-o", file]
+    subprocess.run(command, capture_output=True, check=True)
+
+
+def beside_peer(peer: Path, machines: Path, folder: Path, floors: Path, *, large: bool) -> Table:
     """The same schedules by both simulators, from the same binary files."""
     headings = ("LogGOPSim", "MiB", "read, run", "times as fast", "process", "times as fast", "MiB", "same answer")
     table = Table("pattern", "ranks", *headings)
     for column in table.columns[1:]:
         column.justify = "right"
     quiet = machines / "quiet.toml"
-    for work in track(PEER_WORKS, description="beside LogGOPSim", transient=True):
+    works = [*PEER_WORKS, *GENERAL_WORKS, *(LARGE_GENERAL_WORKS if large else [])]
+    for work in track(works, description="beside LogGOPSim", transient=True):
         file = folder / f"{work.pattern}.bin"
-        subprocess.run([IDLEWAVE, "schedule", *work.pattern_arguments(), "-o", file], capture_output=True, check=True)
+        write_schedule(work, floors, file)
         theirs = min(several(LARGE_REPETITIONS, run_peer, peer, file), key=lambda answer: answer.seconds)
         dialect = said_by([IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", quiet])
         last = dialect["max_finish_ps"]
@@ -445,9 +470,7 @@ def rows_before(folder: Path) -> list[before.Row]:
 def main() -> None:
     """Run all rows, and show them."""
     parser = argparse.ArgumentParser(description="How long the simulator takes.")
-    parser.add_argument(
-        "--floors", type=Path, required=True, help="directory of floor.cpp and noise_floor.cpp, compiled"
-    )
+    parser.add_argument("--floors", type=Path, required=True, help="directory of floor.cpp and its like, compiled")
     parser.add_argument("--large", action="store_true", help="also 16,777,216 ranks")
     parser.add_argument("--largest", action="store_true", help="also 134,217,728 ranks: needs 14 GB, takes minutes")
     parser.add_argument("--loggopsim", type=Path, help="directory of a LogGOPSim build")
@@ -474,7 +497,8 @@ def main() -> None:
         console.print(in_turns(folder, arguments.large))
         console.print(around_simulations(folder))
         if arguments.loggopsim is not None:
-            console.print(beside_peer(arguments.loggopsim, folder, folder))
+            peer = arguments.loggopsim
+            console.print(beside_peer(peer, folder, folder, arguments.floors, large=arguments.large))
     console.print(f"the plot: {arguments.output}/nanoseconds-per-message.svg")
 
 

@@ -62,6 +62,12 @@ compile_floors() {
     return "$status"
 }
 
+# compile_schedules: compile bench/schedules.cpp, which writes the schedules of a benchmark, to build/schedules.
+compile_schedules() {
+    mkdir -p build
+    "${CXX:-c++}" -O2 -DNDEBUG -std=c++20 -I core bench/schedules.cpp core/base/*.cpp core/goal/*.cpp -o build/schedules
+}
+
 # The first clang that has libFuzzer; nothing if there is none.
 fuzzing_compiler() {
     local candidate

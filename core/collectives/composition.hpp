@@ -230,6 +230,8 @@ class Composition {
         next.op.cpu = 0;
         next.op.nic = 0;
         next.op.reduction = step.reduction;
+        next.op.start_has_successors = !calc && !step.joins;
+        next.op.end_has_successors = true;
         next.op_index = state.next_op_index++;
         if (step.exchange) {
             next.exchange.send_to = step.send_to();

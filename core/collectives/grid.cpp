@@ -80,46 +80,10 @@ Dims fitting_dims(std::uint32_t size, std::uint32_t count, const Dims& wanted) {
     return dims;
 }
 
-Grid::Grid(const CollectiveCall& call, std::uint32_t dimensions) : rank_(call.rank), bytes_(call.bytes) {
-    if (call.shape != nullptr) {
-        shape_ = *call.shape;
-    }
-    const bool given = [this, &call, dimensions] {
-        std::uint64_t ranks = 1;
-        for (std::uint32_t d = 0; d < dimensions; ++d) {
-            ranks *= shape_.dims[d];
-        }
-        return ranks == call.size;
-    }();
-    if (!given) {
-        shape_.dims = fitting_dims(call.size, dimensions, shape_.dims);
-    }
-    std::uint32_t rest = rank_;
-    std::uint32_t stride = 1;
-    for (std::uint32_t d = dimensions; d-- > 0;) {
-        const std::uint32_t above = rest / shape_.dims[d];
-        at_[d] = rest - above * shape_.dims[d];
-        stride_[d] = stride;
-        stride *= shape_.dims[d];
-        rest = above;
-    }
-}
-
-bool Grid::has_neighbour(std::uint32_t dimension, bool up, bool periodic) const {
-    const std::uint32_t ranks = shape_.dims[dimension];
-    return ranks > 1 && (periodic || (up ? at_[dimension] + 1 < ranks : at_[dimension] > 0));
-}
-
-std::uint32_t Grid::neighbour(std::uint32_t dimension, bool up) const {
-    const std::uint32_t around = (shape_.dims[dimension] - 1) * stride_[dimension];
-    if (up) {
-        return at_[dimension] + 1 < shape_.dims[dimension] ? rank_ + stride_[dimension] : rank_ - around;
-    }
-    return at_[dimension] > 0 ? rank_ - stride_[dimension] : rank_ + around;
-}
-
-std::uint64_t Grid::face_bytes(std::uint32_t dimension) const {
-    return shape_.face_bytes == std::array<std::uint64_t, 3>{} ? bytes_ : shape_.face_bytes[dimension];
+void Grid::fit(const CollectiveCall& call, std::uint32_t dimensions) {
+    fitted_ = call.shape == nullptr ? GridShape{} : *call.shape;
+    fitted_->dims = fitting_dims(call.size, dimensions, fitted_->dims);
+    shape_ = &*fitted_;
 }
 
 }  // namespace idlewave::collectives

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "collectives/step.hpp"
+#include "goal/source.hpp"
 
 namespace idlewave::collectives {
 
@@ -20,21 +22,54 @@ Dims fitting_dims(std::uint32_t size, std::uint32_t count, const Dims& wanted = 
 /// Choosing dimensions takes long compared to a step: the shape should already contain them (`fitting_dims`).
 class Grid {
   public:
-    Grid(const CollectiveCall& call, std::uint32_t dimensions);
+    Grid(const CollectiveCall& call, std::uint32_t dimensions)
+        : rank_(call.rank), dimensions_(dimensions), bytes_(call.bytes), shape_(call.shape) {
+        if (shape_ == nullptr || ranks_from(0) != call.size) [[unlikely]] {
+            fit(call, dimensions);
+        }
+    }
+    Grid(const Grid&) = delete;  // it points into itself
+    Grid& operator=(const Grid&) = delete;
+    Grid(Grid&&) = delete;
+    Grid& operator=(Grid&&) = delete;
+    ~Grid() = default;
 
-    [[nodiscard]] const GridShape& shape() const { return shape_; }
+    [[nodiscard]] const GridShape& shape() const { return *shape_; }
 
-    /// Whether the rank has a neighbour other than itself, one step up or down in a dimension.
-    [[nodiscard]] bool has_neighbour(std::uint32_t dimension, bool up, bool periodic) const;
-    [[nodiscard]] std::uint32_t neighbour(std::uint32_t dimension, bool up) const;
-    [[nodiscard]] std::uint64_t face_bytes(std::uint32_t dimension) const;
+    /// The neighbour one step up or down in a dimension: `no_rank` if there is none other than the rank itself.
+    [[nodiscard]] std::uint32_t neighbour(std::uint32_t dimension, bool up, bool periodic) const {
+        const std::uint32_t ranks = shape_->dims[dimension];
+        const auto stride = static_cast<std::uint32_t>(ranks_from(dimension + 1));
+        const std::uint32_t at = rank_ / stride % ranks;
+        if (up ? at + 1 < ranks : at > 0) [[likely]] {
+            return up ? rank_ + stride : rank_ - stride;
+        }
+        if (!periodic || ranks == 1) {
+            return goal::no_rank;
+        }
+        return up ? rank_ - at * stride : rank_ + (ranks - 1) * stride;
+    }
+    [[nodiscard]] std::uint64_t face_bytes(std::uint32_t dimension) const {
+        const auto& given = shape_->face_bytes;
+        return (given[0] | given[1] | given[2]) == 0 ? bytes_ : given[dimension];
+    }
 
   private:
+    /// The number of ranks with the same position in the dimensions before `first`.
+    [[nodiscard]] std::uint64_t ranks_from(std::uint32_t first) const {
+        std::uint64_t ranks = 1;
+        for (std::uint32_t d = first; d < dimensions_; ++d) {
+            ranks *= shape_->dims[d];
+        }
+        return ranks;
+    }
+    void fit(const CollectiveCall& call, std::uint32_t dimensions);
+
     std::uint32_t rank_;
+    std::uint32_t dimensions_;
     std::uint64_t bytes_;
-    GridShape shape_;
-    Dims at_{};
-    Dims stride_{};
+    const GridShape* shape_;
+    std::optional<GridShape> fitted_;  ///< if the call's shape does not fit
 };
 
 }  // namespace idlewave::collectives

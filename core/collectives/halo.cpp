@@ -22,10 +22,10 @@ Step halo(const CollectiveCall& call, StepNumber number, std::uint32_t dimension
     const std::uint32_t face = receiving ? n : n - faces;
     const std::uint32_t dimension = face / 2;
     const bool up = receiving == (face % 2 == 0);
-    if (!grid.has_neighbour(dimension, up, grid.shape().periodic)) {
+    const std::uint32_t peer = grid.neighbour(dimension, up, grid.shape().periodic);
+    if (peer == goal::no_rank) {
         return steps::skip(number);
     }
-    const std::uint32_t peer = grid.neighbour(dimension, up);
     return receiving ? steps::recv(number, peer, grid.face_bytes(dimension))
                      : steps::send(number, peer, grid.face_bytes(dimension));
 }

@@ -38,10 +38,10 @@ Step sweep(const CollectiveCall& call, StepNumber number) {
     const bool receiving = part < 2;
     const std::uint32_t dimension = receiving ? part : part - 4;
     const bool up = upwards(which, sweeps)[dimension] != receiving;
-    if (!grid.has_neighbour(dimension, up, false)) {
+    const std::uint32_t peer = grid.neighbour(dimension, up, false);
+    if (peer == goal::no_rank) {
         return steps::skip(number);
     }
-    const std::uint32_t peer = grid.neighbour(dimension, up);
     return receiving ? steps::recv(number, peer, grid.face_bytes(dimension))
                      : steps::send(number, peer, grid.face_bytes(dimension));
 }

@@ -123,14 +123,14 @@ class PositionsByKey {
         const std::uint32_t old_mask = position_mask_;
         set_slots(2 * old.size());
         for (const std::uint32_t slot : old) {
-            const std::uint32_t moved = (slot & several) | (slot & old_mask);
-            if (slot != unused && oldest_in(moved, entries) != no_position) {
-                const MatchKey key = entries.key(position_in(moved));
+            const std::uint32_t kept = (slot & several) | (slot & old_mask);
+            if (slot != unused && oldest_in(kept, entries) != no_position) {
+                const MatchKey key = entries.key(position_in(kept));
                 std::size_t i = home_of(key);
                 while (slots_[i] != unused) {
                     i = (i + 1) & (slots_.size() - 1);
                 }
-                slots_[i] = moved | mark_of(key);
+                slots_[i] = kept | mark_of(key);
                 ++used_;
             }
         }
