@@ -35,7 +35,8 @@ class TraceSchema(Open):
 
 
 class Trace:
-    """The trace of one run, read and checked, with its tables."""
+    """The trace of one run, checked, with its tables. Its files are read again, a piece at a time, for each schedule or
+    table that is made of it: they may be larger than the memory."""
 
     def __init__(self, core: _core.Trace, directory: Path, files: Files) -> None:
         self._core = core

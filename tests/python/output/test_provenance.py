@@ -191,9 +191,12 @@ def test_what_changed_after_it_was_read_has_no_digest_and_no_identity(tmp_path: 
     with pytest.raises(InputError, match=r"x\.goal has changed since it was read"):
         schedule.identity()
     trace = idlewave.Trace.load(write_trace(tmp_path / "trace"))
+    traced = Schedule.from_trace(trace)
     (tmp_path / "trace" / "rank-0000001.iwtrace").unlink()
     with pytest.raises(InputError, match=r"can no longer be read: .*rank-0000001\.iwtrace"):
-        Schedule.from_trace(trace).identity()
+        traced.identity()
+    with pytest.raises(InputError, match=r"rank-0000001\.iwtrace: cannot be read as a trace: No such file"):
+        Schedule.from_trace(trace)
 
 
 def test_a_schedule_from_a_pipe_is_simulated_and_said_to_be_unknown(machine: Machine, tmp_path: Path) -> None:
