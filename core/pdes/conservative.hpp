@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -24,6 +25,7 @@
 #include "pdes/scheduler.hpp"
 #include "pdes/snapshot.hpp"
 #include "pdes/statistics.hpp"
+#include "pdes/thread_choice.hpp"
 #include "pdes/thread_team.hpp"
 #include "pdes/window_agreement.hpp"
 
@@ -33,6 +35,8 @@ namespace idlewave::pdes {
 /// simulations, JACM 40(2), 1993). It executes one window of the lookahead after the other, and within a window one LP
 /// after the other. An event that an LP sends in a window reaches no LP within that window, so neither the order of LPs
 /// nor the number of threads matters. On one thread it is the sequential scheduler of models with a lookahead.
+///
+/// Where threads wait longer for each other than a further one saves, the first executes the LPs of all (ThreadChoice).
 ///
 /// A window begins at the earliest pending event. Each thread writes the events that it sends to LPs of its process
 /// into a calendar of its own, and reads the buckets of its blocks out of all calendars, so no lock is needed. Events
@@ -159,7 +163,7 @@ class ConservativeScheduler {
     [[nodiscard]] Statistics statistics() {
         Statistics sum;
         for (const auto& thread : threads_) {
-            sum += thread->partition.statistics(thread->rounds);
+            sum += thread->partition.statistics(thread->rounds + thread->windows);
         }
         return sum;
     }
@@ -177,8 +181,10 @@ class ConservativeScheduler {
         explicit Thread(Arguments&&... arguments) : partition(std::forward<Arguments>(arguments)...) {}
 
         ConservativePartition<M> partition;
-        std::int64_t next = 0;     ///< cell of the earliest event of its calendar
-        std::uint64_t rounds = 0;  ///< agreements on a window
+        std::int64_t next = 0;      ///< cell of the earliest event of its calendar
+        std::uint64_t rounds = 0;   ///< agreements on a window
+        std::uint64_t windows = 0;  ///< executed by one thread, without an agreement
+        std::uint32_t turns = 0;    ///< times that one thread has executed windows
     };
 
     /// Calls `work` with each thread, on that thread.
@@ -202,7 +208,9 @@ class ConservativeScheduler {
                 return;
             }
             try {
-                next = execute_window(thread, agreed.cell);
+                next = !agreed.by_one_thread ? execute_window(thread, agreed.cell)
+                       : is_callers(thread)  ? execute_windows_of_all(agreed.cell)
+                                             : sleep(thread);
             } catch (...) {
                 error_.record(std::current_exception());
                 next = WindowCandidate::failed;
@@ -210,14 +218,55 @@ class ConservativeScheduler {
         }
     }
 
+    /// The first thread executes windows of all threads, from the cell `first` on, until all shall do that again, or
+    /// something else is to be agreed upon. Returns the cell of the earliest event of its own calendar.
+    std::int64_t execute_windows_of_all(std::int64_t first) {
+        struct WakeUp {
+            std::atomic<std::uint32_t>& turns;
+            ~WakeUp() {
+                turns.fetch_add(1, std::memory_order_acq_rel);
+                turns.notify_all();
+            }
+        };
+        const WakeUp wake_up{turns_};
+        WindowCandidate next;
+        do {
+            next = {.cell = CalendarQueue::none, .wants_pause = caller_.wants_pause()};
+            for (const auto& thread : threads_) {
+                thread->next = WindowCandidate::failed;  // if the window throws
+                thread->next = execute_window(*thread, first);
+                ++thread->windows;
+                next.add({.cell = thread->next, .executed = thread->partition.executed()});
+            }
+            choice_.count(next.executed, ThreadChoice::Clock::now());
+            first = next.cell;
+        } while (choice_.threads() == WindowThreads::one && first != CalendarQueue::none && !next.wants_pause &&
+                 !is_imbalanced(next));
+        return threads_.front()->next;
+    }
+
+    /// Waits until the first thread has executed windows of all. Returns the cell of the earliest event of the thread's
+    /// calendar then.
+    std::int64_t sleep(Thread& thread) {
+        while (turns_.load(std::memory_order_acquire) == thread.turns) {
+            turns_.wait(thread.turns, std::memory_order_acquire);
+        }
+        ++thread.turns;
+        return thread.next;
+    }
+
     /// Agrees with all threads and processes on the next window.
     WindowCandidate agree(Thread& thread, std::int64_t next) {
         const WindowCandidate own{.cell = next,
                                   .executed = thread.partition.executed(),
-                                  .wants_pause = is_callers(thread) && caller_.wants_pause()};
+                                  .wants_pause = is_callers(thread) && caller_.wants_pause(),
+                                  .by_one_thread = is_callers(thread) && choice_.threads() == WindowThreads::one};
         const WindowCandidate agreed =
             processes_ ? thread.partition.agree(own) : agreement_.agree(thread.partition.thread(), thread.rounds, own);
         ++thread.rounds;
+        if (is_callers(thread) && threads_.size() > 1 && !processes_) {
+            choice_.count(agreed.executed, ThreadChoice::Clock::now());
+        }
         return agreed;
     }
 
@@ -252,6 +301,8 @@ class ConservativeScheduler {
     ThreadTeam team_;
     ProcessMemory<M> memory_;
     FirstError error_;
+    ThreadChoice choice_;
+    std::atomic<std::uint32_t> turns_ = 0;  ///< times that the first thread has executed windows of all
     Caller caller_{error_};
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
     std::vector<std::unique_ptr<Thread>> threads_;

@@ -17,6 +17,7 @@ struct WindowCandidate {
     std::uint64_t executed = 0;  ///< events in this segment; agreed upon: the sum
     std::uint64_t busiest = 0;   ///< agreed upon: the most events that one thread executed
     bool wants_pause = false;    ///< agreed upon: whether any does
+    bool by_one_thread = false;  ///< agreed upon: whether the first thread executes the LPs of all
 
     static constexpr std::int64_t failed = -1;
 
@@ -25,6 +26,7 @@ struct WindowCandidate {
         executed += other.executed;
         busiest = std::max(busiest, other.executed);
         wants_pause = wants_pause || other.wants_pause;
+        by_one_thread = by_one_thread || other.by_one_thread;
     }
 };
 
