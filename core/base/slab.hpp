@@ -35,7 +35,7 @@ class Slab {
     void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 
     /// Whether that number was ever in use.
-    [[nodiscard]] bool has(std::uint32_t number) const { return number < made_; }
+    [[nodiscard]] bool has(std::uint32_t number) const { return number != 0 && number < made_; }
 
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }

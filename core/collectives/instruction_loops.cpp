@@ -47,6 +47,7 @@ class LoopFolder {
         starts_.resize(to);
         depths_.resize(to);
         hashes_.resize(to + 1);
+        deepest_end_ = std::min(deepest_end_, to);
         while (!loops_.empty() && loops_.back().word >= to) {
             loops_.pop_back();
         }
@@ -101,14 +102,12 @@ class LoopFolder {
         }
         const std::size_t second = size() - length;
         const std::size_t first = second - length;
-        if (starts_[first] < first || starts_[second] < second || !equal(first, second, length)) {
+        if (deepest_end_ > first || length >= loop_bit || starts_[first] < first || starts_[second] < second ||
+            !equal(first, second, length)) {
             return;
         }
         const std::uint8_t depth = *std::max_element(depths_.begin() + static_cast<std::ptrdiff_t>(first),
                                                      depths_.begin() + static_cast<std::ptrdiff_t>(second));
-        if (depth == deepest_loop) {
-            return;
-        }
         shorten(second);
         while (!loops_.empty() && loops_.back().word >= first) {
             loops_.pop_back();
@@ -121,14 +120,18 @@ class LoopFolder {
                   static_cast<std::uint32_t>(first));
         std::fill(depths_.begin() + static_cast<std::ptrdiff_t>(first), depths_.end(),
                   static_cast<std::uint8_t>(depth + 1));
+        if (depth + 1U == deepest_loop) {
+            deepest_end_ = size();
+        }
     }
 
     std::vector<std::uint32_t> words_;
     std::vector<std::uint32_t> starts_;
-    std::vector<std::uint8_t> depths_;                     ///< by word, of the loops to which it belongs
-    std::vector<std::uint64_t> hashes_{0};                 ///< of all words before one
-    std::vector<std::uint64_t> powers_{1};                 ///< of `odd`
-    std::vector<OuterLoop> loops_;                         ///< in their order
+    std::vector<std::uint8_t> depths_;      ///< by word, of the loops to which it belongs
+    std::vector<std::uint64_t> hashes_{0};  ///< of all words before one
+    std::vector<std::uint64_t> powers_{1};  ///< of `odd`
+    std::size_t deepest_end_ = 0;   ///< words before it belong to no further loop: some have the deepest already
+    std::vector<OuterLoop> loops_;  ///< in their order
     std::unordered_map<std::uint32_t, std::size_t> last_;  ///< by word, where it was last
 };
 

@@ -75,6 +75,9 @@ std::uint32_t Instructions::index_of(const Instruction& instruction) {
     }
     std::uint32_t& found = table_[slot_of(instruction)];
     if (found == 0) {
+        if (different_.size() == index) {
+            throw InputError("one rank has more than a billion different instructions");
+        }
         different_.push_back(instruction);
         found = static_cast<std::uint32_t>(different_.size());
     }

@@ -285,7 +285,15 @@ template <class Moment, class Archive>
 void ProgramSource::serialise(std::uint32_t /*rank*/, State<Moment>& state, Archive& archive) const {
     archive(state.base);
     archive(state.copy);
-    archive(state.position);
+    Instructions::Position& position = state.position;
+    archive(position.time);
+    archive(position.word);
+    archive(position.computed);
+    archive(position.number);
+    archive(position.loops.depth);
+    for (std::uint32_t i = 0; i < position.loops.depth; ++i) {
+        archive(position.loops.loops[i]);
+    }
     archive(state.main);
     auto nonblocking = static_cast<std::uint32_t>(state.nonblocking.size());
     archive(nonblocking);

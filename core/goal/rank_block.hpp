@@ -236,7 +236,9 @@ class RankBlock {
 
     /// Brings the shape of an op into the cache, once `prefetch` has brought the op.
     [[gnu::always_inline]] void prefetch_shape(OpIndex op_index) const {
-        __builtin_prefetch(words_ + header_words + 2 * op_word::shape(op_words_[op_index]));
+        if (op_index < size_) {
+            __builtin_prefetch(words_ + header_words + 2 * op_word::shape(op_words_[op_index]));
+        }
     }
 
     [[nodiscard]] Limits limits() const;

@@ -121,16 +121,16 @@ class PositionsByKey {
     void grow(Entries entries) {
         const LargeVector<std::uint32_t> old = std::move(slots_);
         const std::uint32_t old_mask = position_mask_;
-        set_slots(2 * old.size());
+        set_slots(std::max<std::size_t>(2 * old.size(), 4));
         for (const std::uint32_t slot : old) {
-            const std::uint32_t kept = (slot & several) | (slot & old_mask);
-            if (slot != unused && oldest_in(kept, entries) != no_position) {
-                const MatchKey key = entries.key(position_in(kept));
+            const std::uint32_t live = (slot & several) | (slot & old_mask);
+            if (slot != unused && oldest_in(live, entries) != no_position) {
+                const MatchKey key = entries.key(position_in(live));
                 std::size_t i = home_of(key);
                 while (slots_[i] != unused) {
                     i = (i + 1) & (slots_.size() - 1);
                 }
-                slots_[i] = kept | mark_of(key);
+                slots_[i] = live | mark_of(key);
                 ++used_;
             }
         }

@@ -181,10 +181,10 @@ class ConservativeScheduler {
         explicit Thread(Arguments&&... arguments) : partition(std::forward<Arguments>(arguments)...) {}
 
         ConservativePartition<M> partition;
-        std::int64_t next = 0;      ///< cell of the earliest event of its calendar
-        std::uint64_t rounds = 0;   ///< agreements on a window
-        std::uint64_t windows = 0;  ///< executed by one thread, without an agreement
-        std::uint32_t turns = 0;    ///< times that one thread has executed windows
+        std::int64_t next = 0;          ///< cell of the earliest event of its calendar
+        std::uint64_t rounds = 0;       ///< agreements on a window
+        std::uint64_t windows = 0;      ///< executed by one thread, without an agreement
+        std::uint32_t runs_by_one = 0;  ///< times that one thread has executed windows
     };
 
     /// Calls `work` with each thread, on that thread.
@@ -208,7 +208,7 @@ class ConservativeScheduler {
                 return;
             }
             try {
-                next = !agreed.by_one_thread ? execute_window(thread, agreed.cell)
+                next = !agreed.by_one_thread ? execute_window(thread, agreed.cell, is_callers(thread))
                        : is_callers(thread)  ? execute_windows_of_all(agreed.cell)
                                              : sleep(thread);
             } catch (...) {
@@ -222,20 +222,20 @@ class ConservativeScheduler {
     /// something else is to be agreed upon. Returns the cell of the earliest event of its own calendar.
     std::int64_t execute_windows_of_all(std::int64_t first) {
         struct WakeUp {
-            std::atomic<std::uint32_t>& turns;
+            std::atomic<std::uint32_t>& runs_by_one;
             ~WakeUp() {
-                turns.fetch_add(1, std::memory_order_acq_rel);
-                turns.notify_all();
+                runs_by_one.fetch_add(1, std::memory_order_acq_rel);
+                runs_by_one.notify_all();
             }
         };
-        const WakeUp wake_up{turns_};
+        const WakeUp wake_up{runs_by_one_};
         WindowCandidate next;
         do {
             next = {.cell = CalendarQueue::none, .wants_pause = caller_.wants_pause()};
             for (const auto& thread : threads_) {
                 thread->next = WindowCandidate::failed;  // if the window throws
-                thread->next = execute_window(*thread, first);
                 ++thread->windows;
+                thread->next = execute_window(*thread, first, true);
                 next.add({.cell = thread->next, .executed = thread->partition.executed()});
             }
             choice_.count(next.executed, ThreadChoice::Clock::now());
@@ -248,10 +248,10 @@ class ConservativeScheduler {
     /// Waits until the first thread has executed windows of all. Returns the cell of the earliest event of the thread's
     /// calendar then.
     std::int64_t sleep(Thread& thread) {
-        while (turns_.load(std::memory_order_acquire) == thread.turns) {
-            turns_.wait(thread.turns, std::memory_order_acquire);
+        while (runs_by_one_.load(std::memory_order_acquire) == thread.runs_by_one) {
+            runs_by_one_.wait(thread.runs_by_one, std::memory_order_acquire);
         }
-        ++thread.turns;
+        ++thread.runs_by_one;
         return thread.next;
     }
 
@@ -270,16 +270,16 @@ class ConservativeScheduler {
         return agreed;
     }
 
-    std::int64_t execute_window(Thread& thread, std::int64_t first) {
+    /// Executes a window of a thread's LPs; `on_callers`: on the caller's thread, which may be another.
+    std::int64_t execute_window(Thread& thread, std::int64_t first, bool on_callers) {
         const Time begins = memory_.grid().begin_of(first);
-        const bool callers = is_callers(thread);
         const std::int64_t next = thread.partition.execute_window(first, [&](std::size_t events) {
-            if (callers) {
+            if (on_callers) {
                 caller_.count_events(events, begins);
             }
         });
-        if (callers) {
-            caller_.count_window(thread.rounds, begins);
+        if (is_callers(thread)) {
+            caller_.count_window(thread.rounds + thread.windows, begins);
         }
         return next;
     }
@@ -302,7 +302,7 @@ class ConservativeScheduler {
     ProcessMemory<M> memory_;
     FirstError error_;
     ThreadChoice choice_;
-    std::atomic<std::uint32_t> turns_ = 0;  ///< times that the first thread has executed windows of all
+    std::atomic<std::uint32_t> runs_by_one_ = 0;  ///< times that the first thread has executed windows of all
     Caller caller_{error_};
     std::vector<std::unique_ptr<Endpoint>> endpoints_;
     std::vector<std::unique_ptr<Thread>> threads_;

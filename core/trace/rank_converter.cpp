@@ -167,6 +167,7 @@ std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::ui
     if (peer_tag.first == proc_null) {
         return collectives::no_slot;
     }
+    communicator_of(r, communicator);  // it must be defined, also where the source is not named
     constexpr std::int64_t largest = std::int64_t{1} << 50;
     if (bytes < 0 || bytes > largest) {
         fail(r, "expected a size from 0 to 2^50 bytes, found " + std::to_string(bytes));
@@ -198,10 +199,10 @@ void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pa
 void RankConverter::nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                                 std::int64_t bytes, std::uint64_t request) {
     const std::uint32_t slot = message(r, receive, communicator, peer_tag, bytes);
-    pending_[request].push_back({.slot = slot,
-                                 .instruction = program_.instructions.last(),
-                                 .communicator = communicator,
-                                 .receive = receive && slot != collectives::no_slot});
+    pending_[request].all.push_back({.slot = slot,
+                                     .instruction = program_.instructions.last(),
+                                     .communicator = communicator,
+                                     .receive = receive && slot != collectives::no_slot});
 }
 
 void RankConverter::sendrecv(const TraceRecord& r) {
@@ -249,14 +250,14 @@ void RankConverter::matched_receive(const TraceRecord& r) {
 
 void RankConverter::cancel(const TraceRecord& r) {
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.back().cancelled = true;
+        found->second.all.back().cancelled = true;
     }
 }
 
 /// The op continues, but no call waits for it; its slot stays in use.
 void RankConverter::free_request(const TraceRecord& r) {
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.pop_back();
+        found->second.all.pop_back();
         if (found->second.empty()) {
             pending_.erase(found);
         }
@@ -274,8 +275,7 @@ void RankConverter::complete(const TraceRecord& r) {
         if (found == pending_.end()) {
             continue;  // started by a call that is not recorded
         }
-        const Pending pending = found->second.front();
-        found->second.erase(found->second.begin());
+        const Pending pending = found->second.take();
         if (found->second.empty()) {
             pending_.erase(found);
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -37,6 +38,15 @@ class RankConverter {
         std::uint64_t communicator = 0;
         bool receive = false;
         bool cancelled = false;
+    };
+
+    /// The requests with one handle, oldest first: some MPIs give all sends that are complete at once the same one.
+    struct PendingQueue {
+        std::vector<Pending> all;
+        std::size_t first = 0;  ///< those before it were taken
+
+        [[nodiscard]] bool empty() const { return first == all.size(); }
+        Pending take() { return all[first++]; }
     };
 
     /// A persistent request, or a message that a matched probe has removed from the queue.
@@ -92,12 +102,12 @@ class RankConverter {
     std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
     std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation
     std::vector<std::uint32_t> unused_slots_;
-    std::vector<std::uint32_t> completed_;  ///< the slots of the requests that a call has completed
-    std::vector<std::uint32_t> awaited_;    ///< those of them that are slots
-    std::unordered_map<std::uint64_t, std::vector<Pending>> pending_;  ///< by request, oldest first
-    std::unordered_map<std::uint64_t, Template> persistent_;           ///< by request
-    std::unordered_map<std::uint64_t, Template> probed_;               ///< by message handle
-    std::unordered_map<std::uint32_t, std::uint32_t> counters_;        ///< of collectives, by communicator index
+    std::vector<std::uint32_t> completed_;                     ///< the slots of the requests that a call has completed
+    std::vector<std::uint32_t> awaited_;                       ///< those of them that are slots
+    std::unordered_map<std::uint64_t, PendingQueue> pending_;  ///< by request, oldest first
+    std::unordered_map<std::uint64_t, Template> persistent_;   ///< by request
+    std::unordered_map<std::uint64_t, Template> probed_;       ///< by message handle
+    std::unordered_map<std::uint32_t, std::uint32_t> counters_;  ///< of collectives, by communicator index
     // Collectives and lists of slots that occur again are stored once: their numbers by hash.
     std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;
     std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists_;

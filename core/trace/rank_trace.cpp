@@ -52,6 +52,7 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     : path_(std::move(path)), words_(std::move(words)), bytes_(bytes), name_(file_name(name)) {
     RecordReader reader(*this);
     header_ = reader.header();
+    header_words_ = reader.header_words();
     TraceRecord record;
     while (reader.next(record)) {
         ++size_;
@@ -65,7 +66,7 @@ RankTrace RankTrace::read(const std::string& file) {
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {  // opening a pipe would block
         throw InputError(file_name(file) + ": cannot be read as a trace: it is no file");
     }
-    return {file, {}, 0, file};
+    return {std::filesystem::absolute(file).string(), {}, 0, file};  // the working directory may change
 }
 
 RankTrace RankTrace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
@@ -142,6 +143,21 @@ TraceHeader RankTrace::RecordReader::header() {
         }
     }
     return h;
+}
+
+std::vector<std::uint64_t> RankTrace::RecordReader::header_words() {
+    const auto found = words(0, std::min<std::uint64_t>(header_size, bytes_) / sizeof(std::uint64_t));
+    return {found.begin(), found.end()};
+}
+
+void RankTrace::RecordReader::check_header() {
+    if (header_words() != trace_.header_words_) {
+        trace_.refuse_change();
+    }
+}
+
+void RankTrace::refuse_change() const {
+    throw InputError(name_ + ": has changed since it was checked: expected the trace of one run");
 }
 
 /// A killed rank leaves zeros after its last record. A truncated file ends inside a record.

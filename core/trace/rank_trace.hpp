@@ -79,13 +79,21 @@ class RankTrace {
     [[nodiscard]] bool defines_communicators() const { return defines_communicators_; }
 
     /// Calls `use` with each record, in order. A record's words are valid only during the call. Throws an InputError if
-    /// the file cannot be read any more.
+    /// the file cannot be read any more, or is another than the one that was checked.
     template <class Use>
     void each(Use use) const {
         RecordReader reader(*this);
+        reader.check_header();
         TraceRecord record;
+        std::uint64_t records = 0;
         while (reader.next(record)) {
+            if (++records > size_) {
+                refuse_change();
+            }
             use(std::as_const(record));
+        }
+        if (records != size_) {
+            refuse_change();
         }
     }
 
@@ -97,6 +105,9 @@ class RankTrace {
 
         /// Reads the header.
         TraceHeader header();
+        [[nodiscard]] std::vector<std::uint64_t> header_words();
+        /// Throws an InputError if the header is not that of the trace.
+        void check_header();
         /// Reads the next record. False at the end.
         bool next(TraceRecord& record);
 
@@ -114,6 +125,8 @@ class RankTrace {
         std::int64_t earliest_ = 0;  ///< time at which it may begin, ns: the end of the one before
     };
 
+    [[noreturn]] void refuse_change() const;
+
     RankTrace(std::string path, std::vector<std::uint64_t> words, std::uint64_t bytes, const std::string& name);
 
     std::string path_;                  ///< of the file; empty if the trace is in memory
@@ -121,6 +134,7 @@ class RankTrace {
     std::uint64_t bytes_ = 0;           ///< the size of the trace that is in memory
     std::string name_;
     TraceHeader header_;
+    std::vector<std::uint64_t> header_words_;  ///< the header in the file
     std::uint64_t size_ = 0;
     bool defines_communicators_ = false;
 };

@@ -110,6 +110,32 @@ TEST(TraceReader, TakesZeroesAfterTheLastRecordForTheEnd) {
     EXPECT_EQ(file.read().size(), 10U);
 }
 
+void write(const std::filesystem::path& path, TraceBytes file) {
+    const std::vector<std::byte>& bytes = file.bytes();
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+TEST(TraceReader, RefusesAFileThatHasChangedSinceItWasChecked) {
+    const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "changed.iwtrace";
+    TraceBytes header = sound(0);
+    header.put<std::int64_t>(32, 1001);
+    TraceBytes longer = sound(0);
+    longer.call(Call::finalize, 9500, 9600, {});
+    TraceBytes shorter(0, 2);
+    shorter.began(1000).put<std::int64_t>(40, 9000).put<std::int64_t>(56, 100).put<std::int64_t>(72, 500);
+    for (const TraceBytes& changed : {header, longer, shorter}) {
+        write(path, sound(0));
+        const RankTrace trace = RankTrace::read(path.string());
+        std::uint64_t records = 0;
+        trace.each([&records](const TraceRecord&) { ++records; });
+        EXPECT_EQ(records, trace.size());
+        write(path, changed);
+        EXPECT_THROW(trace.each([](const TraceRecord&) {}), InputError);
+    }
+    std::filesystem::remove(path);
+}
+
 TEST(TraceReader, AnEmptyTraceIsATrace) {
     EXPECT_EQ(TraceBytes(0, 1).read().size(), 0U);
 }
