@@ -5,6 +5,7 @@
 // random: every rank posts all its receives, and then computes and sends STEPS times, to random ranks, random sizes up
 // to 64 KiB. halo: STEPS iterations of computation that takes another time each time, an exchange of 8 KiB with the
 // four neighbours on a periodic square, and an allreduce of 8 bytes by recursive doubling; RANKS is a power of two.
+#include <bit>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -118,7 +119,13 @@ void write(const std::vector<std::string>& arguments) {
     if (arguments.size() != 6) {
         throw std::invalid_argument("expected: random|halo RANKS STEPS SEED FILE");
     }
+    if (arguments[1] != "random" && arguments[1] != "halo") {
+        throw std::invalid_argument("expected random or halo, found " + arguments[1]);
+    }
     const auto number = [&](std::size_t i) { return static_cast<std::uint32_t>(std::stoul(arguments[i])); };
+    if (number(2) < 2 || (arguments[1] == "halo" && !std::has_single_bit(number(2)))) {
+        throw std::invalid_argument("expected at least two ranks, and of a halo a power of two");
+    }
     idlewave::OutputFile file(arguments[5]);
     ScheduleWriter out(file, idlewave::goal::ScheduleFormat::loggopsim, number(2));
     Random random(number(4));

@@ -87,7 +87,7 @@ class Slab {
 
     std::vector<HugeMemory> memory_;
     std::vector<T*> pieces_;
-    std::vector<std::uint32_t> unused_;  ///< as long as there are numbers; the first `unused_count_` were in use
+    std::vector<std::uint32_t> unused_;  ///< room for all numbers; the first `unused_count_` are those removed
     std::size_t unused_count_ = 0;
     std::uint32_t made_ = 1;  ///< the numbers below it were ever in use
 };

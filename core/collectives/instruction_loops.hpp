@@ -25,8 +25,8 @@ struct LoopPosition {
 /// The execution has come to the loop's word at `word`: returns where it goes on.
 std::uint32_t next_in_loop(std::span<const std::uint32_t> words, std::uint32_t word, LoopPosition& position);
 
-/// The same words with their repetitions as loops, in a time that is linear in their number. It finds a repetition when
-/// a word of its body that occurs there once comes for the third time, so a loop may begin at any word of its body.
+/// The same words with their repetitions as loops, in a time that is linear in their number. A repetition is found once
+/// two executions of the body are there, from whichever word on, so a loop may begin at any word of its body.
 std::vector<std::uint32_t> fold_loops(std::span<const std::uint32_t> words);
 
 }  // namespace idlewave::collectives

@@ -50,12 +50,12 @@ std::uint64_t Instructions::memory() const {
 }
 
 /// Adds a word, with the computation at the end.
-void Instructions::push_word(std::uint32_t number) {
+void Instructions::push_word(std::uint32_t word) {
     if (computation_) {
         put_varint(times_, *std::exchange(computation_, std::nullopt));
-        number |= computes;
+        word |= computes;
     }
-    words_.push_back(number);
+    words_.push_back(word);
 }
 
 const Instruction* Instructions::next_behind_words(Position& position, std::uint64_t& ns) const {
@@ -64,7 +64,7 @@ const Instruction* Instructions::next_behind_words(Position& position, std::uint
     }
     ns = *computation_;
     position.computed = true;
-    ++position.number;
+    ++position.instructions;
     return &calc;
 }
 

@@ -40,8 +40,8 @@ class Instructions {
     struct Position {
         std::uint64_t time = 0;  ///< in the column of times
         std::uint32_t word = 0;
-        bool computed = false;     ///< the computation before the instruction of the word is behind it
-        std::uint32_t number = 0;  ///< instructions before
+        bool computed = false;           ///< the computation before the instruction of the word is behind it
+        std::uint32_t instructions = 0;  ///< before it, with calcs
         LoopPosition loops;
     };
 
@@ -56,17 +56,16 @@ class Instructions {
         }
     }
 
-    /// The last instruction that is no calc: its number for `operator[]` and `replace`.
-    [[nodiscard]] std::uint32_t last() const { return static_cast<std::uint32_t>(words_.size() - 1); }
+    /// The word of the last instruction that is no calc, for `at_word` and `replace_word`.
+    [[nodiscard]] std::uint32_t last_word() const { return static_cast<std::uint32_t>(words_.size() - 1); }
 
-    [[nodiscard]] const Instruction& operator[](std::uint32_t number) const {
-        return different_[words_[number] & index];
-    }
+    /// The instruction of a word that has one, before `fold`.
+    [[nodiscard]] const Instruction& at_word(std::uint32_t word) const { return different_[words_[word] & index]; }
     [[nodiscard]] bool ends_with_calc() const { return computation_.has_value(); }
 
     /// Replaces an instruction that is no calc by another.
-    void replace(std::uint32_t number, const Instruction& instruction) {
-        words_[number] = (words_[number] & ~index) | index_of(instruction);
+    void replace_word(std::uint32_t word, const Instruction& instruction) {
+        words_[word] = (words_[word] & ~index) | index_of(instruction);
     }
 
     /// Makes loops of the words' repetitions. Afterwards instructions are only read, by `next` and `each`.
@@ -80,7 +79,7 @@ class Instructions {
     [[nodiscard]] bool empty() const { return size() == 0; }
 
     /// The instruction at a position, which moves behind it: null at the end. Of a calc, `ns` gets the nanoseconds, and
-    /// the size of the instruction is undefined.
+    /// its `size` is not used.
     [[nodiscard, gnu::always_inline]] const Instruction* next(Position& position, std::uint64_t& ns) const {
         while (position.word != words_.size()) {
             const std::uint32_t word = words_[position.word];
@@ -93,13 +92,13 @@ class Instructions {
                 ns = take_varint(at);
                 position.time = static_cast<std::uint64_t>(at - times_.data());
                 position.computed = true;
-                ++position.number;
+                ++position.instructions;
                 return &calc;
             }
             ++position.word;
             position.computed = false;
             if ((word & index) != index) [[likely]] {  // otherwise it is there for its computation only
-                ++position.number;
+                ++position.instructions;
                 return &different_[word & index];
             }
         }
@@ -125,7 +124,7 @@ class Instructions {
     static constexpr std::uint32_t index = 0x3fffffff;     ///< of the instruction in different_; all ones: none
     static constexpr Instruction calc{};
 
-    void push_word(std::uint32_t number);
+    void push_word(std::uint32_t word);
     [[nodiscard]] const Instruction* next_behind_words(Position& position, std::uint64_t& ns) const;
     [[nodiscard]] std::uint32_t index_of(const Instruction& instruction);
     void grow_table();

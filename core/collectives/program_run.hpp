@@ -131,7 +131,7 @@ template <class Moment>
                                                              goal::ReadyOp<Cookie, Moment>& next) const {
     Thread<Moment>& main = state.main;
     const bool calc = instruction.kind == Instruction::Kind::calc;
-    const bool blocking = cookie >= message_cookie;
+    const bool waits_for_end = cookie >= message_cookie;
     next.at = main.ready_at;
     next.op.size = size;
     next.op.peer = calc || instruction.peer == goal::any ? instruction.peer : instruction.peer + state.copy * base_;
@@ -143,11 +143,11 @@ template <class Moment>
     next.op.nic = 0;
     next.op.reduction = false;
     // No op ends before it starts, so the start of one for whose end the rank waits matters only to derivatives.
-    next.op.start_has_successors = !calc && (!blocking || !std::is_same_v<Moment, Time>);
+    next.op.start_has_successors = !calc && (!waits_for_end || !std::is_same_v<Moment, Time>);
     next.op.end_has_successors = true;
     next.op_index = main.next_op_index;
     next.cookie = cookie;
-    main.blocked = blocking ? Blocked::end : Blocked::start;
+    main.blocked = waits_for_end ? Blocked::end : Blocked::start;
     main.awaited = main.next_op_index++;
 }
 
@@ -289,7 +289,7 @@ void ProgramSource::serialise(std::uint32_t /*rank*/, State<Moment>& state, Arch
     archive(position.time);
     archive(position.word);
     archive(position.computed);
-    archive(position.number);
+    archive(position.instructions);
     archive(position.loops.depth);
     for (std::uint32_t i = 0; i < position.loops.depth; ++i) {
         archive(position.loops.loops[i]);
@@ -327,7 +327,7 @@ std::optional<goal::StopPosition> ProgramSource::stop_position(std::uint32_t /*r
     }
     return goal::StopPosition{
         .kind = state.main.in_collective ? goal::StopPosition::Kind::collective : goal::StopPosition::Kind::instruction,
-        .at = state.position.number,
+        .at = state.position.instructions,
         .of = program_of(state).instructions.size()};
 }
 

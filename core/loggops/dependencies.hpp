@@ -64,7 +64,7 @@ class Dependencies {
                 next.op.cpu = receive.op.cpu;
                 next.op.nic = receive.op.nic;
                 next.op.reduction = false;
-                next.op.start_has_successors = true;  // perhaps
+                next.op.start_has_successors = true;  // not known here: the source decides
                 next.op.end_has_successors = true;
                 next.op_index = receive.op_index + 1;
                 next.cookie = receive.cookie;

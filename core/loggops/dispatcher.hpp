@@ -40,7 +40,7 @@ class Dispatcher {
 
     // Each of these functions returns the time at which the rank goes on by itself.
 
-    /// The rank begins, and does everything that it does before `until`.
+    /// The rank begins, and does everything that no arrival at `until` or later can change (is_decided).
     template <class Context>
     Time start(Time until, Context& context) {
         parts().occupation.begin(parts().current);
@@ -49,7 +49,7 @@ class Dispatcher {
         return run({}, until, context);
     }
 
-    /// Handles `events` and everything that the rank does by itself before `until`, in order of time.
+    /// Handles `events` and everything that the rank does by itself and no later arrival can change, in order of time.
     template <class Context>
     [[gnu::noinline]] Time run(std::span<const Event> events, Time until, Context& context) {
         const Event* event = events.data();
@@ -320,9 +320,9 @@ class Dispatcher {
     // ---- ops
 
     /// Starts ops that become ready one by one, while no request is pending. `is_ready` says whether the first one is
-    /// in `next[0]`. An op that cannot start before `until` becomes a request. It does what start_ready_ops does,
-    /// without the list: with the list alone a dissemination takes a third longer (53 for 39 ns a message); other
-    /// patterns gain nothing.
+    /// in `next[0]`. An op whose start an arrival at `until` or later may change becomes a request. It does what
+    /// start_ready_ops does, without the list: with the list alone a dissemination takes a third longer (53 for 39 ns a
+    /// message); other patterns gain nothing.
     template <class Context>
     [[gnu::always_inline]] void start_successors(bool is_ready, Time until, Context& context) {
         Ready* next = &parts().next[0];
@@ -403,7 +403,7 @@ class Dispatcher {
 
     OpExecution<S, Observer> ops_;
     /// Whether `is_decided` looks beyond `until`. Where a message may take one of several CPUs or NICs, those of its
-    /// receive, it matters whether that is posted when the message arrives; and a record says it.
+    /// receive, it matters whether that is posted when the message arrives; and a recording shows which of them waited.
     bool looks_ahead_;
 };
 

@@ -203,14 +203,14 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 /// All threads share the model and each has a Worker.
 /// - `start` is called once for each LP before its first event. It does what the LP does by itself before `until`, and
 ///   returns when the LP has more to do (`never`: only after an event).
-/// - `run` executes `events` in their order, and what the LP does by itself before, between and after them, before
-///   `until`. It returns the same.
+/// - `run` executes `events` in their order, and what the LP does by itself before, between and after them, at least
+///   before `until`. It returns the same.
 /// - `run_one` is `run` with one event, the most frequent case.
 /// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`: for the event
 ///   list of a model without a lookahead.
 /// - `prefetch_lp` brings memory outside of the LP's state, to which its number leads, into the cache; later
 ///   `prefetch_state` that to which the state leads; then `prefetch_for_event` that to which this leads for an event,
-///   or `prefetch_for_timer` for an LP without one; and at last `prefetch_further` what these have led to.
+///   or `prefetch_for_timer` for an LP without one; and last `prefetch_further` that to which an event's memory leads.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.

@@ -116,7 +116,7 @@ void RankConverter::collective(const TraceRecord& r) {
                                                            r.number(sizes_at + 1)));
     if (!blocking) {
         instruction.slot = new_slot();
-        pending_[r.words[2]].all.push_back({.slot = instruction.slot});
+        pending_[r.words[2]].requests.push_back({.slot = instruction.slot});
     }
     program_.instructions.push_back(instruction);
 }

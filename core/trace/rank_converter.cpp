@@ -190,8 +190,8 @@ std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::ui
 void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes) {
     const std::uint32_t slot = message(r, true, communicator, peer_tag, bytes);
     if (slot != collectives::no_slot) {
-        compute_in_cold_caches(
-            use_buffer(program_.instructions[program_.instructions.last()], static_cast<std::uint64_t>(bytes)));
+        compute_in_cold_caches(use_buffer(program_.instructions.at_word(program_.instructions.last_word()),
+                                          static_cast<std::uint64_t>(bytes)));
     }
     wait_for(std::array{slot});
 }
@@ -199,20 +199,20 @@ void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pa
 void RankConverter::nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
                                 std::int64_t bytes, std::uint64_t request) {
     const std::uint32_t slot = message(r, receive, communicator, peer_tag, bytes);
-    pending_[request].all.push_back({.slot = slot,
-                                     .instruction = program_.instructions.last(),
-                                     .communicator = communicator,
-                                     .receive = receive && slot != collectives::no_slot});
+    pending_[request].requests.push_back({.slot = slot,
+                                          .instruction = program_.instructions.last_word(),
+                                          .communicator = communicator,
+                                          .receive = receive && slot != collectives::no_slot});
 }
 
 void RankConverter::sendrecv(const TraceRecord& r) {
     const Pair from = r.pair(3).first == proc_null ? r.pair(3) : r.pair(5);
     const std::int64_t received = r.number(6) >= 0 ? r.number(6) : r.number(4);
     const std::uint32_t receive_slot = message(r, true, r.words[0], from, received);
-    const std::uint32_t at = program_.instructions.last();
+    const std::uint32_t at = program_.instructions.last_word();
     const std::uint32_t send_slot = message(r, false, r.words[0], r.pair(1), r.number(2));
     if (receive_slot != collectives::no_slot) {
-        compute_in_cold_caches(use_buffer(program_.instructions[at], static_cast<std::uint64_t>(received)));
+        compute_in_cold_caches(use_buffer(program_.instructions.at_word(at), static_cast<std::uint64_t>(received)));
     }
     wait_for(std::array{receive_slot, send_slot});
 }
@@ -250,14 +250,14 @@ void RankConverter::matched_receive(const TraceRecord& r) {
 
 void RankConverter::cancel(const TraceRecord& r) {
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.all.back().cancelled = true;
+        found->second.requests.back().cancelled = true;
     }
 }
 
 /// The op continues, but no call waits for it; its slot stays in use.
 void RankConverter::free_request(const TraceRecord& r) {
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.all.pop_back();
+        found->second.requests.pop_back();
         if (found->second.empty()) {
             pending_.erase(found);
         }
@@ -284,14 +284,14 @@ void RankConverter::complete(const TraceRecord& r) {
         }
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
-            program_.instructions.replace(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
+            program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
             continue;
         }
         if (pending.receive && received.first >= 0) {
             resolve(r, pending, received);
         }
         if (pending.receive) {
-            const collectives::Instruction& instruction = program_.instructions[pending.instruction];
+            const collectives::Instruction& instruction = program_.instructions.at_word(pending.instruction);
             const std::int64_t bytes = r.number(i + 2);
             compute_in_cold_caches(
                 use_buffer(instruction, bytes < 0 ? instruction.size : static_cast<std::uint64_t>(bytes)));
@@ -303,23 +303,23 @@ void RankConverter::complete(const TraceRecord& r) {
 
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
-    collectives::Instruction instruction = program_.instructions[pending.instruction];
+    collectives::Instruction instruction = program_.instructions.at_word(pending.instruction);
     if (instruction.peer == goal::any) {
         instruction.peer = peer_of(r, pending.communicator, received.first);
     }
     if (instruction.tag == goal::any && received.second >= 0) {
         instruction.tag = tag_of(pending.communicator, received.second);
     }
-    program_.instructions.replace(pending.instruction, instruction);
+    program_.instructions.replace_word(pending.instruction, instruction);
 }
 
-/// A rank that waits for the message that it has just begun, and for nothing else, blocks.
-bool RankConverter::block(std::uint32_t slot) {
+/// A rank that waits for the message that it has just begun, and for nothing else, blocks. Returns whether it does.
+bool RankConverter::make_blocking(std::uint32_t slot) {
     collectives::Instructions& instructions = program_.instructions;
     if (slot == collectives::no_slot || instructions.ends_with_calc()) {
         return false;
     }
-    collectives::Instruction last = instructions[instructions.last()];
+    collectives::Instruction last = instructions.at_word(instructions.last_word());
     const bool message =
         last.kind == collectives::Instruction::Kind::send || last.kind == collectives::Instruction::Kind::recv;
     if (!message || last.slot != slot) {
@@ -327,13 +327,13 @@ bool RankConverter::block(std::uint32_t slot) {
     }
     last.blocking = true;
     last.slot = collectives::no_slot;
-    instructions.replace(instructions.last(), last);
+    instructions.replace_word(instructions.last_word(), last);
     unused_slots_.push_back(slot);
     return true;
 }
 
 void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
-    if (slots.size() == 1 && block(slots.front())) {
+    if (slots.size() == 1 && make_blocking(slots.front())) {
         return;
     }
     awaited_.clear();

@@ -41,12 +41,13 @@ class RankConverter {
     };
 
     /// The requests with one handle, oldest first: some MPIs give all sends that are complete at once the same one.
+    /// Most handles have one, for which a deque would allocate half a kilobyte.
     struct PendingQueue {
-        std::vector<Pending> all;
+        std::vector<Pending> requests;
         std::size_t first = 0;  ///< those before it were taken
 
-        [[nodiscard]] bool empty() const { return first == all.size(); }
-        Pending take() { return all[first++]; }
+        [[nodiscard]] bool empty() const { return first == requests.size(); }
+        Pending take() { return requests[first++]; }
     };
 
     /// A persistent request, or a message that a matched probe has removed from the queue.
@@ -79,7 +80,7 @@ class RankConverter {
                      std::uint64_t request);
     std::uint32_t number_of(collectives::CollectiveSite site);
     std::uint32_t begin_of(std::span<const std::uint32_t> slots);
-    bool block(std::uint32_t slot);
+    bool make_blocking(std::uint32_t slot);
     void wait_for(std::span<const std::uint32_t> slots);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
@@ -103,7 +104,7 @@ class RankConverter {
     std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation
     std::vector<std::uint32_t> unused_slots_;
     std::vector<std::uint32_t> completed_;                     ///< the slots of the requests that a call has completed
-    std::vector<std::uint32_t> awaited_;                       ///< those of them that are slots
+    std::vector<std::uint32_t> awaited_;                       ///< those for which a wait is added
     std::unordered_map<std::uint64_t, PendingQueue> pending_;  ///< by request, oldest first
     std::unordered_map<std::uint64_t, Template> persistent_;   ///< by request
     std::unordered_map<std::uint64_t, Template> probed_;       ///< by message handle

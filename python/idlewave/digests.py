@@ -26,6 +26,7 @@ from .noise_models import (
     PoissonNoise,
     UniformLength,
     as_times,
+    is_buffer_of_times,
     times_of,
 )
 
@@ -174,7 +175,7 @@ def _described_trace(noise: Noise) -> dict[str, Any]:
 
 def _digest_of_times(values: npt.ArrayLike) -> str:
     """The digest of times as little-endian int64."""
-    if isinstance(values, array) and sys.byteorder == "little":
+    if is_buffer_of_times(values) and sys.byteorder == "little":
         return _word(_sha256(values))
     return _word(_sha256(as_times(values).astype("<i8", copy=False).data))
 

@@ -9,7 +9,7 @@ import math
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast, get_args
 
 from . import _core
 from .errors import InputError
@@ -37,7 +37,12 @@ def as_times(values: npt.ArrayLike) -> Times:
 def buffer_of_times(values: Iterable[int]) -> Times:
     """The same in a buffer of int64, for which numpy is not needed: `Noise` and `EmpiricalLength` have it as an array
     once somebody reads it there."""
-    return cast("Times", values if isinstance(values, array) else array("q", values))
+    return cast("Times", values if is_buffer_of_times(values) else array("q", values))
+
+
+def is_buffer_of_times(values: object) -> TypeGuard[array[int]]:
+    """Whether these are times in such a buffer; an array of another type is converted as any sequence is."""
+    return isinstance(values, array) and values.typecode == "q"
 
 
 def times_of(record_of_times: Noise | EmpiricalLength, name: str) -> Times:
@@ -52,7 +57,7 @@ class _OfTimes:
     def __post_init__(self) -> None:
         state = vars(self)
         for name in ("starts", "lengths"):
-            if isinstance(state.get(name), array):
+            if is_buffer_of_times(state.get(name)):
                 state[f"_{name}"] = state.pop(name)
 
     if not TYPE_CHECKING:  # else every name would pass for one that the noise has

@@ -90,7 +90,11 @@ def simulate_checked(
     recording: Recording | None = None,
     lazy_provenance: LazyProvenance | None = None,
 ) -> Timeline:
-    """The timeline of a simulation whose options are checked: many seeds need that once."""
+    """Simulate with options that are checked already: a study checks them once for all seeds.
+
+    `machine` has its noise (`checked_machine`), and the dialect is loggops. `progress` is called as by `simulate`,
+    which says what is raised.
+    """
     if configuration.in_partitions:
         found = _simulate_partitioned(schedule, machine, seed, configuration, progress, recording)
         return replace(found, lazy_provenance=lazy_provenance)

@@ -46,7 +46,7 @@ def show_texts(
 
 def _is_plain(texts: Sequence[str], title: int, widths: Sequence[int]) -> bool:
     """Whether the lines below are those that rich would print of these texts."""
-    if sys.stdout.isatty() or not sys.stdout.encoding.lower().startswith("utf"):
+    if sys.stdout.isatty() or not (sys.stdout.encoding or "").lower().startswith("utf"):
         return False
     if any(name in os.environ for name in _OF_RICH):
         return False

@@ -82,7 +82,7 @@ class Workers:
         self._options = options
         self._statistics = statistics
         self._stop = threading.Event()
-        self._ending = threading.Event()
+        self._some_future_is_done = threading.Event()
         self._futures: list[Future[CaseResult | None]] = []
         self._outcomes: SimpleQueue[CaseResult | BaseException] = SimpleQueue()
 
@@ -100,13 +100,13 @@ class Workers:
             self._add(self._executor.submit(simulate_pickled, *arguments))
 
     def next_result(self) -> CaseResult:
-        """The result of one more case, as soon as it has one. Raises what its simulation raises."""
+        """The result of one more case; if there is none yet, up to PAUSE later. Raises what its simulation raises."""
         from queue import Empty
 
         try:
             outcome = self._outcomes.get_nowait()
         except Empty:
-            self._ending.wait(PAUSE)
+            self._some_future_is_done.wait(PAUSE)
             outcome = self._outcomes.get()
         if isinstance(outcome, BaseException):
             raise outcome
@@ -134,7 +134,7 @@ class Workers:
         else:
             if outcome is not None:
                 self._outcomes.put(outcome)
-        self._ending.set()
+        self._some_future_is_done.set()
 
     def _simulate_here(self, left: deque[Case]) -> None:
         """Simulate cases that are left, each of which goes to one thread. Their results are there as they come."""

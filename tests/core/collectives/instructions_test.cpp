@@ -83,11 +83,11 @@ TEST(Instructions, AMessageIsReplacedWithTheComputationBeforeItLeftAsItIs) {
     instructions.push_back({.kind = InstructionKind::recv, .slot = 0, .peer = 7});
     instructions.push_back({.kind = InstructionKind::calc, .size = 500});
     instructions.push_back({.kind = InstructionKind::recv, .slot = 1, .peer = 7});
-    const std::uint32_t second = instructions.last();
+    const std::uint32_t second = instructions.last_word();
     instructions.push_back({.kind = InstructionKind::recv, .slot = 1, .peer = 7});
-    Instruction changed = instructions[second];
+    Instruction changed = instructions.at_word(second);
     changed.peer = 8;
-    instructions.replace(second, changed);
+    instructions.replace_word(second, changed);
     const std::vector<Instruction> expected = {{.kind = InstructionKind::recv, .slot = 0, .peer = 7},
                                                {.kind = InstructionKind::calc, .size = 500},
                                                {.kind = InstructionKind::recv, .slot = 1, .peer = 8},

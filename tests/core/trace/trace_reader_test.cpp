@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "collectives/program.hpp"
 #include "dice.hpp"
 #include "simulations.hpp"
@@ -114,6 +115,42 @@ void write(const std::filesystem::path& path, TraceBytes file) {
     const std::vector<std::byte>& bytes = file.bytes();
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// What a trace has, record by record.
+std::vector<std::uint64_t> digests(const RankTrace& trace) {
+    std::vector<std::uint64_t> found;
+    trace.each([&found](const TraceRecord& record) {
+        std::uint64_t digest = static_cast<std::uint64_t>(record.call) + static_cast<std::uint64_t>(record.end);
+        for (const std::uint64_t word : record.words) {
+            digest = digest * 31 + word;
+        }
+        found.push_back(digest);
+    });
+    return found;
+}
+
+TEST(TraceReader, AFileOfSeveralWindowsHasTheRecordsOfTheSameBytesInMemory) {
+    constexpr std::uint64_t window_words = FileWindow::ahead_in_body / sizeof(std::uint64_t);
+    TraceBytes bytes = sound(0);
+    std::uint64_t time = 9500;
+    for (std::uint64_t words = 0; words < 5 * window_words;) {
+        const bool longer_than_a_window = words > window_words && words < 2 * window_words;
+        const std::uint64_t count = longer_than_a_window ? 2 * window_words : 3;
+        bytes.append(count | static_cast<std::uint64_t>(Call::send) << 32);
+        bytes.append(time).append(time + 1);
+        ++time;
+        for (std::uint64_t word = 0; word < count; ++word) {
+            bytes.append(words + word);
+        }
+        words += count + 3;
+    }
+    const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "large.iwtrace";
+    write(path, bytes);
+    const RankTrace file = RankTrace::read(path.string());
+    EXPECT_GT(file.size(), 1000U);
+    EXPECT_EQ(digests(file), digests(bytes.read()));
+    std::filesystem::remove(path);
 }
 
 TEST(TraceReader, RefusesAFileThatHasChangedSinceItWasChecked) {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from array import array
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -235,3 +237,15 @@ def test_noise_of_a_file_is_the_same_whether_or_not_it_was_read(recorded: Machin
     again = replace(recorded)
     assert [results(sent), results(pickle.loads(pickle.dumps(again))), results(again)] == [unread] * 3
     assert results(recorded.with_noise(noise)) == unread
+
+
+@pytest.mark.parametrize("typecode", ["i", "q", "d"])
+def test_times_in_an_array_of_any_type_are_the_same_noise(typecode: str) -> None:
+    machine = Machine.preset("odin")
+    starts, lengths = [1000, 500_000], [2000, 3000]
+    plain = machine.with_noise(Noise(np.array(starts), np.array(lengths), 10**6))
+    given: Any = (array(typecode, starts), array(typecode, lengths))
+    other = machine.with_noise(Noise(*given, 10**6))
+    assert other.provenance.digests == plain.provenance.digests
+    schedule = Schedule.pattern("dissemination", ranks=8)
+    assert simulate(schedule, other).max_finish == simulate(schedule, plain).max_finish
