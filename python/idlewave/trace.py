@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from .digests import Files
@@ -19,6 +16,9 @@ from .input.value_types import Open
 from .lazy_provenance import LazyProvenance, of_recorded_trace, rank_files
 from .memory_limits import memory_for
 from .provenance import PROVENANCE, Provenance, command_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The groups of calls; the core has them as numbers."""
@@ -99,6 +99,8 @@ class Trace:
     @cached_property
     def processes(self) -> pd.DataFrame:
         """One row a rank: the header of its file (host, clock, context switches, CPU time, records)."""
+        import pandas as pd
+
         return pd.DataFrame(self._core.headers())
 
     @cached_property
@@ -111,6 +113,9 @@ class Trace:
         """One row a call: rank, call (name), group (of GROUPS), begin_ns and end_ns since the run began on rank 0's
         clock, inside_ns (in MPI), peer (a message's destination as a world rank, −1: none), bytes (sent).
         """
+        import numpy as np
+        import pandas as pd
+
         with memory_for(f"listing the calls of {name_of(str(self.directory))}"):
             columns = self._core.calls()
         table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
@@ -136,6 +141,9 @@ class Trace:
 
     @cached_property
     def _time(self) -> pd.DataFrame:
+        import numpy as np
+        import pandas as pd
+
         inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
         table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
         table["category"] = table["category"].astype(str)
@@ -165,6 +173,8 @@ class Trace:
 
     def run_times(self) -> pd.DataFrame:
         """One row a rank: rank, seconds (from leaving MPI_Init to calling MPI_Finalize)."""
+        import pandas as pd
+
         rows = self.processes
         return pd.DataFrame({"rank": rows["rank"], "seconds": (rows["finalize_begin_ns"] - rows["init_end_ns"]) / 1e9})
 
@@ -186,6 +196,8 @@ def clock_table(processes: pd.DataFrame) -> pd.DataFrame:
     readers have corrected is off by at most residual_ns, if the drift was constant. An unknown value is NaN: of a rank
     that did not reach MPI_Finalize only the offset is known, and its residual grows unseen.
     """
+    import pandas as pd
+
     p = processes
     ended = p["clock_end_at_ns"] > p["clock_at_ns"]
     span = (p["clock_end_at_ns"] - p["clock_at_ns"]).where(ended)

@@ -12,6 +12,7 @@ import idlewave
 import idlewave.measure
 import pytest
 from idlewave.cli import COMMANDS, cli
+from trace_files import write_trace
 
 HEAVY = ("numpy", "pandas", "pyarrow", "scipy", "matplotlib")
 
@@ -36,6 +37,12 @@ def loaded_by(program: str, libraries: tuple[str, ...] = HEAVY) -> set[str]:
     ],
 )
 def test_a_command_without_tables_loads_no_library_for_them(arguments: list[str]) -> None:
+    program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
+    assert loaded_by(program) == set()
+
+
+def test_a_trace_is_simulated_without_them(tmp_path: Path) -> None:
+    arguments = ["simulate", str(write_trace(tmp_path / "trace")), "--machine", "odin", "--json"]
     program = f"from idlewave.cli import cli\ncli({arguments}, standalone_mode=False)"
     assert loaded_by(program) == set()
 
