@@ -1,4 +1,4 @@
-// Writes a schedule of the kind that real programs have, as a LogGOPSim binary file, for bench/simulate.py:
+// Writes a schedule of the kind that real programs have, as a LogGOPSim binary file, for bench/peer.py:
 //
 //     schedules random|halo RANKS STEPS SEED FILE
 //

@@ -20,13 +20,10 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,25 +33,26 @@ import idlewave
 import matplotlib.pyplot as plt
 from idlewave import _core
 from kernel_runs import said_by
+from peer import beside_peer
 from repeat import SEEDS, several
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from simulations import (
+    LARGE_RANKS,
+    LARGEST_RANKS,
+    PERIODS,
+    REPEAT,
+    REPETITIONS,
+    Answer,
+    Work,
+    fastest,
+    machine_file,
+    repetitions,
+    simulated,
+    write_machines,
+)
 
-IDLEWAVE = Path(sys.executable).parent / "idlewave"
-REPEAT = Path(__file__).parent / "repeat.py"
-REPETITIONS = 5
-LARGE_REPETITIONS = 3
-LARGE_RANKS = 2**24
-LARGEST_RANKS = 2**27
-NETWORK = 'name = "bench"\n[network]\nL = "2.5us"\no = "1.5us"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = "inf"\n'
-LOGGOPSIM_NETWORK = ["-L", "2500", "-o", "1500", "-g", "1000", "-G", "6", "-O", "0", "-S", "1000000000"]
-DETOURS = 10_000
-DETOUR_LENGTHS = (2_000, 3_000, 5_000, 20_000)
-"""ns, each as likely."""
-PERIODS = {"7.5%": 1, "0.3%": 25}
-"""Seconds over which the detours are strewn, by their share of the time: far more than a machine should have, and what
-a timer and a few daemons take."""
 COMPARED_RANKS = 2**20
 SLOPES_RANKS = 2**10
 SLOPED_PATTERNS = {"dissemination": COMPARED_RANKS, "alltoall": SLOPES_RANKS}
@@ -64,39 +62,6 @@ PAIRED_REPETITIONS = "3-3"
 SEED_RANKS = 2**14
 ROW_RANKS = 2**4
 ROWS = 2000
-STARTER = """
-import json, os, subprocess, sys, time
-begin = time.perf_counter()
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-text = process.stdout.read()
-_, status, used = os.wait4(process.pid, 0)
-seconds = time.perf_counter() - begin
-print(json.dumps({"text": text, "status": status, "seconds": seconds, "memory": used.ru_maxrss * 1024}))
-"""
-
-
-@dataclass(frozen=True)
-class Work:
-    """One row: a pattern of 1-byte messages, on some threads, with or without noise."""
-
-    pattern: str
-    ranks: int
-    algorithm: str = ""
-    threads: int = 1
-    noise: str = ""
-    """Of PERIODS."""
-
-    def pattern_arguments(self) -> list[str]:
-        """The pattern, for the command line."""
-        chosen = ["--algorithm", self.algorithm] if self.algorithm else []
-        return [self.pattern, "--ranks", str(self.ranks), *chosen]
-
-
-def machine_file(noise: str) -> str:
-    """The machine with that share of noise, or with none."""
-    return f"noise-{noise.rstrip('%')}.toml" if noise else "quiet.toml"
-
-
 CURVE = [2**power for power in range(10, 21, 2)]
 WORKS = [
     *(Work("dissemination", ranks) for ranks in CURVE),
@@ -110,82 +75,6 @@ WORKS = [
 ]
 LARGE = [Work("dissemination", LARGE_RANKS), Work("dissemination", LARGE_RANKS, threads=2)]
 LARGEST = [Work("dissemination", LARGEST_RANKS, threads=2)]
-PEER_WORKS = [
-    Work("dissemination", 2**17),
-    Work("bcast", 2**17),
-    Work("gather", 2**12),
-    Work("alltoall", 2**9, algorithm="pairwise"),
-]
-SEED = 1
-
-
-@dataclass(frozen=True)
-class GeneralWork:
-    """A schedule as real programs have it, by bench/schedules.cpp; both simulators read it from one file."""
-
-    pattern: str
-    ranks: int
-    steps: int
-
-
-GENERAL_WORKS = [GeneralWork("random", 2**12, 200), GeneralWork("halo", 2**10, 50)]
-LARGE_GENERAL_WORKS = [GeneralWork("halo", 2**14, 50)]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a process said of itself, or was seen to need."""
-
-    messages: int
-    seconds: float
-    memory: int = 0  # bytes
-    first: float = 0.0
-    """Seconds that the first of several runs took."""
-    last: int = 0
-    """When the last rank finishes, ps."""
-
-    @property
-    def nanoseconds(self) -> float:
-        """A message."""
-        return self.seconds / self.messages * 1e9
-
-
-def write_machines(folder: Path) -> None:
-    """A quiet machine, and for each share of noise one with a recording of many short detours and few long ones."""
-    (folder / "quiet.toml").write_text(NETWORK, encoding="utf-8")
-    for noise, seconds in PERIODS.items():
-        dice = random.Random(1)
-        starts = sorted(dice.sample(range(0, seconds * 1_000_000_000, 100_000), DETOURS))
-        rows = "".join(f"{start},{dice.choice(DETOUR_LENGTHS)}\n" for start in starts)
-        file = machine_file(noise)
-        (folder / f"{file}.csv").write_text("start_ns,length_ns\n" + rows, encoding="utf-8")
-        table = f'\n[noise]\nkind = "trace"\nfile = "{file}.csv"\nperiod = "{seconds}s"\n'
-        (folder / file).write_text(NETWORK + table, encoding="utf-8")
-
-
-def fastest(command: Sequence[str | Path]) -> Answer:
-    """The fastest of the runs of a program that repeats them itself."""
-    said = said_by(command)
-    seconds = said["seconds"]
-    return Answer(said["messages"], min(seconds), said.get("memory", 0), seconds[0], said["max_finish_ps"])
-
-
-def repeated(machine: Path, times: int, threads: int, *work: str | Path) -> Answer:
-    """Simulations in one process."""
-    return fastest([sys.executable, REPEAT, machine, str(times), str(threads), *work])
-
-
-def simulated(work: Work, machines: Path) -> Answer:
-    """A row."""
-    arguments = [work.pattern, str(work.ranks), *([work.algorithm] if work.algorithm else [])]
-    return repeated(machines / machine_file(work.noise), repetitions(work.ranks), work.threads, *arguments)
-
-
-def repetitions(ranks: int) -> int:
-    """How often a row is run."""
-    if ranks >= LARGEST_RANKS:
-        return 1
-    return LARGE_REPETITIONS if ranks >= LARGE_RANKS else REPETITIONS
 
 
 class Floors:
@@ -278,69 +167,6 @@ def plot(answers: dict[Work, Answer], floors: Floors, output: Path) -> None:
     axes.legend()
     for ending in ("svg", "png"):
         figure.savefig(output / f"nanoseconds-per-message.{ending}", dpi=200)
-
-
-def write_schedule(work: Work | GeneralWork, floors: Path, file: Path) -> None:
-    """The schedule of a row, as LogGOPSim's binary file."""
-    if isinstance(work, GeneralWork):
-        numbers = map(str, (work.ranks, work.steps, SEED))
-        command: list[str | Path] = [floors / "schedules", work.pattern, *numbers, file]
-    else:
-        command = [IDLEWAVE, "schedule", *work.pattern_arguments(), "-o", file]
-    subprocess.run(command, capture_output=True, check=True)
-
-
-def beside_peer(peer: Path, machines: Path, folder: Path, floors: Path, *, large: bool) -> Table:
-    """The same schedules by both simulators, from the same binary files."""
-    headings = ("LogGOPSim", "MiB", "read, run", "times as fast", "process", "times as fast", "MiB", "same answer")
-    table = Table("pattern", "ranks", *headings)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    quiet = machines / "quiet.toml"
-    works = [*PEER_WORKS, *GENERAL_WORKS, *(LARGE_GENERAL_WORKS if large else [])]
-    for work in track(works, description="beside LogGOPSim", transient=True):
-        file = folder / f"{work.pattern}.bin"
-        write_schedule(work, floors, file)
-        theirs = min(several(LARGE_REPETITIONS, run_peer, peer, file), key=lambda answer: answer.seconds)
-        dialect = said_by([IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", quiet])
-        last = dialect["max_finish_ps"]
-        command: list[str | Path] = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
-        whole = min((run[0] for run in several(REPETITIONS, measured, command)), key=lambda answer: answer.seconds)
-        within = repeated(quiet, REPETITIONS, 1, file)
-        table.add_row(
-            work.pattern,
-            f"{work.ranks:,}",
-            f"{theirs.seconds:.2f}",
-            f"{theirs.memory / 2**20:.0f}",
-            f"{within.seconds:.2f}",
-            f"{theirs.seconds / within.seconds:.1f}",
-            f"{whole.seconds:.2f}",
-            f"{theirs.seconds / whole.seconds:.1f}",
-            f"{whole.memory / 2**20:.0f}",
-            "yes" if theirs.last == last else f"{theirs.last} and {last} ps",
-        )
-    return table
-
-
-def measured(command: Sequence[str | Path]) -> tuple[Answer, str]:
-    """A whole process, start-up and reading included, and what it printed.
-
-    It is started by a small one: a process counts as its own the memory of the one that it comes from.
-    """
-    starter = [sys.executable, "-S", "-c", STARTER, *map(str, command)]
-    said = said_by(starter)
-    if said["status"] != 0:
-        raise SystemExit(f"{command[0]} failed: {said['text']}")
-    return Answer(0, said["seconds"], said["memory"]), said["text"]
-
-
-def run_peer(peer: Path, file: Path) -> Answer:
-    """LogGOPSim on a file."""
-    answer, text = measured([peer / "loggopsim", *LOGGOPSIM_NETWORK, "--batchmode", "-f", file])
-    last = re.search(r"finishing time at host \d+: (\d+)", text)
-    if last is None:
-        raise SystemExit(f"{peer / 'loggopsim'} does not say when its last rank finished")
-    return replace(answer, last=int(last[1]) * 1000)
 
 
 def simulate_seeds(schedule: idlewave.Schedule, machine: idlewave.Machine, threads: int) -> None:
