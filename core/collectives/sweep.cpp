@@ -19,7 +19,7 @@ std::array<bool, 2> upwards(std::uint32_t i, std::uint32_t sweeps) {
 /// A wavefront: every rank receives from its two upstream neighbours, computes a block of planes, and sends its faces
 /// to the two downstream neighbours. The next sweep follows without a barrier.
 Step sweep(const CollectiveCall& call, StepNumber number) {
-    constexpr std::uint32_t per_block = 6;
+    constexpr std::uint32_t per_block = 5;  // two receives, which end in a join, computation, and two sends
     const Grid grid(call, 2);
     const std::uint32_t blocks = std::clamp<std::uint32_t>(grid.shape().blocks, 1, 1U << 26);
     const std::uint32_t sweeps = std::clamp<std::uint32_t>(grid.shape().sweeps, 1, 8);
@@ -30,19 +30,17 @@ Step sweep(const CollectiveCall& call, StepNumber number) {
     }
     const std::uint32_t part = n % per_block;
     if (part == 2) {
-        return steps::join(number);
-    }
-    if (part == 3) {
         return steps::calc(number, grid.shape().compute_ns);
     }
     const bool receiving = part < 2;
-    const std::uint32_t dimension = receiving ? part : part - 4;
+    const bool last_receive = part == 1;
+    const std::uint32_t dimension = receiving ? part : part - 3;
     const bool up = upwards(which, sweeps)[dimension] != receiving;
     const std::uint32_t peer = grid.neighbour(dimension, up, false);
     if (peer == goal::no_rank) {
-        return steps::skip(number);
+        return last_receive ? steps::join(number) : steps::skip(number);
     }
-    return receiving ? steps::recv(number, peer, grid.face_bytes(dimension))
+    return receiving ? steps::and_join(steps::recv(number, peer, grid.face_bytes(dimension)), last_receive)
                      : steps::send(number, peer, grid.face_bytes(dimension));
 }
 

@@ -46,8 +46,11 @@ class OpExecution {
     [[gnu::always_inline]] void start(const Ready& ready, const Moment& now, Context& context) {
         if (ready.op.kind == goal::OpKind::recv) {
             Ready next;
-            bool matched = false;
-            parts_.dependencies.add_ready(post(ready, now, next, matched), next);
+            Post outcome;
+            parts_.dependencies.add_ready(post(ready, now, next, outcome), next);
+            if (outcome.has_ended) {
+                end(outcome.ended);
+            }
             return;
         }
         record_start(ready, now);
@@ -65,9 +68,16 @@ class OpExecution {
         }
     }
 
-    /// A receive is posted (R6, R9), and `matched` says whether it found a message. Returns whether this made an op
-    /// ready that is now in `next`, which may be `ready`.
-    [[gnu::always_inline]] bool post(const Ready& ready, const Moment& now, Ready& next, bool& matched) {
+    /// What became of a receive that was posted.
+    struct Post {
+        bool matched = false;    ///< it found a message
+        bool has_ended = false;  ///< … which was processed already; the end is to be reported
+        Ended ended;
+    };
+
+    /// A receive is posted (R6, R9). Returns whether its start made an op ready that is now in `next`, which may be
+    /// `ready`.
+    [[gnu::always_inline]] bool post(const Ready& ready, const Moment& now, Ready& next, Post& outcome) {
         record_start(ready, now);
         auto& match = parts_.current.state().match;
         const auto receive = started_op(ready);
@@ -77,11 +87,13 @@ class OpExecution {
         }
         const std::uint32_t unexpected = Observer::observes ? parts_.matching.unexpected_messages(match) : 0;
         std::uint32_t message = 0;
-        matched = parts_.matching.post(match, receive, ready.op.peer, ready.op.tag, message);
-        parts_.tables.observer.posted(parts_.current.number(), unexpected, matched);
+        outcome.matched = parts_.matching.post(match, receive, ready.op.peer, ready.op.tag, message);
+        parts_.tables.observer.posted(parts_.current.number(), unexpected, outcome.matched);
         const bool is_ready = parts_.dependencies.posted(parts_.current, ready, now, next);
-        if (matched) [[unlikely]] {
-            message_matched(message, receive, posted);
+        if (outcome.matched) [[unlikely]] {
+            Ended ended;  // its own variable, so that `outcome` can stay in registers
+            outcome.has_ended = message_matched(message, receive, posted, ended);
+            outcome.ended = ended;
         }
         return is_ready;
     }
@@ -128,16 +140,16 @@ class OpExecution {
         return parts_.matching[handle].matched ? parts_.matching[handle].receive.op_index : goal::unknown_op_index;
     }
 
-    /// A receive that starts matches the message. References would keep the caller's values in memory.
-    [[gnu::noinline]] void message_matched(std::uint32_t handle, StartedOp<Cookie> receive,
-                                           Moment now) {  // NOLINT(performance-unnecessary-value-param)
+    /// A receive that starts matches the message. Returns whether the receive has ended, which is then in `ended`.
+    /// Other references would keep the caller's values in memory.
+    [[gnu::noinline]] bool message_matched(std::uint32_t handle, StartedOp<Cookie> receive,
+                                           Moment now,  // NOLINT(performance-unnecessary-value-param)
+                                           Ended& ended) {
         auto& message = parts_.matching[handle];
         message.receive = receive;
         message.matched = true;
         message.matched_at = now;
-        if (message.processed) {
-            message_complete(handle);
-        }
+        return message.processed && message_complete(handle, ended);
     }
 
     /// The CPU and NIC are done with the message.
@@ -145,21 +157,24 @@ class OpExecution {
         auto& message = parts_.matching[handle];
         message.processed_at = time;
         message.processed = true;
-        if (message.matched) {
-            message_complete(handle);
+        Ended ended;
+        if (message.matched && message_complete(handle, ended)) {
+            end(ended);
         }
     }
 
   private:
-    /// The message is matched and processed.
-    void message_complete(std::uint32_t handle) {
+    /// The message is matched and processed. Returns whether its receive has ended, which is then in `ended`: a request
+    /// to send is answered.
+    bool message_complete(std::uint32_t handle, Ended& ended) {
         const auto& message = parts_.matching[handle];
-        if (message.kind == MessageKind::request_to_send) {
+        if (message.kind == MessageKind::request_to_send) [[unlikely]] {
             parts_.rendezvous.request_clear_to_send(parts_.current, handle,
                                                     latest(message.matched_at, message.processed_at));
-        } else {
-            end(parts_.reception().end_receive(parts_.current, handle));
+            return false;
         }
+        ended = parts_.reception().end_receive(parts_.current, handle);
+        return true;
     }
 
     Parts parts_;

@@ -169,13 +169,14 @@ TEST(Sweep, AWaveCrossesTheGridFromACorner) {
 }
 
 TEST(Sweep, FourSweepsBeginInTheFourCornersAndEightTwiceInEach) {
+    constexpr std::uint32_t block = 5;  // steps
     for (const std::uint32_t sweeps : {4U, 8U}) {
         const GridShape shape{.dims = {3, 3, 1}, .blocks = 1, .sweeps = sweeps};
         const CollectiveRun run(sweep, 9, shaped(9, 10, shape));
         std::map<std::uint32_t, std::uint32_t> first;
         for (const std::uint32_t corner : {0U, 2U, 6U, 8U}) {
             for (std::uint32_t s = 0; s < sweeps; ++s) {
-                const auto messages = between(run.messages(), 6 * s, 6 * s + 6);
+                const auto messages = between(run.messages(), block * s, block * s + block);
                 const bool hears =
                     std::any_of(messages.begin(), messages.end(), [corner](const Sent& m) { return m.to == corner; });
                 first[corner] += hears ? 0 : 1;
