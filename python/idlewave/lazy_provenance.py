@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,11 +33,25 @@ class LazyProvenance:
 
     def __init__(self, make: Callable[[], Provenance]) -> None:
         self._make = make
+        self._thread: threading.Thread | None = None
+        self._found: Provenance | None = None
+
+    def begin(self) -> None:
+        """Compute it in a thread, beside what the caller does next: `provenance` then waits for the rest."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._find, name="provenance", daemon=True)
+            self._thread.start()
+
+    def _find(self) -> None:
+        with suppress(Exception):  # `provenance` then computes it again, where the caller sees the error
+            self._found = self._make()
 
     @cached_property
     def provenance(self) -> Provenance:
         """The provenance; its option "unknown" says if files were removed or changed meanwhile."""
-        return self._make()
+        if self._thread is not None:
+            self._thread.join()
+        return self._found or self._make()
 
 
 def of_file(name: str, files: Files) -> LazyProvenance:

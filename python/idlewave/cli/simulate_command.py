@@ -58,6 +58,8 @@ def simulate(
     check_statistics(statistics, RunConfiguration.of(how))
     schedule = schedule_from(source, options, machine)
     note_scope(machine, schedule.ranks)
+    if as_json or statistics is not None:
+        schedule.lazy_provenance.begin()
     with time_progress("simulating") as progress:
         timeline = run(
             schedule,
