@@ -30,7 +30,16 @@ class Slab {
         }
     }
 
-    std::uint32_t add() { return unused_count_ > 0 ? unused_[--unused_count_] : make(); }
+    std::uint32_t add() {
+        if (unused_count_ == 0) {
+            return make();
+        }
+        const std::uint32_t number = unused_[--unused_count_];
+        if (unused_count_ > 0) {
+            prefetch(unused_[unused_count_ - 1]);  // which is probably the next one
+        }
+        return number;
+    }
 
     void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 

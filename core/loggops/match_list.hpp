@@ -72,6 +72,12 @@ class MatchList {
         }
     }
 
+    /// The same for the oldest entry.
+    [[gnu::always_inline]] void prefetch_oldest() const { __builtin_prefetch(entries_.data() + first_); }
+
+    /// The value of the oldest entry; the queue must not be empty.
+    [[nodiscard]] const Value& oldest() const { return entries_[first_].value; }
+
     /// Brings the entry that a search probably finds into the cache, once `prefetch` has brought what leads to it.
     [[gnu::always_inline]] void prefetch_match(std::uint32_t source, std::uint32_t tag) const {
         if (indexed_) {

@@ -225,6 +225,25 @@ class Matching {
             const auto* queue = reinterpret_cast<const char*>(&overflows_[state.queues.overflow()].posted);
             __builtin_prefetch(queue, 1);
             __builtin_prefetch(queue + line, 1);
+            __builtin_prefetch(reinterpret_cast<const char*>(&overflows_[state.queues.overflow()].unexpected), 1);
+        }
+    }
+
+    /// Brings what leads to the oldest unexpected message of an overflow into the cache, once `prefetch` has brought the
+    /// overflow.
+    [[gnu::always_inline]] void prefetch_unexpected(const State& state) const {
+        if (state.queues.in_overflow()) {
+            overflows_[state.queues.overflow()].unexpected.prefetch_oldest();
+        }
+    }
+
+    /// Brings that message into the cache, once `prefetch_unexpected` has brought what leads to it.
+    [[gnu::always_inline]] void prefetch_unexpected_message(const State& state) const {
+        if (state.queues.in_overflow()) {
+            const auto& unexpected = overflows_[state.queues.overflow()].unexpected;
+            if (!unexpected.empty()) {
+                messages_.prefetch(unexpected.oldest());
+            }
         }
     }
 

@@ -86,6 +86,10 @@ class RankWorker {
     }
     [[gnu::always_inline]] void prefetch_for_timer(const State& rank) const {
         parts().agenda.prefetch_requests(rank.requests);
+        parts().matching.prefetch_unexpected(rank.match);
+    }
+    [[gnu::always_inline]] void prefetch_further_for_timer(const State& rank) const {
+        parts().matching.prefetch_unexpected_message(rank.match);
     }
     [[gnu::always_inline]] void prefetch_further(const State& rank, std::uint32_t r, std::uint32_t source,
                                                  const Payload& message) const {

@@ -214,7 +214,9 @@ class ConservativePartition {
             }
         };
         const auto fetch_further = [this, block, number_of](const QueuedEvent& event) {
-            if (event.source != QueuedEvent::timer) {
+            if (event.source == QueuedEvent::timer) {
+                worker_.prefetch_further_for_timer(block[event.lp].state);
+            } else {
                 worker_.prefetch_further(block[event.lp].state, number_of(event.lp), event.source,
                                          delivery_.payload_of(event));
             }

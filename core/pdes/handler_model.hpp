@@ -121,6 +121,7 @@ class HandlerModel : public HandlerModelEmits<M> {
         void prefetch_for_timer(const State& /*state*/) const {}
         void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/, std::uint32_t /*source*/,
                               const Payload& /*payload*/) const {}
+        void prefetch_further_for_timer(const State& /*state*/) const {}
 
         [[nodiscard]] bool is_conservative(const State& /*state*/, std::uint32_t lp) const
             requires has_conservative<M>

@@ -210,7 +210,8 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 ///   list of a model without a lookahead.
 /// - `prefetch_lp` brings memory outside of the LP's state, to which its number leads, into the cache; later
 ///   `prefetch_state` that to which the state leads; then `prefetch_for_event` that to which this leads for an event,
-///   or `prefetch_for_timer` for an LP without one; and last `prefetch_further` that to which an event's memory leads.
+///   or `prefetch_for_timer` for an LP without one; and last `prefetch_further`, or `prefetch_further_for_timer`, that
+///   to which this memory leads.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.
@@ -230,6 +231,7 @@ concept WindowModel =
         worker.prefetch_for_event(state, events.front().source, *events.front().payload);
         worker.prefetch_for_timer(state);
         worker.prefetch_further(state, lp, events.front().source, *events.front().payload);
+        worker.prefetch_further_for_timer(state);
         { worker.executed() } -> std::same_as<std::uint64_t&>;
         { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
         { model.lookahead() } -> std::convertible_to<Time>;

@@ -49,6 +49,7 @@ class Toy {
         static void prefetch_for_timer(const State& /*state*/) {}
         static void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/, std::uint32_t /*source*/,
                                      const Payload& /*payload*/) {}
+        static void prefetch_further_for_timer(const State& /*state*/) {}
         [[nodiscard]] std::uint64_t& executed() { return executed_; }
 
         template <class Context>
