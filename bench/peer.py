@@ -14,6 +14,7 @@ from repeat import several
 from rich.progress import track
 from rich.table import Table
 from simulations import LARGE_REPETITIONS, REPETITIONS, Answer, Work, repeated
+from traces import write_sweep
 
 IDLEWAVE = Path(sys.executable).parent / "idlewave"
 LOGGOPSIM_NETWORK = ["-L", "2500", "-o", "1500", "-g", "1000", "-G", "6", "-O", "0", "-S", "1000000000"]
@@ -33,29 +34,42 @@ PEER_WORKS = [
     Work("alltoall", 2**9, algorithm="pairwise"),
 ]
 SEED = 1
+TRACED = "traced sweep"
+TRACED_COLUMNS = 10
 
 
 @dataclass(frozen=True)
 class GeneralWork:
-    """A schedule as real programs have it, by bench/schedules.cpp; both simulators read it from one file."""
+    """A schedule as real programs have it, by bench/schedules.cpp; both simulators read it from one file. Of a traced
+    sweep, Idlewave reads the trace and converts it, and LogGOPSim reads what it was converted to."""
 
     pattern: str
     ranks: int
     steps: int
 
 
-GENERAL_WORKS = [GeneralWork("random", 2**12, 200), GeneralWork("halo", 2**10, 50)]
+GENERAL_WORKS = [
+    GeneralWork("random", 2**12, 200),
+    GeneralWork("halo", 2**10, 50),
+    GeneralWork(TRACED, 80, 75),
+]
 LARGE_GENERAL_WORKS = [GeneralWork("halo", 2**14, 50)]
 
 
-def write_schedule(work: Work | GeneralWork, floors: Path, file: Path) -> None:
-    """The schedule of a row, as LogGOPSim's binary file."""
-    if isinstance(work, GeneralWork):
+def write_schedule(work: Work | GeneralWork, floors: Path, file: Path) -> Path:
+    """The schedule of a row, as LogGOPSim's binary file. Returns what Idlewave simulates."""
+    made_from = file
+    if work.pattern == TRACED and isinstance(work, GeneralWork):
+        made_from = file.with_suffix(".trace")
+        write_sweep(made_from, work.ranks // TRACED_COLUMNS, TRACED_COLUMNS, work.steps, SEED)
+        command: list[str | Path] = [IDLEWAVE, "schedule", made_from, "-o", file]
+    elif isinstance(work, GeneralWork):
         numbers = map(str, (work.ranks, work.steps, SEED))
-        command: list[str | Path] = [floors / "schedules", work.pattern, *numbers, file]
+        command = [floors / "schedules", work.pattern, *numbers, file]
     else:
         command = [IDLEWAVE, "schedule", *work.pattern_arguments(), "-o", file]
     subprocess.run(command, capture_output=True, check=True)
+    return made_from
 
 
 def beside_peer(peer: Path, machines: Path, folder: Path, floors: Path, *, large: bool) -> Table:
@@ -68,13 +82,13 @@ def beside_peer(peer: Path, machines: Path, folder: Path, floors: Path, *, large
     works: list[Work | GeneralWork] = [*PEER_WORKS, *GENERAL_WORKS, *(LARGE_GENERAL_WORKS if large else [])]
     for work in track(works, description="beside LogGOPSim", transient=True):
         file = folder / f"{work.pattern}.bin"
-        write_schedule(work, floors, file)
+        ours = write_schedule(work, floors, file)
         theirs = min(several(LARGE_REPETITIONS, run_peer, peer, file), key=lambda answer: answer.seconds)
         dialect = said_by([IDLEWAVE, "simulate", file, "--dialect", "loggopsim", "--json", "--machine", quiet])
         last = dialect["max_finish_ps"]
-        command: list[str | Path] = [IDLEWAVE, "simulate", file, "--json", "--machine", quiet]
+        command: list[str | Path] = [IDLEWAVE, "simulate", ours, "--json", "--machine", quiet]
         whole = min((run[0] for run in several(REPETITIONS, measured, command)), key=lambda answer: answer.seconds)
-        within = repeated(quiet, REPETITIONS, 1, file)
+        within = repeated(quiet, REPETITIONS, 1, ours)
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",

@@ -44,9 +44,10 @@ def between(least: int, most: int, run: Callable[[], Outcome]) -> list[Outcome]:
 
 
 def schedule_of(work: list[str]) -> Schedule:
-    """The schedule of a file, or a pattern."""
+    """The schedule of a file or trace, or a pattern."""
     if len(work) == 1:
-        return Schedule.load(Path(work[0]))
+        place = Path(work[0])
+        return Schedule.from_trace(place) if place.is_dir() else Schedule.load(place)
     return Schedule.pattern(work[0], ranks=int(work[1]), algorithm=(work[2:] or [""])[0])
 
 

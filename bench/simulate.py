@@ -34,6 +34,7 @@ import matplotlib.pyplot as plt
 from idlewave import _core
 from kernel_runs import said_by
 from peer import beside_peer
+from programs import programs
 from repeat import SEEDS, several
 from rich.console import Console
 from rich.progress import track
@@ -322,6 +323,7 @@ def main() -> None:
         plot(answers, floors, arguments.output)
         console.print(in_turns(folder, arguments.large))
         console.print(around_simulations(folder))
+        console.print(*programs(folder, folder / machine_file(""), large=arguments.large))
         if arguments.loggopsim is not None:
             peer = arguments.loggopsim
             console.print(beside_peer(peer, folder, folder, arguments.floors, large=arguments.large))

@@ -126,6 +126,7 @@ class Instructions {
 
     void push_word(std::uint32_t word);
     [[nodiscard]] const Instruction* next_behind_words(Position& position, std::uint64_t& ns) const;
+    [[nodiscard]] std::uint32_t index_of_next(const Instruction& instruction);
     [[nodiscard]] std::uint32_t index_of(const Instruction& instruction);
     void grow_table();
     [[nodiscard]] std::size_t slot_of(const Instruction& instruction) const;
@@ -133,6 +134,8 @@ class Instructions {
     std::vector<std::uint32_t> words_;
     std::vector<std::uint8_t> times_;           ///< ns of the computation before the words that have some
     std::vector<Instruction> different_;        ///< each instruction once
+    std::vector<std::uint32_t> followers_;      ///< of each the number of the one that came behind it last
+    std::uint32_t last_ = 0;                    ///< the number of the last instruction that was added
     std::vector<std::uint32_t> table_;          ///< a hash table of these: their numbers plus one
     std::optional<std::uint64_t> computation_;  ///< the calc at the end, ns
     std::uint32_t size_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -70,28 +71,30 @@ class DecodedOps {
         block.read(op_index, decoded.op);
         decoded.is_short_calc = block.is_short_calc(op_index);
         decoded.is_exchange = block.is_exchange(op_index);
-        decoded.requirements = static_cast<std::uint32_t>(block.requirements(op_index));
-        decoded.ends = decoded.starts = 0;
-        decoded.has_many = !collect(block, op_index, Edge::end, 0, decoded, decoded.ends) ||
-                           !collect(block, op_index, Edge::start, decoded.ends, decoded, decoded.starts);
-        if (decoded.has_many) {
-            decoded.ends = decoded.starts = 0;
-        }
+        collect_links(block, op_index, decoded);
         decoded.op.start_has_successors = decoded.has_many || decoded.starts > 0;
         decoded.op.end_has_successors = decoded.has_many || decoded.ends > 0;
     }
 
-    /// Collects the successors by `edge` from place `first` on, and counts them. False if there are too many.
-    static bool collect(const RankBlock& block, OpIndex op_index, Edge edge, std::size_t first, DecodedOp& decoded,
-                        std::uint8_t& count) {
-        Successors successors = block.successors(op_index, edge);
-        for (OpIndex successor = 0; successors.next(successor); ++count) {
-            if (first + count == DecodedOp::most_successors) {
-                return false;
+    /// Those that wait for the start are written from the end of the array on, until it is known where they begin.
+    static void collect_links(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
+        std::uint32_t ends = 0;
+        std::uint32_t starts = 0;
+        auto& successors = decoded.successors;
+        const std::uint64_t requirements = block.read_links(op_index, [&](Edge edge, OpIndex successor) {
+            if (ends + starts < DecodedOp::most_successors) {
+                successors[edge == Edge::end ? ends : DecodedOp::most_successors - 1 - starts] = successor;
             }
-            decoded.successors[first + count] = successor;
+            ++(edge == Edge::end ? ends : starts);
+        });
+        decoded.requirements = static_cast<std::uint32_t>(requirements);
+        decoded.has_many = ends + starts > DecodedOp::most_successors;
+        decoded.ends = decoded.has_many ? std::uint8_t{0} : static_cast<std::uint8_t>(ends);
+        decoded.starts = decoded.has_many ? std::uint8_t{0} : static_cast<std::uint8_t>(starts);
+        if (decoded.starts > 0) {
+            std::reverse(successors.end() - starts, successors.end());
+            std::copy(successors.end() - starts, successors.end(), successors.begin() + ends);
         }
-        return true;
     }
 
     std::vector<DecodedOp> known_{slots + 1};  ///< by slot; behind them one for a successor of an op in its own slot

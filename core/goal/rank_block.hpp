@@ -224,6 +224,29 @@ class RankBlock {
         return op_word::lists_successors_by(word(op_index), edge) || next_requires(op_index, edge);
     }
 
+    /// Reads an op's links in one pass: calls `use(edge, successor)` with each op that waits for its start or its end,
+    /// by edge in the order in which these become ready. Returns the number of its requirements.
+    template <class Use>
+    [[gnu::always_inline]] std::uint64_t read_links(OpIndex op_index, Use use) const {
+        const std::uint64_t w = word(op_index);
+        const bool several = op_word::requires_several(w);
+        bool more = (w & op_word::lists_any) != 0;
+        const std::uint8_t* at = several || more ? entry(op_index) : nullptr;
+        const bool none = op_word::requirement_kind(w) == op_word::RequirementKind::none;
+        const std::uint64_t requirements = several ? take_varint(at) + 2 : none ? 0 : 1;
+        for (const Edge edge : {Edge::end, Edge::start}) {
+            if (next_requires(op_index, edge)) {
+                use(edge, op_index + 1);
+            }
+        }
+        while (more) {
+            const std::uint64_t value = take_varint(at);
+            more = (value & 1) != 0;
+            use(static_cast<Edge>((value >> 1) & 1), static_cast<OpIndex>(op_index + unzigzag(value >> 2)));
+        }
+        return requirements;
+    }
+
     /// Brings the data of the ops near `op_index` into the cache. A block without links has none of these addresses for
     /// links and stream; prefetching them is harmless, since they are never read.
     [[gnu::always_inline]] void prefetch(OpIndex op_index) const {

@@ -229,8 +229,8 @@ class Matching {
         }
     }
 
-    /// Brings what leads to the oldest unexpected message of an overflow into the cache, once `prefetch` has brought the
-    /// overflow.
+    /// Brings what leads to the oldest unexpected message of an overflow into the cache, once `prefetch` has brought
+    /// the overflow.
     [[gnu::always_inline]] void prefetch_unexpected(const State& state) const {
         if (state.queues.in_overflow()) {
             overflows_[state.queues.overflow()].unexpected.prefetch_oldest();

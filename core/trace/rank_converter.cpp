@@ -74,7 +74,7 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::bsend:
         case Call::ssend:
         case Call::rsend:
-            wait_for(std::array{message(r, false, r.words[0], r.pair(1), r.number(2))});
+            message(r, false, r.words[0], r.pair(1), r.number(2), true);
             break;
         case Call::isend:
         case Call::ibsend:
@@ -161,9 +161,9 @@ void RankConverter::compute_in_cold_caches(std::int64_t ns) {
     }
 }
 
-/// Adds a send or receive. Returns its slot, or no_slot for MPI_PROC_NULL.
+/// Adds a send or receive. Returns its slot, or no_slot if it is `blocking` or for MPI_PROC_NULL.
 std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
-                                     std::int64_t bytes) {
+                                     std::int64_t bytes, bool blocking) {
     if (peer_tag.first == proc_null) {
         return collectives::no_slot;
     }
@@ -180,14 +180,20 @@ std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::ui
     }
     instruction.tag = tag_of(communicator, peer_tag.second);
     instruction.size = static_cast<std::uint64_t>(bytes);
-    instruction.slot = new_slot();
+    instruction.blocking = blocking;
+    instruction.slot = blocking ? collectives::no_slot : new_slot();
     compute_in_cold_caches(cache_use_.call() + (receive ? 0 : use_buffer(instruction, instruction.size)));
     program_.instructions.push_back(instruction);
     return instruction.slot;
 }
 
-/// A blocking receive: its buffer is used once it is posted, while the rank may wait for the message.
+/// A blocking receive. If its buffer may be cold, it is used once it is posted, while the rank may wait for the
+/// message.
 void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes) {
+    if (options_.cold_caches.buffers.empty()) {
+        message(r, true, communicator, peer_tag, bytes, true);
+        return;
+    }
     const std::uint32_t slot = message(r, true, communicator, peer_tag, bytes);
     if (slot != collectives::no_slot) {
         compute_in_cold_caches(use_buffer(program_.instructions.at_word(program_.instructions.last_word()),

@@ -74,7 +74,7 @@ class RankConverter {
     std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
     std::int64_t use_buffers(const collectives::CollectiveSite& site, std::int64_t sent, std::int64_t received);
     std::uint32_t message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
-                          std::int64_t bytes);
+                          std::int64_t bytes, bool blocking = false);
     void receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes);
     void nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes,
                      std::uint64_t request);
