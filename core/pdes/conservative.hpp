@@ -165,6 +165,7 @@ class ConservativeScheduler {
         for (const auto& thread : threads_) {
             sum += thread->partition.statistics(thread->rounds + thread->windows);
         }
+        sum.by_one_thread = by_one_thread_;
         return sum;
     }
     [[nodiscard]] std::vector<ProgressSample> series() const {
@@ -229,6 +230,10 @@ class ConservativeScheduler {
             }
         };
         const WakeUp wake_up{runs_by_one_};
+        std::uint64_t before = 0;
+        for (const auto& thread : threads_) {
+            before += thread->partition.executed();
+        }
         WindowCandidate next;
         do {
             next = {.cell = CalendarQueue::none, .wants_pause = caller_.wants_pause()};
@@ -242,6 +247,7 @@ class ConservativeScheduler {
             first = next.cell;
         } while (choice_.threads() == WindowThreads::one && first != CalendarQueue::none && !next.wants_pause &&
                  !is_imbalanced(next));
+        by_one_thread_ += next.executed - before;
         return threads_.front()->next;
     }
 
@@ -302,6 +308,7 @@ class ConservativeScheduler {
     ProcessMemory<M> memory_;
     FirstError error_;
     ThreadChoice choice_;
+    std::uint64_t by_one_thread_ = 0;             ///< events that the first thread has executed for all
     std::atomic<std::uint32_t> runs_by_one_ = 0;  ///< times that the first thread has executed windows of all
     Caller caller_{error_};
     std::vector<std::unique_ptr<Endpoint>> endpoints_;

@@ -19,6 +19,7 @@ struct Statistics {
     std::uint64_t gvt_rounds = 0;
     std::uint64_t ties = 0;       ///< events that an LP received for the same time as another event, rolled back or not
     std::uint64_t log_bytes = 0;  ///< largest memory of the undo logs
+    std::uint64_t by_one_thread = 0;  ///< events that one thread executed for all of its process (ThreadChoice)
 
     /// Adds the counts of another partition. All partitions take part in the same rounds of GVT.
     Statistics& operator+=(const Statistics& other) {
@@ -33,6 +34,7 @@ struct Statistics {
         gvt_rounds = other.gvt_rounds;
         ties += other.ties;
         log_bytes += other.log_bytes;
+        by_one_thread += other.by_one_thread;
         return *this;
     }
 
@@ -46,10 +48,10 @@ struct Statistics {
     }
 
     /// The counts that are summed over the processes of a run.
-    [[nodiscard]] std::array<std::uint64_t*, 10> sums() {
+    [[nodiscard]] std::array<std::uint64_t*, 11> sums() {
         return {&committed, &rolled_back, &primary_rollbacks, &secondary_rollbacks,
                 &cancelled, &resent,      &remote_events,     &message_batches,
-                &ties,      &log_bytes};
+                &ties,      &log_bytes,   &by_one_thread};
     }
 
     /// ROSS's event efficiency (tw_net_stats): 1 - rolled back / committed.

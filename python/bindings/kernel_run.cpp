@@ -145,6 +145,7 @@ void bind_run_report(nb::module_& m) {
         .def_prop_ro("gvt_rounds", &count<&Statistics::gvt_rounds>)
         .def_prop_ro("ties", &count<&Statistics::ties>)
         .def_prop_ro("log_bytes", &count<&Statistics::log_bytes>)
+        .def_prop_ro("by_one_thread", &count<&Statistics::by_one_thread>)
         .def_prop_ro("segments", [](const RunReport& report) { return report.statistics.segments; })
         .def_prop_ro("efficiency", [](const RunReport& report) { return report.statistics.counts.efficiency(); })
         .def_prop_ro("init_seconds", [](const RunReport& report) { return report.statistics.init_seconds; })

@@ -582,6 +582,9 @@ class RunReport:
     def log_bytes(self) -> int: ...
 
     @property
+    def by_one_thread(self) -> int: ...
+
+    @property
     def segments(self) -> int: ...
 
     @property

@@ -193,6 +193,8 @@ class EventRun:
     gvt_rounds: rounds in which GVT was found.
     ties: events that an LP received for the same time as another event.
     log_bytes: largest memory of the undo logs.
+    by_one_thread: events that one thread executed for all, where they would have waited for each other longer than a
+        further one saves.
     segments: one more than the pauses for a checkpoint or for migration.
     efficiency: 1 - rolled_back / committed (ROSS's event efficiency).
     init_seconds: time to make the LPs and their first events; `seconds` is the rest.
@@ -214,6 +216,7 @@ class EventRun:
     gvt_rounds: int
     ties: int
     log_bytes: int
+    by_one_thread: int
     segments: int
     efficiency: float
     init_seconds: float
