@@ -47,6 +47,15 @@ TEST(ThreadChoice, OneThreadExecutesNearlyAllWindowsWhereThreadsWaitForACore) {
     EXPECT_LT(windows.share_by_one(), 1);
 }
 
+TEST(ThreadChoice, TrialsBecomeRarerWhileTheyConfirmWhatIsKnown) {
+    Windows windows;
+    windows.run(2'000, microseconds(4000), microseconds(100));
+    const double first = 1 - windows.share_by_one();
+    windows.forget();
+    windows.run(20'000, microseconds(4000), microseconds(100));
+    EXPECT_LT(1 - windows.share_by_one(), first / 2);
+}
+
 TEST(ThreadChoice, ChangesSoonAfterTheOtherHasBecomeFaster) {
     Windows windows;
     windows.run(1000, microseconds(100), microseconds(160));
