@@ -42,12 +42,12 @@ void Instructions::fold() {
     words_.shrink_to_fit();
     times_.shrink_to_fit();
     table_ = {};
-    followers_ = {};
+    successors_ = {};
 }
 
 std::uint64_t Instructions::memory() const {
     return words_.capacity() * sizeof words_[0] + times_.capacity() + different_.capacity() * sizeof different_[0] +
-           table_.capacity() * sizeof table_[0] + followers_.capacity() * sizeof followers_[0];
+           table_.capacity() * sizeof table_[0] + successors_.capacity() * sizeof successors_[0];
 }
 
 /// Adds a word, with the computation at the end.
@@ -71,13 +71,13 @@ const Instruction* Instructions::next_behind_words(Position& position, std::uint
 
 /// The number of an instruction that is added. Most often it is that which came behind the last one before.
 std::uint32_t Instructions::index_of_next(const Instruction& instruction) {
-    if (last_ < followers_.size() && different_[followers_[last_]] == instruction) {
-        last_ = followers_[last_];
+    if (last_ < successors_.size() && different_[successors_[last_]] == instruction) {
+        last_ = successors_[last_];
         return last_;
     }
     const std::uint32_t found = index_of(instruction);
-    followers_.resize(different_.size(), 0);
-    followers_[last_] = found;
+    successors_.resize(different_.size(), 0);
+    successors_[last_] = found;
     last_ = found;
     return found;
 }

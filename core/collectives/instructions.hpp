@@ -134,7 +134,7 @@ class Instructions {
     std::vector<std::uint32_t> words_;
     std::vector<std::uint8_t> times_;           ///< ns of the computation before the words that have some
     std::vector<Instruction> different_;        ///< each instruction once
-    std::vector<std::uint32_t> followers_;      ///< of each the number of the one that came behind it last
+    std::vector<std::uint32_t> successors_;     ///< of each the number of the one that came behind it last
     std::uint32_t last_ = 0;                    ///< the number of the last instruction that was added
     std::vector<std::uint32_t> table_;          ///< a hash table of these: their numbers plus one
     std::optional<std::uint64_t> computation_;  ///< the calc at the end, ns

@@ -40,7 +40,8 @@ def run(program: Callable[[], object]) -> NoReturn:
     except BaseException as error:  # a signal before the program begins, or after it has ended
         status = _status_of_error(error)
         end_at_once(status)
-    gc.freeze()  # what is left ends with the process: a last search through it takes a tenth of a short command's time
+    if status == 0:
+        gc.freeze()  # what is left ends with the process; a last search through it takes a tenth of a short command's time
     sys.exit(status)
 
 

@@ -91,7 +91,7 @@ def show_run(what: str, run: EventRun, events: str = "events") -> None:
         ("rounds of GVT", f"{run.gvt_rounds:,}"),
         ("segments", f"{run.segments:,}"),
         ("ties", f"{run.ties:,}"),
-        ("executed by one thread for all", f"{run.by_one_thread:,}"),
+        (f"{events} executed by one thread for all", f"{run.by_one_thread:,}"),
         ("undo logs", f"{run.log_bytes / 2**20:.1f} MiB"),
         ("memory of all processes", f"{run.peak_rss_bytes / 2**20:.0f} MiB"),
         ("initialisation", f"{run.init_seconds:.3f} s"),

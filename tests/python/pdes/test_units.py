@@ -29,6 +29,7 @@ QUANTITY = r"[\d,]+\.\d+(%| s| MiB| million)|[\d,]+ MiB"
 COUNTS = {
     "events committed",
     "events rolled back",
+    "events executed by one thread for all",
     "rollbacks, primary",
     "rollbacks, secondary",
     "anti-messages",
