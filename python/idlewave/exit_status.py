@@ -41,7 +41,7 @@ def run(program: Callable[[], object]) -> NoReturn:
         status = _status_of_error(error)
         end_at_once(status)
     if status == 0:
-        gc.freeze()  # what is left ends with the process; a last search through it takes a tenth of a short command's time
+        gc.freeze()  # a last search for unused objects takes a tenth of a short command's time
     sys.exit(status)
 
 
