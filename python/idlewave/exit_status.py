@@ -22,7 +22,7 @@ from .termination_signals import Interrupted, answer_signals, end_at_once
 FAILED = 1
 BUG = 70
 """EX_SOFTWARE of sysexits.h: an internal error of a program."""
-OBJECTS_BEFORE_COLLECTION = 100_000
+OBJECTS_BEFORE_COLLECTION = 20_000
 """So many new objects before Python searches for unused ones: modules make tens of thousands, which stay."""
 DEBUG = "IDLEWAVE_DEBUG"
 """If this variable is set, errors are shown with their tracebacks."""

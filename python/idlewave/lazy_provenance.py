@@ -31,16 +31,23 @@ class LazyProvenance:
     It does not keep the artefact itself in memory.
     """
 
-    def __init__(self, make: Callable[[], Provenance]) -> None:
+    def __init__(self, make: Callable[[], Provenance], *, on_one_thread: bool = False) -> None:
+        """`on_one_thread`: that is all that `make` needs, so that it may compute beside something else."""
         self._make = make
+        self._on_one_thread = on_one_thread
         self._thread: threading.Thread | None = None
         self._found: Provenance | None = None
 
     def begin(self) -> None:
-        """Compute it in a thread, beside what the caller does next: `provenance` then waits for the rest."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._find, name="provenance", daemon=True)
-            self._thread.start()
+        """Compute it in a thread, beside what the caller does next, if it needs only that.
+
+        `provenance` then waits for the rest; the end of the process does not.
+        """
+        if self._thread is None and self._on_one_thread:
+            thread = threading.Thread(target=self._find, name="provenance", daemon=True)
+            with suppress(RuntimeError):  # there may be no further thread
+                thread.start()
+                self._thread = thread
 
     def _find(self) -> None:
         with suppress(Exception):  # `provenance` then computes it again, where the caller sees the error
@@ -61,7 +68,7 @@ def of_file(name: str, files: Files) -> LazyProvenance:
         with files.paths[0].open("rb") as file:
             return _of_stream(name, file)
 
-    return LazyProvenance(lambda: _unless_changed("schedule", name, files, make))
+    return LazyProvenance(lambda: _unless_changed("schedule", name, files, make), on_one_thread=True)
 
 
 def of_text(name: str, text: str) -> LazyProvenance:

@@ -199,6 +199,33 @@ def test_what_changed_after_it_was_read_has_no_digest_and_no_identity(tmp_path: 
         Schedule.from_trace(trace)
 
 
+def test_a_digest_that_was_begun_beside_something_else_is_the_same_and_knows_of_changes(tmp_path: Path) -> None:
+    file = tmp_path / "a.goal"
+    file.write_text(GOAL)
+    first, second = Schedule.load(file), Schedule.load(file)
+    first.lazy_provenance.begin()
+    assert first.provenance == second.provenance
+    changed = Schedule.load(file)
+    file.write_text(GOAL.replace("8b", "9b", 1))
+    changed.lazy_provenance.begin()
+    assert "has changed" in str(changed.provenance.options["unknown"])
+
+
+def test_a_digest_is_found_where_no_further_thread_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.goal"
+    file.write_text(GOAL)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    schedule = Schedule.load(file)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    schedule.lazy_provenance.begin()
+    assert schedule.provenance == Schedule.load(file).provenance
+
+
 def test_a_schedule_from_a_pipe_is_simulated_and_said_to_be_unknown(machine: Machine, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
