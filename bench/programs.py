@@ -7,12 +7,11 @@ from pathlib import Path
 
 import idlewave
 from kernel_runs import said_by
-from peer import IDLEWAVE
+from peer import IDLEWAVE, SEED
 from rich.table import Table
 from traces import write_sweep
 
 CONVERSIONS = 5
-SEED = 1
 TRACED = (5, 8, 75)
 """Rows, columns and iterations of the traced sweep: 40 ranks."""
 COPIES, LARGE_COPIES = 70, 700

@@ -208,9 +208,6 @@ class RankBlock {
     /// requires its start and nothing else, and is the only op that requires its start.
     [[nodiscard]] bool is_exchange(OpIndex op_index) const;
 
-    /// The number of requirements of an op.
-    [[nodiscard]] std::uint64_t requirements(OpIndex op_index) const;
-
     [[nodiscard]] bool is_root(OpIndex op_index) const {
         return op_word::requirement_kind(word(op_index)) == op_word::RequirementKind::none;
     }
@@ -343,15 +340,6 @@ inline const std::uint8_t* RankBlock::entry(OpIndex op_index) const {
         }
     }
     return at;
-}
-
-inline std::uint64_t RankBlock::requirements(OpIndex op_index) const {
-    const std::uint64_t w = word(op_index);
-    if (!op_word::requires_several(w)) {
-        return op_word::requirement_kind(w) == op_word::RequirementKind::none ? 0 : 1;
-    }
-    const std::uint8_t* at = entry(op_index);
-    return take_varint(at) + 2;
 }
 
 inline bool RankBlock::is_exchange(OpIndex op_index) const {

@@ -49,7 +49,7 @@ void expect_same(const RankSchedule& rank, const RankBlock& block) {
         ASSERT_EQ(block.label(op_index), rank.labels.at(op_index));
         const auto waits = std::count_if(rank.requirements.begin(), rank.requirements.end(),
                                          [&](const Requirement& r) { return r.successor == op_index; });
-        ASSERT_EQ(block.requirements(op_index), static_cast<std::uint64_t>(waits));
+        ASSERT_EQ(block.read_links(op_index, [](Edge, OpIndex) {}), static_cast<std::uint64_t>(waits));
         ASSERT_EQ(block.is_root(op_index), waits == 0);
         for (const Edge edge : {Edge::start, Edge::end}) {
             ASSERT_EQ(successors(block, op_index, edge), successors(rank, op_index, edge));
