@@ -20,6 +20,9 @@ SimulationResult<typename Observer::Moment> simulate(const S& source, const mach
     standstill::Unfinished unfinished;
     SimulationResult<typename Observer::Moment> result;
     const auto ranks = pdes::run(model, options.threads, options.poll, [&](auto& scheduler) {
+        if constexpr (requires { scheduler.share_by_one_thread(); }) {
+            result.by_one_thread = scheduler.share_by_one_thread();
+        }
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();
             worker.collect_unfinished_sends(unfinished);

@@ -168,6 +168,10 @@ class ConservativeScheduler {
         sum.by_one_thread = by_one_thread_;
         return sum;
     }
+    /// The share of this process's events that one thread has executed for all.
+    [[nodiscard]] double share_by_one_thread() const {
+        return by_one_thread_ == 0 ? 0 : static_cast<double>(by_one_thread_) / static_cast<double>(executed());
+    }
     [[nodiscard]] std::vector<ProgressSample> series() const {
         std::vector<ProgressSample> sum;
         for (const auto& thread : threads_) {
@@ -230,10 +234,7 @@ class ConservativeScheduler {
             }
         };
         const WakeUp wake_up{runs_by_one_};
-        std::uint64_t before = 0;
-        for (const auto& thread : threads_) {
-            before += thread->partition.executed();
-        }
+        const std::uint64_t before = executed();
         WindowCandidate next;
         do {
             next = {.cell = CalendarQueue::none, .wants_pause = caller_.wants_pause()};
@@ -288,6 +289,15 @@ class ConservativeScheduler {
             caller_.count_window(thread.rounds + thread.windows, begins);
         }
         return next;
+    }
+
+    /// Events executed in this segment.
+    [[nodiscard]] std::uint64_t executed() const {
+        std::uint64_t sum = 0;
+        for (const auto& thread : threads_) {
+            sum += thread->partition.executed();
+        }
+        return sum;
     }
 
     [[nodiscard]] static bool is_callers(const Thread& thread) { return thread.partition.thread() == 0; }

@@ -14,6 +14,7 @@
 
 #include "bindings.hpp"
 #include "columns.hpp"
+#include "machine/plain_detours.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -52,6 +53,11 @@ machine::NoiseTrace noise_from(const Times& starts, const Times& lengths, Time p
 
 machine::EmpiricalLength empirical(const Times& lengths) {
     return {std::vector<Time>(lengths.data(), lengths.data() + lengths.shape(0))};
+}
+
+/// Times as the bytes of an array of int64, for which Python needs no numpy.
+nb::bytes bytes_of(const std::vector<Time>& times) {
+    return nb::bytes(times.data(), times.size() * sizeof(Time));
 }
 
 nb::tuple columns_of(const std::vector<machine::Detour>& detours) {
@@ -121,6 +127,16 @@ void bind_machine(nb::module_& m) {
         .def("phase", &machine::NoiseTrace::phase, "seed"_a, "rank"_a, "The phase of a rank under a seed; ps.");
 
     bind_noise(m);
+
+    m.def(
+        "plain_detours",
+        [](const nb::bytes& text) {
+            const machine::PlainDetours read = machine::read_plain_detours({text.c_str(), text.size()});
+            return nb::make_tuple(bytes_of(read.starts), bytes_of(read.lengths), read.bytes);
+        },
+        "text"_a, nb::sig("def plain_detours(text: bytes) -> tuple[bytes, bytes, int]"),
+        "The lines START,LENGTH at the beginning of `text`, up to the first that is not whole or has another form: "
+        "starts and lengths in ps, as the bytes of int64, and the number of bytes read.");
 
     nb::class_<machine::Level>(m, "Level", "One level of the network.")
         .def(nb::new_(&level_from), "segments"_a, "eager_limit"_a.none(),

@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     )
     from .jobs import Job, Operation
     from .machine import Level, Machine, Parameters, Segment
-    from .noise_models import (
+    from .noise_models import Noise
+    from .pattern_options import PatternOptions
+    from .provenance import Provenance
+    from .random_noise import (
         EmpiricalLength,
         ExponentialLength,
         FixedLength,
         LognormalLength,
         MixedNoise,
-        Noise,
         ParetoLength,
         PoissonNoise,
         UniformLength,
     )
-    from .pattern_options import PatternOptions
-    from .provenance import Provenance
     from .schedule import Schedule, algorithms, convert, patterns
     from .sensitivity import Sensitivities, sensitivities
     from .simulation import simulate
@@ -80,19 +80,19 @@ _NAMES = {
         "UsageError",
     ),
     "machine": ("Level", "Machine", "Parameters", "Segment"),
-    "noise_models": (
+    "noise_models": ("Noise",),
+    "pattern_options": ("PatternOptions",),
+    "provenance": ("Provenance",),
+    "random_noise": (
         "EmpiricalLength",
         "ExponentialLength",
         "FixedLength",
         "LognormalLength",
         "MixedNoise",
-        "Noise",
         "ParetoLength",
         "PoissonNoise",
         "UniformLength",
     ),
-    "pattern_options": ("PatternOptions",),
-    "provenance": ("Provenance",),
     "schedule": ("Schedule", "algorithms", "convert", "patterns"),
     "sensitivity": ("Sensitivities", "sensitivities"),
     "simulation": ("simulate",),

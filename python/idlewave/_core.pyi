@@ -75,6 +75,11 @@ class MixedNoise:
     def __init__(self, trace: NoiseTrace, random: PoissonNoise) -> None:
         """Both of the same phase, random or same."""
 
+def plain_detours(text: bytes) -> tuple[bytes, bytes, int]:
+    """
+    The lines START,LENGTH at the beginning of `text`, up to the first that is not whole or has another form: starts and lengths in ps, as the bytes of int64, and the number of bytes read.
+    """
+
 class Level:
     """One level of the network."""
 

@@ -6,9 +6,11 @@ import csv
 import re
 from array import array
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from . import _core
 from .errors import InputError
 from .escaping import cut, name_of
 from .input.bounds import MOST_LINE, MOST_TABLE, size_words
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from .noise_models import Times
 
 _COLUMNS = ["start_ns", "length_ns"]
+_HEADER = [column.encode() for column in _COLUMNS]
+_PIECE = 1 << 20
 _PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
@@ -34,18 +38,23 @@ def read_detours(path: str | Path) -> tuple[Times, Times]:
     starts, lengths = array("q"), array("q")
     name = name_of(path)
     with opened(path, "a file of detours") as file:
-        rows = csv.reader(_lines(file, name))
+        begun = file.readline(MOST_LINE)
+        has_header = begun.strip().split(b",") == _HEADER
+        if has_header:
+            begun = _read_plain_rows(file, starts, lengths)
+        before = len(starts) + has_header
+        rows = csv.reader(_lines(begun, file, name))
         try:
-            header = next(rows, None)
-            if header is None or [word.strip() for word in header[:2]] != _COLUMNS:
-                raise InputError(f"{name}:1: expected the header start_ns,length_ns, found {_row(header)}")
+            if not has_header:
+                _check_header(next(rows, None), name)
             for row in rows:
                 if row:
-                    start, length = _times(row, f"{name}:{rows.line_num}")
+                    start, length = _times(row, f"{name}:{before + rows.line_num}")
                     starts.append(start)
                     lengths.append(length)
         except csv.Error as error:
-            raise InputError(f"{name}:{rows.line_num}: cannot be read as a file of detours: {error}") from error
+            where = f"{name}:{before + rows.line_num}"
+            raise InputError(f"{where}: cannot be read as a file of detours: {error}") from error
     return buffer_of_times(starts), buffer_of_times(lengths)
 
 
@@ -56,15 +65,42 @@ def detours_csv(starts: npt.ArrayLike, lengths: npt.ArrayLike) -> str:
     return "\n".join([",".join(_COLUMNS), *rows]) + "\n"
 
 
-def _lines(file: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a file; size and length of lines are limited."""
-    size = 0
-    while line := file.readline(MOST_LINE):
+def _read_plain_rows(file: BinaryIO, starts: array[int], lengths: array[int]) -> bytes:
+    """Read rows as `detours_csv` writes them, which the compiled core does a hundred times faster. Returns what was
+    read of the file beyond them: the beginning of rows of another form, or of a last one without an end of line."""
+    begun = b""
+    while len(begun) <= MOST_LINE and b"\n" not in begun and (piece := file.read(_PIECE)):
+        begun += piece
+        some_starts, some_lengths, read = _core.plain_detours(begun)
+        starts.frombytes(some_starts)
+        lengths.frombytes(some_lengths)
+        begun = begun[read:]
+    return begun
+
+
+def _check_header(header: list[str] | None, name: str) -> None:
+    if header is None or [word.strip() for word in header[:2]] != _COLUMNS:
+        raise InputError(f"{name}:1: expected the header start_ns,length_ns, found {_row(header)}")
+
+
+def _lines(begun: bytes, file: BinaryIO, name: str) -> Iterator[str]:
+    """The lines of a file after what has been read of it; `begun` is the beginning of these lines. Size and length of
+    lines are limited."""
+    size = file.tell() - len(begun)
+    *whole, last = begun.split(b"\n")
+    for line in chain((line + b"\n" for line in whole), _further_lines(last, file)):
         size += len(line)
-        if len(line) == MOST_LINE or size > MOST_TABLE:
+        if len(line) >= MOST_LINE or size > MOST_TABLE:
             bound = f"lines of less than {size_words(MOST_LINE)}, and at most {size_words(MOST_TABLE)} of them"
             raise InputError(f"{name}: cannot be read as a file of detours: expected {bound}")
         yield line.decode("utf-8", "replace")
+
+
+def _further_lines(begun: bytes, file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file of whose next one `begun` has been read. A too long one is not whole."""
+    while line := begun + file.readline(MOST_LINE):
+        yield line
+        begun = b""
 
 
 def _times(row: list[str], where: str) -> tuple[int, int]:

@@ -9,26 +9,13 @@ import math
 import stat
 import sys
 from array import array
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
 from .escaping import printable
-from .noise_models import (
-    REACHES,
-    AnyNoise,
-    DetourLength,
-    EmpiricalLength,
-    FixedLength,
-    MixedNoise,
-    Noise,
-    PoissonNoise,
-    UniformLength,
-    as_times,
-    is_buffer_of_times,
-    times_of,
-)
+from .noise_models import REACHES, AnyNoise, Noise, as_times, is_buffer_of_times, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .machine import Level, Machine
+    from .random_noise import DetourLength, MixedNoise, PoissonNoise
 
 COMMENT = b"// idlewave: "
 """The beginning of the lines of GOAL text that have its provenance and its CRC-32C."""
@@ -82,8 +70,7 @@ def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
     return _word(_sha256("".join(lines).encode()))
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """The content of the file of a schedule: its digest, and the comment with the provenance of GOAL text.
 
     The digest covers the bytes without that comment and the seal at the end, so that equal schedules have equal
@@ -143,23 +130,29 @@ def digest_of_level(level: Level) -> str:
 
 
 def _described(noise: AnyNoise) -> dict[str, Any]:
+    return _described_trace(noise) if isinstance(noise, Noise) else _described_random(noise)
+
+
+def _described_random(noise: MixedNoise | PoissonNoise) -> dict[str, Any]:
+    from .random_noise import MixedNoise  # which a command without random detours does not load
+
     if isinstance(noise, MixedNoise):
         return {
             "kind": "mixture",
             "trace": _described(noise.trace),
             "random": [_described(source) for source in noise.random],
         }
-    if isinstance(noise, PoissonNoise):
-        return {
-            "kind": "poisson",
-            "interval": float(noise.interval),
-            "length": _described_law(noise.length),
-            "phase": noise.phase,
-        }
-    return _described_trace(noise)
+    return {
+        "kind": "poisson",
+        "interval": float(noise.interval),
+        "length": _described_law(noise.length),
+        "phase": noise.phase,
+    }
 
 
 def _described_law(law: DetourLength) -> dict[str, Any]:
+    from .random_noise import EmpiricalLength, FixedLength, UniformLength
+
     name = type(law).__name__.removesuffix("Length").lower()
     if isinstance(law, EmpiricalLength):
         return {"distribution": name, "lengths": _digest_of_times(times_of(law, "lengths"))}

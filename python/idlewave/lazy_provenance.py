@@ -84,7 +84,7 @@ def _of_stream(name: str, stream: io.BufferedReader | io.BytesIO) -> Provenance:
         try:
             sources = (Provenance.from_json(content.comment, name),)
         except InputError:
-            content = replace(content, sealed=False)
+            content = content._replace(sealed=False)
     edited = {"edited": True} if content.comment and not content.sealed else {}
     return Provenance("schedule", name, {"content": content.digest}, edited, sources)
 

@@ -6,8 +6,8 @@ import contextlib
 import os
 import resource
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .control_groups import control_groups, text_of
 from .errors import MemoryLimit
@@ -18,8 +18,7 @@ UNCHECKED = 1 << 26
 hold as much memory from before, which no limit counts twice."""
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """A limit of so many bytes, of which `used` are used; `name` is what sets it."""
 
     bytes: int

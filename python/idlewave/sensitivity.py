@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from . import _core, memory_needs
-from .kernel import EventRun, RunConfiguration, SimulationOptions
+from .event_run import EventRun
+from .kernel import RunConfiguration, SimulationOptions
 from .machine import Level, Machine
 from .memory_limits import memory_for
 from .noise_models import AnyNoise

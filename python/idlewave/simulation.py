@@ -12,7 +12,7 @@ from . import _core, memory_needs
 from .errors import UsageError
 from .escaping import quote
 from .formatting import unknown_name
-from .kernel import PLACEMENTS, EventRun, RunConfiguration, SimulationOptions
+from .kernel import PLACEMENTS, RunConfiguration, SimulationOptions
 from .lazy_provenance import LazyProvenance
 from .machine import Machine
 from .memory_limits import memory_for
@@ -246,6 +246,8 @@ def _partitions(
     else:
         rows = recording.core()
         answer = _core.record_partitioned(program, costs, seed, core, progress, transport, rows)
+    from .event_run import EventRun
+
     return Timeline(**answer | {"run": EventRun.of(answer["run"])})
 
 

@@ -6,8 +6,7 @@ import errno
 import io
 import os
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import OutputError
 
@@ -53,8 +52,7 @@ class _Errors(io.FileIO):
             return len(data)
 
 
-@dataclass(frozen=True)
-class Streams:
+class Streams(NamedTuple):
     """The standard streams with error handling. `errors` is None if there is no error stream."""
 
     errors: _Errors | None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .errors import UsageError
 from .escaping import quote
-from .kernel import EventRun
 from .lazy_provenance import LazyProvenance
 from .provenance import KEY, Provenance
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
+
+    from .event_run import EventRun
 
     Columns = dict[str, npt.NDArray[Any]]
 
@@ -92,7 +93,8 @@ class Timeline:
     `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for use without numpy; `max_finish`
     is when the last rank finished, ps. `messages` counts transmissions, control messages of rendezvous included.
     `seconds` is the time that simulation and generation took. `run` is what the kernel counted, where it ran in
-    partitions: events are messages then.
+    partitions: events are messages then; otherwise `by_one_thread` is the share of the events that one thread executed
+    for all, where they would have waited for each other longer than a further one saves.
 
     The rest is empty unless it was recorded. `columns` has the ops, in the order (rank, op); docs/timeline.md says
     what each column is, and `ops_to_pandas` gives them with names for numbers. `path` has the critical path, `queues`
@@ -107,6 +109,7 @@ class Timeline:
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
     run: EventRun | None = None
+    by_one_thread: float = 0.0
     lazy_provenance: LazyProvenance | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -12,12 +12,13 @@ import click
 
 from ..errors import UsageError
 from ..formatting import join_words
-from ..kernel import BEYOND_ONE_LOOP, EventRun, RunConfiguration
+from ..kernel import BEYOND_ONE_LOOP, RunConfiguration
 from ..output import write_json
 from ..provenance import Provenance, provenance_entry
 from .option_types import OutputFile
 
 if TYPE_CHECKING:
+    from ..event_run import EventRun
     from ..studies.workers import Row
 
 STATISTICS = click.option(

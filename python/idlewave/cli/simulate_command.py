@@ -22,6 +22,8 @@ from .schedule_source import schedule_from, source_options
 from .simulation_options import heading, run_arguments, run_options
 
 MOST_RANKS_LISTED = 65536
+MOST_IN_TRIALS = 0.1
+"""A share of the events that one thread may execute for all only to find out whether that is faster."""
 
 
 @click.command()
@@ -79,6 +81,7 @@ def simulate(
             found["finish_ps"] = timeline.finish_view.tolist()
         found["messages"] = timeline.messages
         found["seconds"] = timeline.seconds
+        found["by_one_thread"] = timeline.by_one_thread
         found["peak_rss_bytes"] = peak_memory()
         if timeline.run is not None:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
@@ -90,5 +93,8 @@ def simulate(
         f"{heading(schedule, machine)}: {schedule.ranks} ranks finish after "
         f"{plain_time(timeline.max_finish, 6)} ({timeline.messages} messages, simulated in {timeline.seconds:.3f} s)"
     )
+    if timeline.by_one_thread > MOST_IN_TRIALS:
+        share = f"{timeline.by_one_thread:.0%} of the events"
+        click.echo(f"one of {how['threads']} threads executed {share}, in windows that take longer on all")
     if timeline.run is not None:
         show_run(f"{name_of(schedule.name)}, {where(how)}", timeline.run, "messages")

@@ -11,8 +11,9 @@ import pandas as pd
 
 from ..errors import UsageError
 from ..escaping import quote
+from ..event_run import EventRun
 from ..formatting import plain_percent, plain_time
-from ..kernel import EventRun, RunConfiguration, RunOptions
+from ..kernel import RunConfiguration, RunOptions
 from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table

@@ -8,9 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, NamedTuple
 
 from ..errors import InputError
 from ..escaping import MOST_NAME, found, name_of, quote
@@ -184,8 +183,7 @@ def _unreadable(path: str | Path, what: str, why: str) -> InputError:
     return InputError(f"{name_of(path)}: cannot be read as {what}: {why}")
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """The origin of a text: its name in messages, and the folder of the files that it names.
 
     With `outside` these files may lie elsewhere; `hint` says in errors how to allow that.

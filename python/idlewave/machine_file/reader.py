@@ -8,45 +8,17 @@ from ..algorithm_rules import AlgorithmRule
 from ..cold_caches import ColdCaches
 from ..input.files import Origin
 from ..input.validation import checked, read_toml
-from ..input.value_types import Time
 from ..machine import WITHIN, Level, Machine, Parameters, Scope, Segment
-from ..noise_models import (
-    REACHES,
-    AnyNoise,
-    DetourLength,
-    EmpiricalLength,
-    ExponentialLength,
-    FixedLength,
-    LognormalLength,
-    MixedNoise,
-    Noise,
-    ParetoLength,
-    PoissonNoise,
-    UniformLength,
-    buffer_of_times,
-)
 from ..units import PICOSECONDS
 from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, ScopeTable
-from .noise_schema import (
-    Exponential,
-    Law,
-    Lognormal,
-    Mixture,
-    NoiseTable,
-    NoNoise,
-    Pareto,
-    PeriodicSource,
-    Source,
-    TraceSource,
-    Uniform,
-)
+from .noise_reader import noise_of
 
 
 def machine_from_toml(text: str, origin: Origin) -> Machine:
     """The machine that the text of a machine.toml describes. Raises InputError naming the key."""
     table = read_toml(text, MachineTable, origin.name)
     network = _level(table.network)
-    noise, reaches = _noise_of(table.noise, origin)
+    noise, reaches = noise_of(table.noise, origin)
     node, shared = table.network.node, table.network.shared_buffer
     within = table.network.ranks if table.network.measured == WITHIN else None
     return Machine(
@@ -105,59 +77,3 @@ def _level(table: LevelTable, inherited: Level | None = None) -> Level:
     if table.S is None:
         return Level(first, tuple(segments), None if inherited is None else inherited.eager_limit)
     return Level(first, tuple(segments), None if table.S == "inf" else table.S)
-
-
-def _noise_of(table: NoiseTable | None, origin: Origin) -> tuple[AnyNoise | None, tuple[str, ...]]:
-    """The noise of a machine, None without a table; and the parts of a CPU's work that the noise reaches."""
-    if table is None:
-        return None, REACHES
-    if isinstance(table, NoNoise):
-        return None, table.reaches
-    if isinstance(table, Mixture):
-        return _mixture(table, origin), table.reaches
-    return _source(table, table.phase, "noise", origin), table.reaches
-
-
-def _mixture(table: Mixture, origin: Origin) -> AnyNoise:
-    sources = [_source(row, table.phase, f"noise.source[{i}]", origin) for i, row in enumerate(table.source)]
-    traces = [source for source in sources if isinstance(source, Noise)]
-    random = tuple(source for source in sources if isinstance(source, PoissonNoise))
-    if len(traces) > 1:
-        raise origin.refusal("noise.source", "at most one trace or periodic source", f"{len(traces)} of them")
-    if not random:
-        return traces[0]
-    quiet = Noise(buffer_of_times([]), buffer_of_times([]), PICOSECONDS["s"], table.phase)
-    return MixedNoise(traces[0] if traces else quiet, random)
-
-
-def _source(source: Source, phase: str | tuple[int, ...], key: str, origin: Origin) -> Noise | PoissonNoise:
-    if isinstance(source, PeriodicSource):
-        return Noise(buffer_of_times([0]), buffer_of_times([source.length]), source.period, phase)
-    if isinstance(source, TraceSource):
-        from ..detour_file import read_detours
-
-        starts, lengths = read_detours(origin.file(source.file, f"{key}.file"))
-        return Noise(starts, lengths, source.period, phase)
-    return PoissonNoise(source.picoseconds, _length(source.length, f"{key}.length", origin), str(phase))
-
-
-def _length(law: str | Law, key: str, origin: Origin) -> DetourLength:
-    """The law of the lengths of random detours; a text is the one length of all of them."""
-    if isinstance(law, str):
-        return FixedLength(checked(law, Time, origin.name, form="TOML", key=key))
-    if isinstance(law, Exponential):
-        return ExponentialLength(float(law.mean), float(law.min))
-    if isinstance(law, Uniform):
-        return UniformLength(law.min, law.max)
-    if isinstance(law, Lognormal):
-        return LognormalLength(float(law.median), law.sigma)
-    if isinstance(law, Pareto):
-        return ParetoLength(float(law.min), law.alpha)
-    if law.file is None:
-        return EmpiricalLength(buffer_of_times(law.lengths or ()))
-    from ..detour_file import read_detours
-
-    lengths = read_detours(origin.file(law.file, f"{key}.file"))[1]
-    if len(lengths) == 0:
-        raise origin.refusal(f"{key}.file", "a file with at least one detour", law.file)
-    return EmpiricalLength(lengths)

@@ -14,16 +14,14 @@ from ..algorithm_rules import AlgorithmRule
 from ..cold_caches import ColdCaches
 from ..escaping import toml_text
 from ..machine import WITHIN, Level, Machine, Parameters
-from ..noise_models import (
-    REACHES,
-    AnyNoise,
+from ..noise_models import REACHES, AnyNoise, Noise
+from ..random_noise import (
     DetourLength,
     EmpiricalLength,
     ExponentialLength,
     FixedLength,
     LognormalLength,
     MixedNoise,
-    Noise,
     ParetoLength,
     PoissonNoise,
     UniformLength,

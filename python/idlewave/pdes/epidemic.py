@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from .. import _core
-from ..kernel import EventRun, RunOptions
+from ..event_run import EventRun
+from ..kernel import RunOptions
 from ..parameters import Parameter, takes, ticks
 from .running import MOST_LPS, SEED, ModelRun, Progress, run_model
 

@@ -6,7 +6,8 @@ from typing import Annotated, TypedDict, Unpack
 
 from .. import _core
 from ..errors import UsageError
-from ..kernel import EventRun, RunOptions
+from ..event_run import EventRun
+from ..kernel import RunOptions
 from ..parameters import Parameter, takes, ticks
 from .running import MOST_LPS, SEED, ModelRun, Progress, run_model
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Unpack
 from .. import memory_needs
 from ..errors import UsageError
 from ..escaping import quote
-from ..kernel import EventRun, RunConfiguration, RunOptions, checked_seed
+from ..event_run import EventRun
+from ..kernel import RunConfiguration, RunOptions, checked_seed
 from ..machine import Machine
 from ..memory_limits import check_memory
 from ..parameters import takes

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
     from queue import SimpleQueue
 
-    from ..kernel import EventRun, RunOptions
+    from ..event_run import EventRun
+    from ..kernel import RunOptions
     from ..machine import Machine
     from ..schedule import Schedule
 

@@ -54,6 +54,14 @@ def test_simulate_prints_the_json_of_the_contract(goal: str) -> None:
     assert found["peak_rss_bytes"] > 0
 
 
+def test_simulate_says_that_one_thread_executed_the_windows_of_all() -> None:
+    # Few ranks of a sweep have an event in a window, so sixteen threads with one rank each would wait most of the time.
+    many = ("sweep", "--ranks", "16", "--blocks", "20000", "--sweeps", "8", "--threads", "16")
+    assert "one of 16 threads executed" in run("simulate", *many).stdout
+    assert json.loads(run("simulate", *many, "--json").stdout)["by_one_thread"] > 0.5
+    assert "one of" not in run("simulate", "dissemination", "--ranks", "16").stdout
+
+
 def test_simulate_speaks_the_dialect_of_LogGOPSim(goal: str) -> None:
     # Odin's O is 1 ns, its G 2.5 ns: there a reception takes o and the longer of both, one after the other.
     done = run("simulate", goal, "--machine", "odin", "--dialect", "loggopsim", "--json")

@@ -28,7 +28,7 @@ from idlewave import (
     UsageError,
     simulate,
 )
-from idlewave.noise_models import DetourLength
+from idlewave.random_noise import DetourLength
 from scipy import stats
 
 INTERVAL = 1_000_000.0  # ps

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 from idlewave import InputError, Level, Machine, Parameters, Provenance, Schedule, Segment, simulate
 from idlewave.digests import digest_of_file
-from idlewave.noise_models import ExponentialLength, MixedNoise, Noise, PoissonNoise
+from idlewave.noise_models import Noise
+from idlewave.random_noise import ExponentialLength, MixedNoise, PoissonNoise
 from trace_files import write_trace
 
 NETWORK = '[network]\nL = "2500ns"\no = "1500ns"\ng = "1us"\nG = "6ns"\nO = "0ns"\nS = 65535\n'

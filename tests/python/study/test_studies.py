@@ -18,7 +18,7 @@ import pytest
 from command_runs import run_command
 from idlewave import InputError, Machine, Noise, Provenance, Schedule, UsageError
 from idlewave.cli import study_command
-from idlewave.kernel import EventRun
+from idlewave.event_run import EventRun
 from idlewave.measure import Measurement
 from idlewave.output import write_table
 from idlewave.report import findings, report_of

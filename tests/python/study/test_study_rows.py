@@ -11,7 +11,7 @@ from typing import Any
 import idlewave
 import pytest
 from idlewave import Deadlock, Machine, PoissonNoise, Schedule, Timeline
-from idlewave.noise_models import ExponentialLength
+from idlewave.random_noise import ExponentialLength
 from idlewave.simulation import simulate_checked
 from idlewave.studies import workers
 from trace_files import write_trace

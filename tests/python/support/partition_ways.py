@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 from idlewave import Machine, Schedule
-from idlewave.noise_models import ExponentialLength, PoissonNoise
+from idlewave.random_noise import ExponentialLength, PoissonNoise
 
 WAYS: tuple[dict[str, Any], ...] = (
     {"scheduler": "check"},

@@ -49,9 +49,10 @@ from idlewave.measure.noise.length_laws import LengthLaw
 from idlewave.measure.noise.noise_recording import detours_of, read_recording
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import Goodness, Signature, Source
-from idlewave.noise_models import EmpiricalLength, MixedNoise, Noise, ParetoLength, PoissonNoise
+from idlewave.noise_models import Noise
 from idlewave.output import write_json, write_table
 from idlewave.placement_file import read_placement
+from idlewave.random_noise import EmpiricalLength, MixedNoise, ParetoLength, PoissonNoise
 from idlewave.studies.table import read_study
 from idlewave.tolerance_samples import Sample
 from idlewave.trace import Trace

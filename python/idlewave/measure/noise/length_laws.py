@@ -11,14 +11,7 @@ import scipy
 
 from ...errors import InputError
 from ...escaping import found
-from ...noise_models import (
-    DetourLength,
-    EmpiricalLength,
-    ExponentialLength,
-    FixedLength,
-    LognormalLength,
-    ParetoLength,
-)
+from ...random_noise import DetourLength, EmpiricalLength, ExponentialLength, FixedLength, LognormalLength, ParetoLength
 from .compare import ks_distance
 
 KINDS = {"fixed": 1, "exponential": 2, "lognormal": 2, "pareto": 2, "empirical": 0}

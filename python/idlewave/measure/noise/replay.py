@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from ...detour_file import detours_csv
 from ...machine import Level, Machine, Parameters
 from ...machine_file.writer import machine_toml, noise_toml
-from ...noise_models import MixedNoise, Noise
+from ...noise_models import Noise
 from ...output import OutputFiles
 from ...provenance import Provenance
 from ...provenance_in_files import comment
+from ...random_noise import MixedNoise
 
 if TYPE_CHECKING:
     from ...noise_models import Times

@@ -16,7 +16,8 @@ from ...errors import InputError
 from ...escaping import cut, found, name_of, quote, toml_text
 from ...input.files import read_text
 from ...input.validation import read_toml
-from ...noise_models import MixedNoise, Noise, PoissonNoise
+from ...noise_models import Noise
+from ...random_noise import MixedNoise, PoissonNoise
 from ...units import parse_time
 from .length_laws import LengthLaw
 from .noise_recording import Detours
