@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..detour_file import read_detours
 from ..input.files import Origin
 from ..input.validation import checked
 from ..input.value_types import Time
@@ -70,6 +69,8 @@ def _length(law: str | Law, key: str, origin: Origin) -> DetourLength:
         return ParetoLength(float(law.min), law.alpha)
     if law.file is None:
         return EmpiricalLength(buffer_of_times(law.lengths or ()))
+    from ..detour_file import read_detours
+
     lengths = read_detours(origin.file(law.file, f"{key}.file"))[1]
     if len(lengths) == 0:
         raise origin.refusal(f"{key}.file", "a file with at least one detour", law.file)

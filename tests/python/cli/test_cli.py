@@ -56,10 +56,11 @@ def test_simulate_prints_the_json_of_the_contract(goal: str) -> None:
 
 def test_simulate_says_that_one_thread_executed_the_windows_of_all() -> None:
     # Few ranks of a sweep have an event in a window, so sixteen threads with one rank each would wait most of the time.
-    many = ("sweep", "--ranks", "16", "--blocks", "20000", "--sweeps", "8", "--threads", "16")
+    many = ["sweep", "--ranks", "16", "--machine", "odin", "--blocks", "20000", "--sweeps", "8"]
+    many += ["--scheduler", "yawns", "--threads", "16"]
     assert "one of 16 threads executed" in run("simulate", *many).stdout
     assert json.loads(run("simulate", *many, "--json").stdout)["by_one_thread"] > 0.5
-    assert "one of" not in run("simulate", "dissemination", "--ranks", "16").stdout
+    assert "one of" not in run("simulate", "dissemination", "--ranks", "16", "--machine", "odin").stdout
 
 
 def test_simulate_speaks_the_dialect_of_LogGOPSim(goal: str) -> None:
