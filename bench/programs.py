@@ -1,4 +1,5 @@
-"""What people simulate, without a peer that could: traced programs, their conversion, and continued to many ranks."""
+"""What people simulate: schedules of real programs, beside a bare loop; and what no peer could: traced programs, their
+conversion, and continued to many ranks."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from pathlib import Path
 
 import idlewave
 from kernel_runs import said_by
-from peer import IDLEWAVE, SEED
+from peer import GENERAL_WORKS, IDLEWAVE, SEED, write_schedule
 from rich.table import Table
+from simulations import fastest
 from traces import write_sweep
 
 CONVERSIONS = 5
+RUNS = 10
 TRACED = (5, 8, 75)
 """Rows, columns and iterations of the traced sweep: 40 ranks."""
 COPIES, LARGE_COPIES = 70, 700
@@ -62,11 +65,38 @@ def simulations(trace: Path, machine: Path, *, large: bool) -> Table:
     return table
 
 
-def programs(folder: Path, machine: Path, *, large: bool) -> list[Table]:
+def beside_loop(folder: Path, machine: Path, floors: Path) -> Table:
+    """Schedules beside bench/schedule_floor.cpp, without reading them."""
+    table = Table("schedule", "ranks", "messages", "ns a message", "bare loop, ns", "over it", "same answer")
+    for work in GENERAL_WORKS:
+        file = folder / f"{work.pattern}.bin"
+        write_schedule(work, floors, file)
+        schedule = idlewave.Schedule.load(file)
+        runs = [idlewave.simulate(schedule, machine) for _ in range(RUNS)]
+        floor = fastest([floors / "schedule_floor", file, str(RUNS)])
+        ours = min(run.seconds for run in runs) / runs[0].messages * 1e9
+        table.add_row(
+            work.pattern,
+            f"{work.ranks:,}",
+            f"{runs[0].messages:,}",
+            f"{ours:.0f}",
+            f"{floor.nanoseconds:.0f}",
+            f"{ours / floor.nanoseconds:.1f} x",
+            "yes" if floor.last == runs[0].max_finish else f"{runs[0].max_finish} and {floor.last} ps",
+        )
+        file.unlink()
+    return table
+
+
+def programs(folder: Path, machine: Path, floors: Path, *, large: bool) -> list[Table]:
     """All tables."""
     trace = folder / "traced-sweep"
     calls = write_sweep(trace, *TRACED, SEED)
-    tables = [conversion(trace, calls), simulations(trace, machine, large=large)]
+    tables = [
+        beside_loop(folder, machine, floors),
+        conversion(trace, calls),
+        simulations(trace, machine, large=large),
+    ]
     for table in tables:
         for column in table.columns[1:]:
             column.justify = "right"

@@ -62,10 +62,20 @@ compile_floors() {
     return "$status"
 }
 
-# compile_schedules: compile bench/schedules.cpp, which writes the schedules of a benchmark, to build/schedules.
+# compile_schedules: compile bench/schedules.cpp, which writes the schedules of a benchmark, and the loop that executes
+# them, to build/schedules and build/schedule_floor.
 compile_schedules() {
+    local name compiling=() one status=0
     mkdir -p build
-    "${CXX:-c++}" -O2 -DNDEBUG -std=c++20 -I core bench/schedules.cpp core/base/*.cpp core/goal/*.cpp -o build/schedules
+    for name in schedules schedule_floor; do
+        "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/*.cpp core/goal/*.cpp \
+            -o "build/$name" &
+        compiling+=($!)
+    done
+    for one in "${compiling[@]}"; do
+        wait "$one" || status=1
+    done
+    return "$status"
 }
 
 # The first clang that has libFuzzer; nothing if there is none.

@@ -1,0 +1,565 @@
+// The floor under the simulator for schedules of real programs: any schedule of eager messages by the rules of
+// docs/model.md, on ranks with one CPU and one NIC, without noise, wildcards, recording and threads, by a loop that is
+// as simple as these rules allow. Ops lie in an array as they are executed, successors and posted receives beside them;
+// events lie in buckets by window of the lookahead and block of ranks. Prints messages, and when the last rank has
+// finished.
+//
+//     schedule_floor FILE RUNS
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/inline_vector.hpp"
+#include "base/large_vector.hpp"
+#include "dissemination.hpp"
+#include "goal/graph.hpp"
+#include "goal/rank_schedule.hpp"
+#include "goal/schedule_file.hpp"
+
+namespace {
+
+using dissemination::g;
+using dissemination::L;
+using dissemination::o;
+using dissemination::window;
+using idlewave::goal::Edge;
+using idlewave::goal::OpKind;
+
+constexpr std::int64_t G = 6'000;
+constexpr std::int64_t picoseconds = 1'000;
+constexpr std::uint32_t block_size = 1024;
+constexpr std::size_t windows_ahead = 1 << 16;
+constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint32_t none = 0xffffffff;
+
+struct Op {
+    std::uint64_t size;
+    std::uint32_t peer;
+    std::uint32_t tag;
+    std::uint32_t successors;  ///< where they begin: the number of the op, twice, and 1 if it waits for the start
+    std::uint16_t successor_count;
+    std::uint8_t required;
+    OpKind kind;
+};
+static_assert(sizeof(Op) == 24);
+
+/// What is left of an op's requirements, and when the others were met.
+struct Readiness {
+    std::int64_t at;
+    std::uint32_t left;
+};
+
+/// A message on its way, or a time at which a rank goes on by itself.
+struct Event {
+    std::int64_t time;
+    std::uint32_t rank;
+    std::uint32_t source;
+    std::uint32_t tag;
+    std::uint32_t size;
+    std::uint32_t sequence;  ///< none: no message
+};
+
+enum class Kind : std::uint8_t { reception, send, post, calc };  // in the order of R15
+
+struct Request {
+    std::int64_t ready;
+    std::uint32_t first;   ///< the op, or the source of a message
+    std::uint32_t second;  ///< 0, or the number of the message
+    std::uint32_t op;      ///< of a reception the receive that it matches, or none
+    std::uint32_t size;
+    Kind kind;
+};
+
+struct Posted {
+    std::uint32_t source;
+    std::uint32_t tag;
+    std::uint32_t op;
+};
+
+struct Unexpected {
+    std::uint32_t source;
+    std::uint32_t tag;
+    std::uint32_t sequence;
+    std::uint32_t op = none;  ///< the receive that has matched it
+    std::int64_t matched = 0;
+    std::int64_t processed = unknown;
+};
+
+/// Receives in the order in which they were posted; an index leads to them once they are many.
+class PostedReceives {
+  public:
+    void add(const Posted& receive) {
+        if (waiting_ == 0) {
+            receives_.clear();
+            index_.clear();
+        }
+        receives_.push_back(receive);
+        ++waiting_;
+        if (!index_.empty()) {
+            3 * receives_.size() > 2 * index_.size() ? build() : enter(receives_.size() - 1);
+        }
+    }
+
+    /// The oldest receive that a message matches, or none.
+    std::uint32_t take(std::uint32_t source, std::uint32_t tag) {
+        if (waiting_ > most_to_search && index_.empty()) {
+            build();
+        }
+        if (index_.empty()) {
+            for (Posted& receive : receives_) {
+                if (receive.op != none && receive.source == source && receive.tag == tag) {
+                    return taken(receive);
+                }
+            }
+            return none;
+        }
+        for (std::size_t i = home(source, tag); index_[i] != 0; i = (i + 1) & (index_.size() - 1)) {
+            Posted& receive = receives_[index_[i] - 1];
+            if (receive.op != none && receive.source == source && receive.tag == tag) {
+                return taken(receive);
+            }
+        }
+        return none;
+    }
+
+    void prefetch(std::uint32_t source, std::uint32_t tag) const {
+        if (!index_.empty()) {
+            __builtin_prefetch(&index_[home(source, tag)]);
+        }
+    }
+    void prefetch_receive(std::uint32_t source, std::uint32_t tag) const {
+        if (!index_.empty()) {
+            __builtin_prefetch(receives_.data() + index_[home(source, tag)] - 1, 1);
+        }
+    }
+
+  private:
+    static constexpr std::uint32_t most_to_search = 16;
+
+    std::uint32_t taken(Posted& receive) {
+        --waiting_;
+        return std::exchange(receive.op, none);
+    }
+    [[nodiscard]] std::size_t home(std::uint32_t source, std::uint32_t tag) const {
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
+        return ((std::uint64_t{source} << 32 | tag) * odd >> 32) & (index_.size() - 1);
+    }
+    void enter(std::size_t position) {
+        std::size_t i = home(receives_[position].source, receives_[position].tag);
+        while (index_[i] != 0) {
+            i = (i + 1) & (index_.size() - 1);
+        }
+        index_[i] = static_cast<std::uint32_t>(position + 1);
+    }
+    void build() {
+        std::erase_if(receives_, [](const Posted& receive) { return receive.op == none; });
+        std::size_t slots = 4 * most_to_search;
+        while (slots < 3 * receives_.size()) {
+            slots *= 2;
+        }
+        index_.assign(slots, 0);
+        for (std::size_t position = 0; position < receives_.size(); ++position) {
+            enter(position);
+        }
+    }
+
+    std::vector<Posted> receives_;
+    std::vector<std::uint32_t> index_;  ///< 1 + position, by hash with linear probing
+    std::uint32_t waiting_ = 0;
+};
+
+struct Rank {
+    std::int64_t cpu = 0;
+    std::int64_t send_side = 0;
+    std::int64_t receive_side = 0;
+    std::int64_t last = 0;  ///< when the last of its ops has ended, and its last message was received
+    std::int64_t timer = unknown;
+    std::uint32_t first_op = 0;
+    std::uint32_t sent = 0;
+    std::uint32_t posts = 0;  ///< of the pending requests
+    std::uint32_t near = 0;   ///< the op that it has executed last
+    idlewave::InlineVector<Request, 4> pending;
+    PostedReceives posted;
+    std::vector<Unexpected> unexpected;
+};
+
+class ScheduleFloor {
+  public:
+    explicit ScheduleFloor(const idlewave::goal::Graph& graph) : ranks_(graph.ranks()) {
+        for (std::uint32_t r = 0; r < ranks_; ++r) {
+            add(graph.rank_schedule(r));
+        }
+        first_op_.push_back(static_cast<std::uint32_t>(ops_.size()));
+    }
+
+    std::uint64_t run() {
+        rank_ = std::vector<Rank>(ranks_);
+        readiness_.resize(ops_.size());
+        rows_.assign(windows_ahead, {});
+        messages_ = 0;
+        row_ = 0;
+        window_end_ = window;
+        for (std::size_t op = 0; op < ops_.size(); ++op) {
+            readiness_[op] = {0, ops_[op].required};
+        }
+        for (std::uint32_t r = 0; r < ranks_; ++r) {
+            begin(r);
+        }
+        for (; events_ > 0; ++row_) {
+            window_end_ = static_cast<std::int64_t>(row_ + 1) * window;
+            std::vector<std::vector<Event>> buckets = std::exchange(rows_[row_ % windows_ahead], {});
+            for (std::vector<Event>& bucket : buckets) {
+                handle(bucket);
+            }
+            if (!buckets.empty()) {
+                spare_.push_back(std::move(buckets));
+            }
+        }
+        return messages_;
+    }
+
+    [[nodiscard]] std::int64_t last() const {
+        std::int64_t last = 0;
+        for (const Rank& rank : rank_) {
+            last = std::max({last, rank.cpu, rank.last});
+        }
+        return last;
+    }
+
+  private:
+    void add(const idlewave::goal::RankSchedule& schedule) {
+        std::vector<std::vector<std::uint32_t>> successors(schedule.ops.size());
+        std::vector<std::uint8_t> required(schedule.ops.size());
+        for (const idlewave::goal::Requirement& r : schedule.requirements) {
+            successors[r.predecessor].push_back(2 * r.successor + (r.edge == Edge::start ? 1 : 0));
+            ++required[r.successor];
+        }
+        first_op_.push_back(static_cast<std::uint32_t>(ops_.size()));
+        for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+            const idlewave::goal::Op& op = schedule.ops[i];
+            ops_.push_back({op.size, op.peer, op.tag, static_cast<std::uint32_t>(successors_.size()),
+                            static_cast<std::uint16_t>(successors[i].size()), required[i], op.kind});
+            for (const std::uint32_t successor : successors[i]) {
+                successors_.push_back(successor);
+            }
+        }
+    }
+
+    void begin(std::uint32_t r) {
+        Rank& rank = rank_[r];
+        rank.first_op = first_op_[r];
+        for (std::uint32_t op = 0; op < first_op_[r + 1] - first_op_[r]; ++op) {
+            if (ops_[rank.first_op + op].required == 0) {
+                ready(rank, op, 0, 0);
+            }
+        }
+        visit(r, nullptr, nullptr);
+    }
+
+    void push(const Event& event) {
+        const auto row = static_cast<std::uint64_t>(event.time) / window;
+        if (row >= row_ + windows_ahead) {
+            std::fprintf(stderr, "an event comes more windows ahead than this loop is made for\n");
+            std::exit(1);
+        }
+        std::vector<std::vector<Event>>& buckets = rows_[row % windows_ahead];
+        if (buckets.empty()) {
+            if (spare_.empty()) {
+                buckets.resize((ranks_ + block_size - 1) / block_size);
+            } else {
+                buckets = std::move(spare_.back());
+                spare_.pop_back();
+            }
+        }
+        buckets[event.rank / block_size].push_back(event);
+        ++events_;
+    }
+
+    /// Executes the events of a bucket, rank by rank, those of a rank in the order of time.
+    void handle(std::vector<Event>& bucket) {
+        events_ -= bucket.size();
+        std::sort(bucket.begin(), bucket.end(), [](const Event& a, const Event& b) {
+            return a.rank != b.rank       ? a.rank < b.rank
+                   : a.time != b.time     ? a.time < b.time
+                   : a.source != b.source ? a.source < b.source
+                                          : a.sequence < b.sequence;
+        });
+        const Event* event = bucket.data();
+        const Event* const end = event + bucket.size();
+        while (event != end) {
+            prefetch(event[std::min<std::ptrdiff_t>(8, end - event - 1)].rank);
+            prefetch_ops(event[std::min<std::ptrdiff_t>(4, end - event - 1)]);
+            prefetch_receive(event[std::min<std::ptrdiff_t>(2, end - event - 1)]);
+            const Event* const first = event;
+            while (event != end && event->rank == first->rank) {
+                ++event;
+            }
+            visit(first->rank, first, event);
+        }
+        bucket.clear();
+    }
+
+    void prefetch(std::uint32_t r) const {
+        constexpr std::size_t line = 64;
+        const auto* bytes = reinterpret_cast<const char*>(&rank_[r]);
+        for (std::size_t at = 0; at < sizeof(Rank); at += line) {
+            __builtin_prefetch(bytes + at, 1);
+        }
+    }
+
+    /// What a rank needs of its schedule and of its posted receives, once the rank is in the cache.
+    void prefetch_ops(const Event& event) const {
+        const Rank& rank = rank_[event.rank];
+        const Op* const op = &ops_[rank.first_op] + rank.near;
+        __builtin_prefetch(op);
+        __builtin_prefetch(op + 2);
+        __builtin_prefetch(&readiness_[rank.first_op] + rank.near, 1);
+        __builtin_prefetch(&readiness_[rank.first_op] + rank.near + 2, 1);
+        rank.posted.prefetch(event.source, event.tag);
+    }
+    void prefetch_receive(const Event& event) const {
+        const Rank& rank = rank_[event.rank];
+        __builtin_prefetch(&successors_[0] + ops_[rank.first_op + rank.near].successors);
+        rank.posted.prefetch_receive(event.source, event.tag);
+    }
+
+    /// All that a rank does in this window, and what no later arrival can change.
+    void visit(std::uint32_t r, const Event* event, const Event* end) {
+        Rank& rank = rank_[r];
+        while (true) {
+            const std::int64_t next_event = event == end ? window_end_ : event->time;
+            std::int64_t start = unknown;
+            const std::uint32_t first = first_of(rank, start);
+            if (first != none && is_decided(rank, start, rank.pending[first].ready, next_event)) {
+                execute(rank, r, taken(rank, first), start);
+            } else if (event == end) {
+                set_timer(rank, r, start);
+                return;
+            } else {
+                arrive(rank, *event++);
+            }
+        }
+    }
+
+    static std::int64_t start_of(const Rank& rank, const Request& request) {
+        switch (request.kind) {
+            case Kind::reception:
+                return std::max({request.ready, rank.cpu, rank.receive_side});
+            case Kind::send:
+                return std::max({request.ready, rank.cpu, rank.send_side});
+            case Kind::calc:
+                return std::max(request.ready, rank.cpu);
+            case Kind::post:
+                break;
+        }
+        return request.ready;
+    }
+
+    /// The pending request that starts first (R14, R15), and when; or none.
+    static std::uint32_t first_of(const Rank& rank, std::int64_t& start) {
+        std::uint32_t first = none;
+        for (std::uint32_t i = 0; i < rank.pending.size(); ++i) {
+            const std::int64_t at = start_of(rank, rank.pending[i]);
+            if (at < start || (at == start && goes_before(rank.pending[i], rank.pending[first]))) {
+                first = i;
+                start = at;
+            }
+        }
+        return first;
+    }
+    static bool goes_before(const Request& a, const Request& b) {
+        return a.ready != b.ready   ? a.ready < b.ready
+               : a.kind != b.kind   ? a.kind < b.kind
+               : a.first != b.first ? a.first < b.first
+                                    : a.second < b.second;
+    }
+    static Request taken(Rank& rank, std::uint32_t i) {
+        const Request request = rank.pending[i];
+        rank.pending[i] = rank.pending.back();
+        rank.pending.pop_back();
+        rank.posts -= request.kind == Kind::post ? 1 : 0;
+        return request;
+    }
+
+    static bool is_decided(const Rank& rank, std::int64_t start, std::int64_t ready, std::int64_t until) {
+        const std::int64_t reception = std::max({until, rank.cpu, rank.receive_side});
+        return start < reception || (start == reception && ready < until);
+    }
+
+    void set_timer(Rank& rank, std::uint32_t r, std::int64_t time) {
+        if (time < rank.timer) {
+            rank.timer = time;
+            push({time, r, 0, 0, 0, none});
+        }
+    }
+
+    void arrive(Rank& rank, const Event& event) {
+        if (event.sequence == none) {
+            rank.timer = rank.timer == event.time ? unknown : rank.timer;
+            return;
+        }
+        const std::uint32_t op = rank.posted.take(event.source, event.tag);
+        if (op == none) {
+            rank.unexpected.push_back({event.source, event.tag, event.sequence});
+        }
+        rank.pending.push_back({event.time, event.source, event.sequence, op, event.size, Kind::reception});
+    }
+
+    void execute(Rank& rank, std::uint32_t r, const Request& request, std::int64_t now) {
+        if (request.kind == Kind::reception) {
+            receive(rank, request, now);
+            return;
+        }
+        const Op& op = ops_[rank.first_op + request.op];
+        rank.near = request.op;
+        switch (request.kind) {
+            case Kind::reception:
+                break;
+            case Kind::send:
+                rank.cpu = now + o;
+                rank.send_side = now + g + static_cast<std::int64_t>(op.size - 1) * G;
+                push({now + o + L, op.peer, r, op.tag, static_cast<std::uint32_t>(op.size), rank.sent++});
+                ++messages_;
+                meet(rank, request.op, Edge::start, now, now);
+                end(rank, request.op, rank.cpu, now);
+                break;
+            case Kind::post:
+                post(rank, request.op, now);
+                break;
+            case Kind::calc:
+                rank.cpu = now + static_cast<std::int64_t>(op.size) * picoseconds;
+                meet(rank, request.op, Edge::start, now, now);
+                end(rank, request.op, rank.cpu, now);
+                break;
+        }
+    }
+
+    void receive(Rank& rank, const Request& request, std::int64_t now) {
+        const std::int64_t bytes = static_cast<std::int64_t>(request.size - 1) * G;
+        const std::int64_t processed = now + o + bytes;
+        rank.cpu = now + o;
+        rank.receive_side = now + g + bytes;
+        rank.last = std::max(rank.last, processed);
+        if (request.op != none) {
+            end(rank, request.op, processed, now);
+            return;
+        }
+        const auto message = std::ranges::find_if(rank.unexpected, [&request](const Unexpected& each) {
+            return each.source == request.first && each.sequence == request.second;
+        });
+        message->processed = processed;
+        if (message->op != none) {
+            const Unexpected complete = *message;
+            rank.unexpected.erase(message);
+            end(rank, complete.op, std::max(complete.matched, processed), now);
+        }
+    }
+
+    void post(Rank& rank, std::uint32_t op_index, std::int64_t now) {
+        const Op& op = ops_[rank.first_op + op_index];
+        const auto message = std::ranges::find_if(rank.unexpected, [&op](const Unexpected& each) {
+            return each.op == none && each.source == op.peer && each.tag == op.tag;
+        });
+        if (message == rank.unexpected.end()) {
+            rank.posted.add({op.peer, op.tag, op_index});
+            meet(rank, op_index, Edge::start, now, now);
+            return;
+        }
+        const std::int64_t processed = message->processed;
+        message->op = op_index;
+        message->matched = now;
+        if (processed != unknown) {
+            rank.unexpected.erase(message);
+        }
+        meet(rank, op_index, Edge::start, now, now);
+        if (processed != unknown) {
+            end(rank, op_index, std::max(now, processed), now);
+        }
+    }
+
+    void end(Rank& rank, std::uint32_t op, std::int64_t at, std::int64_t now) {
+        rank.last = std::max(rank.last, at);
+        meet(rank, op, Edge::end, at, now);
+    }
+
+    /// Meets the requirements on the start or the end of an op, at `at`.
+    void meet(Rank& rank, std::uint32_t op_index, Edge edge, std::int64_t at, std::int64_t now) {
+        const Op& op = ops_[rank.first_op + op_index];
+        for (std::uint32_t i = 0; i < op.successor_count; ++i) {
+            const std::uint32_t successor = successors_[op.successors + i];
+            if ((successor % 2 != 0) == (edge == Edge::start)) {
+                const std::uint32_t number = rank.first_op + successor / 2;
+                if (ops_[number].required == 1) {
+                    ready(rank, successor / 2, at, now);
+                    continue;
+                }
+                Readiness& readiness = readiness_[number];
+                readiness.at = std::max(readiness.at, at);
+                if (--readiness.left == 0) {
+                    ready(rank, successor / 2, readiness.at, now);
+                }
+            }
+        }
+    }
+
+    /// An op is ready. A receive is posted at once, unless that is later or others wait before it.
+    void ready(Rank& rank, std::uint32_t op_index, std::int64_t at, std::int64_t now) {
+        switch (ops_[rank.first_op + op_index].kind) {
+            case OpKind::recv:
+                if (at <= now && rank.posts == 0) {
+                    post(rank, op_index, at);
+                } else {
+                    ++rank.posts;
+                    rank.pending.push_back({at, op_index, 0, op_index, 0, Kind::post});
+                }
+                break;
+            case OpKind::send:
+                rank.pending.push_back({at, op_index, 0, op_index, 0, Kind::send});
+                break;
+            case OpKind::calc:
+                rank.pending.push_back({at, op_index, 0, op_index, 0, Kind::calc});
+                break;
+        }
+    }
+
+    std::uint32_t ranks_;
+    std::vector<std::uint32_t> first_op_;
+    idlewave::LargeVector<Op> ops_;
+    idlewave::LargeVector<std::uint32_t> successors_;
+    idlewave::LargeVector<Readiness> readiness_;
+    std::vector<Rank> rank_;
+    std::vector<std::vector<std::vector<Event>>> rows_;
+    std::vector<std::vector<std::vector<Event>>> spare_;
+    std::uint64_t row_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t messages_ = 0;
+    std::int64_t window_end_ = window;
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const long runs = count == 3 ? std::strtol(arguments[2], nullptr, 10) : 0;
+    if (runs < 1) {
+        std::fprintf(stderr, "usage: schedule_floor FILE RUNS\n");
+        return 2;
+    }
+    try {
+        ScheduleFloor floor(idlewave::goal::read_schedule(arguments[1]));
+        dissemination::several(static_cast<std::size_t>(runs), [&] {
+            const std::string messages = "\"messages\": " + std::to_string(floor.run());
+            return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
+        });
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "schedule_floor: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}
