@@ -111,7 +111,7 @@ class Agenda {
             }
         }
         made.next = made_;
-        queues_.push_back({.ready = time_of(made.request.ready.at), .last = made_, .resources = resources});
+        add_queue(made, made_, resources);
     }
     /// The number of the next protocol send, for its `request_id`.
     std::uint32_t next_request_id() { return next_request_id_++; }
@@ -274,11 +274,19 @@ class Agenda {
         inserted_ = made_;
     }
 
+    /// Adds a queue with one request. It is written in place: a copy would stall on store forwarding.
+    void add_queue(const Waiting& only, std::uint32_t number, const Resources& resources) {
+        Queue& queue = queues_.add();
+        queue.ready = time_of(only.request.ready.at);
+        queue.last = number;
+        queue.resources = resources;
+    }
+
     void open_pending(PendingRequests pending) {
         if (const std::uint32_t only = pending.only(); only != 0) {
             Waiting& request = requests_[only];
             request.next = only;
-            queues_.push_back({time_of(request.request.ready.at), only, Resources::of(request.request)});
+            add_queue(request, only, Resources::of(request.request));
             waiting_ = 1;
             return;
         }

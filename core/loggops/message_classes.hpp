@@ -111,7 +111,7 @@ class RecentClasses {
     /// The class of a message: nullptr if it has none.
     [[gnu::always_inline]] const MessageClass* find(std::uint64_t size, std::uint32_t tag) {
         if (last_.size != size || last_.tag != tag) {
-            last_ = look_up(size, tag);
+            last_ = {size, tag, look_up(size, tag)};
         }
         return last_.message_class;
     }
@@ -124,13 +124,13 @@ class RecentClasses {
     };
     static constexpr std::uint64_t no_size = ~std::uint64_t{0};  ///< that no message has
 
-    const Recent& look_up(std::uint64_t size, std::uint32_t tag) {
+    const MessageClass* look_up(std::uint64_t size, std::uint32_t tag) {
         Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
         if (recent.size != size || recent.tag != tag) {
             const std::uint16_t number = classes_.number(size, tag);
             recent = {size, tag, number == Message::no_class ? nullptr : &classes_[number]};
         }
-        return recent;
+        return recent.message_class;
     }
 
     MessageClasses& classes_;

@@ -21,7 +21,7 @@ struct Costs {
     Time posting = 0;     ///< o_p
 };
 
-inline Costs costs(const Level& level, std::uint64_t size) {
+[[gnu::always_inline]] inline Costs costs(const Level& level, std::uint64_t size) {
     const Parameters& p = level.of(size);
     const Time bytes = per_byte(p.G, size);
     return {p.o_s, p.o_r, p.L, per_byte(p.O_s, size), per_byte(p.O_r, size), bytes, later(p.g, bytes), p.c, p.o_p};
