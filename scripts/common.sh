@@ -63,11 +63,11 @@ compile_floors() {
 }
 
 # compile_schedules: compile bench/schedules.cpp, which writes the schedules of a benchmark, and the loop that executes
-# them, to build/schedules and build/schedule_floor.
+# them, to build/schedules and build/schedule_loop.
 compile_schedules() {
     local name compiling=() one status=0
     mkdir -p build
-    for name in schedules schedule_floor; do
+    for name in schedules schedule_loop; do
         "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/*.cpp core/goal/*.cpp \
             -o "build/$name" &
         compiling+=($!)

@@ -21,7 +21,7 @@ SimulationResult<typename Observer::Moment> simulate(const S& source, const mach
     SimulationResult<typename Observer::Moment> result;
     const auto ranks = pdes::run(model, options.threads, options.poll, [&](auto& scheduler) {
         if constexpr (requires { scheduler.share_by_one_thread(); }) {
-            result.by_one_thread = scheduler.share_by_one_thread();
+            result.share_by_one_thread = scheduler.share_by_one_thread();
         }
         scheduler.each_worker([&](auto& worker) {
             result.messages += worker.messages();

@@ -23,9 +23,9 @@ struct SimulationOptions {
 /// The result of a simulation.
 template <class Moment>
 struct SimulationResult {
-    std::vector<Moment> finish;  ///< one a rank
-    std::uint64_t messages = 0;  ///< transmissions, rendezvous control messages included
-    double by_one_thread = 0;    ///< the share of the events that one thread executed for all (pdes::ThreadChoice)
+    std::vector<Moment> finish;      ///< one a rank
+    std::uint64_t messages = 0;      ///< transmissions, rendezvous control messages included
+    double share_by_one_thread = 0;  ///< of the events, those that one thread executed for all (pdes::ThreadChoice)
 };
 
 /// The result of a simulation in partitions. Only the first process has `found`.

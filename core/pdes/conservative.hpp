@@ -246,7 +246,7 @@ class ConservativeScheduler {
             }
             choice_.count(next.executed, ThreadChoice::Clock::now());
             first = next.cell;
-        } while (choice_.threads() == WindowThreads::one && first != CalendarQueue::none && !next.wants_pause &&
+        } while (choice_.chosen() == WindowThreads::one && first != CalendarQueue::none && !next.wants_pause &&
                  !is_imbalanced(next));
         by_one_thread_ += next.executed - before;
         return threads_.front()->next;
@@ -267,7 +267,7 @@ class ConservativeScheduler {
         const WindowCandidate own{.cell = next,
                                   .executed = thread.partition.executed(),
                                   .wants_pause = is_callers(thread) && caller_.wants_pause(),
-                                  .by_one_thread = is_callers(thread) && choice_.threads() == WindowThreads::one};
+                                  .by_one_thread = is_callers(thread) && choice_.chosen() == WindowThreads::one};
         const WindowCandidate agreed =
             processes_ ? thread.partition.agree(own) : agreement_.agree(thread.partition.thread(), thread.rounds, own);
         ++thread.rounds;

@@ -7,15 +7,25 @@
 #include "pdes/gvt.hpp"
 #include "pdes/partition_options.hpp"
 #include "pdes/throttle.hpp"
+#include "pdes/timed_choice.hpp"
 
 namespace idlewave::pdes {
 
+/// Whether a partition executes events that may have to be rolled back, or only those that are certain.
+enum class Speculation : std::uint8_t { ahead, none };
+
 /// How far a partition may execute events, what it knows of GVT, and when all partitions pause.
+///
+/// With a lookahead, events up to `safe` are certain. Where undo records and rollbacks take longer than waiting saves,
+/// as with ranks that have many requests, a partition executes these only (TimedChoice).
 class Horizon {
   public:
+    using Clock = TimedChoice<Speculation>::Clock;
+
     /// `first`: the first cell of this segment; `partitions` of the run.
     Horizon(const PartitionOptions& options, bool has_lookahead, std::int64_t first, std::uint32_t partitions)
         : has_lookahead_(has_lookahead),
+          always_ahead_(!has_lookahead || options.check || options.always_ahead),
           log_bytes_(options.log_bytes),
           migrate_after_(options.migrate_after),
           imbalance_(options.imbalance),
@@ -54,8 +64,8 @@ class Horizon {
     }
     void begin_round() { executed_since_ = 0; }
 
-    /// Takes up a new GVT; `executed` events were not rolled back so far, `rolled_back` were.
-    void advance(std::uint64_t executed, std::uint64_t rolled_back) {
+    /// Takes up a new GVT at `now`; `executed` events were not rolled back so far, `rolled_back` were.
+    void advance(std::uint64_t executed, std::uint64_t rolled_back, Clock::time_point now) {
         const Cut& cut = gvt_.cut();
         if (stop_ == Gvt::nothing && (cut.continues == 0 || is_imbalanced(cut))) {
             paused_for_migration_ = is_imbalanced(cut);
@@ -64,7 +74,12 @@ class Horizon {
         if (has_lookahead_) {
             safe_ = std::min(gvt_.first_sent() - 1, gvt_.cell());
         }
-        throttle_.adapt(executed, rolled_back);
+        if (!always_ahead_) {
+            speculation_.count(executed, now);
+        }
+        if (speculation_.chosen() == Speculation::ahead) {
+            throttle_.adapt(executed, rolled_back);
+        }
     }
 
     /// Whether all partitions have ended: nothing lies before the end of the segment.
@@ -78,7 +93,8 @@ class Horizon {
 
   private:
     [[nodiscard]] std::int64_t limit() const {
-        return std::min(std::max(safe_, gvt_.cell() + throttle_.cells_ahead()), stop_ - 1);
+        const bool ahead = speculation_.chosen() == Speculation::ahead;
+        return std::min(ahead ? std::max(safe_, gvt_.cell() + throttle_.cells_ahead()) : safe_, stop_ - 1);
     }
 
     /// Whether one partition executes so many more events than the others that LPs should migrate.
@@ -89,6 +105,7 @@ class Horizon {
     }
 
     bool has_lookahead_;
+    bool always_ahead_;
     bool wants_pause_ = false;
     bool paused_for_migration_ = false;
     std::size_t log_bytes_;
@@ -97,6 +114,7 @@ class Horizon {
     std::uint32_t partitions_;
     Gvt gvt_;
     Throttle throttle_;
+    TimedChoice<Speculation> speculation_;
     std::int64_t frontier_;
     std::int64_t safe_;
     std::int64_t stop_ = Gvt::nothing;

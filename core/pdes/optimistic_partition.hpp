@@ -178,7 +178,7 @@ class OptimisticPartition {
 
     void advance_to_gvt() {
         const std::int64_t gvt = horizon_.gvt().cell();
-        horizon_.advance(lps_.worker().executed(), statistics_.counts.rolled_back);
+        horizon_.advance(lps_.worker().executed(), statistics_.counts.rolled_back, Horizon::Clock::now());
         execution_.commit_before(gvt);
         lps_.queue().advance(gvt);
         execution_.requeue_conservative(horizon_.safe());

@@ -10,9 +10,11 @@ namespace idlewave::pdes {
 
 /// How the LPs of a run are executed.
 struct PartitionOptions {
-    Time cell = 1;       ///< longest cell of the calendar queue, > 0; at most the lookahead where there is one
-    bool lazy = false;   ///< lazy cancellation: an anti-message is sent only when the event is not sent again
-    bool pin = false;    ///< each thread stays on a processor of its own
+    Time cell = 1;      ///< longest cell of the calendar queue, > 0; at most the lookahead where there is one
+    bool lazy = false;  ///< lazy cancellation: an anti-message is sent only when the event is not sent again
+    bool pin = false;   ///< each thread stays on a processor of its own
+    /// Time Warp executes events ahead of GVT also where that takes longer: for tests of what it undoes.
+    bool always_ahead = false;
     bool check = false;  ///< each execution of an LP is made, undone, compared and made again
     Time from = 0;       ///< events before this time were executed in an earlier segment
     /// All partitions pause for migration when so many events were executed and one partition executed far more than

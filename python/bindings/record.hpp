@@ -26,7 +26,7 @@ nanobind::dict record(const S& source, const machine::Machine& machine, std::uin
     nanobind::dict answer = answer_of(recorder, result.found.finish, machine, recording);
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
-    answer["by_one_thread"] = result.found.by_one_thread;
+    answer["share_by_one_thread"] = result.found.share_by_one_thread;
     return answer;
 }
 

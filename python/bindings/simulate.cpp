@@ -28,7 +28,7 @@ nb::dict run(const S& source, const machine::Machine& machine, std::uint64_t see
     put_finish(answer, std::move(result.found.finish));
     answer["messages"] = result.found.messages;
     answer["seconds"] = result.seconds;
-    answer["by_one_thread"] = result.found.by_one_thread;
+    answer["share_by_one_thread"] = result.found.share_by_one_thread;
     return answer;
 }
 

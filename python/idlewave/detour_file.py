@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .noise_models import Times
 
 _COLUMNS = ["start_ns", "length_ns"]
-_HEADER = [column.encode() for column in _COLUMNS]
+_HEADERS = (b"start_ns,length_ns\n", b"start_ns,length_ns\r\n")
 _PIECE = 1 << 20
 _PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
@@ -38,22 +38,22 @@ def read_detours(path: str | Path) -> tuple[Times, Times]:
     starts, lengths = array("q"), array("q")
     name = name_of(path)
     with opened(path, "a file of detours") as file:
-        begun = file.readline(MOST_LINE)
-        has_header = begun.strip().split(b",") == _HEADER
+        unparsed = file.readline(MOST_LINE)
+        has_header = unparsed in _HEADERS
         if has_header:
-            begun = _read_plain_rows(file, starts, lengths)
-        before = len(starts) + has_header
-        rows = csv.reader(_lines(begun, file, name))
+            unparsed = _read_plain_rows(file, starts, lengths)
+        lines_before = len(starts) + has_header
+        rows = csv.reader(_lines(unparsed, file, name))
         try:
             if not has_header:
                 _check_header(next(rows, None), name)
             for row in rows:
                 if row:
-                    start, length = _times(row, f"{name}:{before + rows.line_num}")
+                    start, length = _times(row, f"{name}:{lines_before + rows.line_num}")
                     starts.append(start)
                     lengths.append(length)
         except csv.Error as error:
-            where = f"{name}:{before + rows.line_num}"
+            where = f"{name}:{lines_before + rows.line_num}"
             raise InputError(f"{where}: cannot be read as a file of detours: {error}") from error
     return buffer_of_times(starts), buffer_of_times(lengths)
 
@@ -66,16 +66,21 @@ def detours_csv(starts: npt.ArrayLike, lengths: npt.ArrayLike) -> str:
 
 
 def _read_plain_rows(file: BinaryIO, starts: array[int], lengths: array[int]) -> bytes:
-    """Read rows as `detours_csv` writes them, which the compiled core does a hundred times faster. Returns what was
-    read of the file beyond them: the beginning of rows of another form, or of a last one without an end of line."""
-    begun = b""
-    while len(begun) <= MOST_LINE and b"\n" not in begun and (piece := file.read(_PIECE)):
-        begun += piece
-        some_starts, some_lengths, read = _core.plain_detours(begun)
+    """Read rows as `detours_csv` writes them, which the compiled core does far faster. Returns the bytes that were read
+    behind the last of them: rows of another form, or a last row without an end of line."""
+    unparsed = b""
+    while (
+        len(unparsed) <= MOST_LINE
+        and b"\n" not in unparsed
+        and file.tell() <= MOST_TABLE
+        and (piece := file.read(_PIECE))
+    ):
+        unparsed += piece
+        some_starts, some_lengths, parsed = _core.plain_detours(unparsed)
         starts.frombytes(some_starts)
         lengths.frombytes(some_lengths)
-        begun = begun[read:]
-    return begun
+        unparsed = unparsed[parsed:]
+    return unparsed
 
 
 def _check_header(header: list[str] | None, name: str) -> None:
@@ -83,21 +88,21 @@ def _check_header(header: list[str] | None, name: str) -> None:
         raise InputError(f"{name}:1: expected the header start_ns,length_ns, found {_row(header)}")
 
 
-def _lines(begun: bytes, file: BinaryIO, name: str) -> Iterator[str]:
-    """The lines of a file after what has been read of it; `begun` is the beginning of these lines. Size and length of
-    lines are limited."""
-    size = file.tell() - len(begun)
-    *whole, last = begun.split(b"\n")
-    for line in chain((line + b"\n" for line in whole), _further_lines(last, file)):
+def _lines(unparsed: bytes, file: BinaryIO, name: str) -> Iterator[str]:
+    """The remaining lines of a file, of which `unparsed` has been read. Size and length of lines are limited."""
+    size = file.tell() - len(unparsed)
+    *whole, last = unparsed.split(b"\n")
+    for line in chain((line + b"\n" for line in whole), _further_lines(last, file), (b"",)):
         size += len(line)
         if len(line) >= MOST_LINE or size > MOST_TABLE:
             bound = f"lines of less than {size_words(MOST_LINE)}, and at most {size_words(MOST_TABLE)} of them"
             raise InputError(f"{name}: cannot be read as a file of detours: expected {bound}")
-        yield line.decode("utf-8", "replace")
+        if line:
+            yield line.decode("utf-8", "replace")
 
 
 def _further_lines(begun: bytes, file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file of whose next one `begun` has been read. A too long one is not whole."""
+    """The lines of a file, of whose next one `begun` has been read. A line beyond MOST_LINE comes in parts."""
     while line := begun + file.readline(MOST_LINE):
         yield line
         begun = b""

@@ -42,16 +42,18 @@ def run(program: Callable[[], object]) -> NoReturn:
     except BaseException as error:  # a signal before the program begins, or after it has ended
         status = _status_of_error(error)
         end_at_once(status)
-    if status == 0 and threading.active_count() == 1:
-        _end_process()
+    if status == 0 and threading.active_count() == 1:  # Python waits for other threads
+        _exit_without_teardown()
     sys.exit(status)
 
 
-def _end_process() -> NoReturn:
-    """End the process after a success, when all output is written. Python would first destroy all modules and search
-    for unused objects, which takes a tenth of a short command's time."""
+def _exit_without_teardown() -> NoReturn:
+    """End the process after a success. Python would first destroy all modules and search for unused objects, which
+    takes a tenth of a short command's time. The functions of `atexit` are called as always: Python has no public name
+    for that."""
     try:
         atexit._run_exitfuncs()
+        sys.stdout.flush()  # what these have printed
     finally:
         os._exit(0)
 

@@ -93,8 +93,9 @@ class Timeline:
     `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for use without numpy; `max_finish`
     is when the last rank finished, ps. `messages` counts transmissions, control messages of rendezvous included.
     `seconds` is the time that simulation and generation took. `run` is what the kernel counted, where it ran in
-    partitions: events are messages then; otherwise `by_one_thread` is the share of the events that one thread executed
-    for all, where they would have waited for each other longer than a further one saves.
+    partitions: events are messages then. `share_by_one_thread` is the share of the events, from 0 to 1, that one of
+    several threads executed for all, to save them waiting for each other or to find out whether it does; in partitions
+    it is 0, and `run` has the number.
 
     The rest is empty unless it was recorded. `columns` has the ops, in the order (rank, op); docs/timeline.md says
     what each column is, and `ops_to_pandas` gives them with names for numbers. `path` has the critical path, `queues`
@@ -109,7 +110,7 @@ class Timeline:
     path: Columns = field(default_factory=dict)
     queues: Columns = field(default_factory=dict)
     run: EventRun | None = None
-    by_one_thread: float = 0.0
+    share_by_one_thread: float = 0.0
     lazy_provenance: LazyProvenance | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,7 +28,7 @@ struct Alone {
         const Gvt::Contribution own{.first_pending = first_pending, .executed = executed, .wants_pause = wants_pause};
         horizon.gvt().begin_round(endpoint, own);
         ASSERT_TRUE(horizon.gvt().poll(endpoint, [&] { return own; }));
-        horizon.advance(0, 0);
+        horizon.advance(committed, 0, now);
     }
     /// The last cell that may be executed.
     [[nodiscard]] std::int64_t limit(std::size_t log_bytes = 0) const {
@@ -41,6 +42,8 @@ struct Alone {
     HorizonTransport transport{1};
     HorizonTransport::Endpoint endpoint{transport, 0};
     Horizon horizon;
+    std::uint64_t committed = 0;
+    Horizon::Clock::time_point now;
 };
 
 TEST(Horizon, MovesAlongWithGvt) {
@@ -57,6 +60,35 @@ TEST(Horizon, WithoutALookaheadNoCellIsSafe) {
     Alone alone({}, false);
     alone.find_gvt(10);
     EXPECT_LT(alone.horizon.safe(), 0);
+}
+
+TEST(Horizon, ExecutesOnlyWhatIsCertainWhereThatTakesLessTime) {
+    Alone alone;
+    int certain = 0;
+    constexpr int rounds = 1000;
+    for (int cell = 1; cell <= rounds; ++cell) {
+        const bool ahead = alone.limit() > alone.horizon.safe();
+        certain += ahead ? 0 : 1;
+        alone.now += std::chrono::milliseconds(ahead ? 3 : 2);
+        alone.committed += 1000;
+        alone.find_gvt(cell);
+    }
+    EXPECT_GT(certain, rounds * 9 / 10);
+    EXPECT_LT(certain, rounds) << "it has tried both";
+}
+
+TEST(Horizon, RunsAheadWhereThatTakesLessTime) {
+    Alone alone;
+    int ahead = 0;
+    constexpr int rounds = 1000;
+    for (int cell = 1; cell <= rounds; ++cell) {
+        const bool is_ahead = alone.limit() > alone.horizon.safe();
+        ahead += is_ahead ? 1 : 0;
+        alone.now += std::chrono::milliseconds(is_ahead ? 2 : 3);
+        alone.committed += 1000;
+        alone.find_gvt(cell);
+    }
+    EXPECT_GT(ahead, rounds * 9 / 10);
 }
 
 TEST(Horizon, WithAFullLogAllowsOnlyWhatCommitsNext) {

@@ -15,7 +15,7 @@ class Windows {
   public:
     void run(int count, microseconds by_all, microseconds by_one) {
         for (int i = 0; i < count; ++i) {
-            const bool one = choice_.threads() == WindowThreads::one;
+            const bool one = choice_.chosen() == WindowThreads::one;
             now_ += one ? by_one : by_all;
             (one ? by_one_ : by_all_) += 1;
             executed_ += 10;

@@ -59,7 +59,7 @@ def test_simulate_says_that_one_thread_executed_the_windows_of_all() -> None:
     many = ["sweep", "--ranks", "16", "--machine", "odin", "--blocks", "20000", "--sweeps", "8"]
     many += ["--scheduler", "yawns", "--threads", "16"]
     assert "one of 16 threads executed" in run("simulate", *many).stdout
-    assert json.loads(run("simulate", *many, "--json").stdout)["by_one_thread"] > 0.5
+    assert json.loads(run("simulate", *many, "--json").stdout)["share_by_one_thread"] > 0.5
     assert "one of" not in run("simulate", "dissemination", "--ranks", "16", "--machine", "odin").stdout
 
 

@@ -78,6 +78,7 @@ SELDOM = (
     "tempfile",
     "traceback",
     "idlewave.detour_file",
+    "idlewave.event_run",
     "idlewave.input.validation_errors",
     "idlewave.jobs",
     "idlewave.kernel",
@@ -85,6 +86,7 @@ SELDOM = (
     "idlewave.pattern_options",
     "idlewave.placement_file",
     "idlewave.provenance_in_files",
+    "idlewave.random_noise",
     "idlewave.schedule",
     "idlewave.simulation",
     "idlewave.studies",
@@ -100,11 +102,11 @@ IN_JSON = {"hashlib", "json"}
 NOISE = {
     "none": ("", set()),
     "periodic": ('kind = "periodic"\nperiod = "1ms"\nlength = "10us"', set()),
-    "poisson": ('kind = "poisson"\ninterval = "1ms"\nlength = "10us"', set()),
+    "poisson": ('kind = "poisson"\ninterval = "1ms"\nlength = "10us"', {"idlewave.random_noise"}),
     "trace": ('kind = "trace"\nperiod = "1s"\nfile = "noise.csv"', {"csv", "idlewave.detour_file"}),
     "empirical": (
         'kind = "poisson"\ninterval = "1ms"\nlength = { distribution = "empirical", file = "noise.csv" }',
-        {"csv", "idlewave.detour_file"},
+        {"csv", "idlewave.detour_file", "idlewave.random_noise"},
     ),
 }
 """For each kind of noise its table, and what it takes to read that."""

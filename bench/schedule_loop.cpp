@@ -1,10 +1,9 @@
-// The floor under the simulator for schedules of real programs: any schedule of eager messages by the rules of
-// docs/model.md, on ranks with one CPU and one NIC, without noise, wildcards, recording and threads, by a loop that is
-// as simple as these rules allow. Ops lie in an array as they are executed, successors and posted receives beside them;
-// events lie in buckets by window of the lookahead and block of ranks. Prints messages, and when the last rank has
-// finished.
+// A bare loop for schedules of real programs: those of eager messages by the rules of docs/model.md, on ranks with one
+// CPU and one NIC, without noise, wildcards, recording and threads, as simple as these rules allow. Ops lie in an array
+// as they are executed, successors and posted receives beside them; events lie in buckets by window of the lookahead
+// and block of ranks. Prints messages, and when the last rank has finished.
 //
-//     schedule_floor FILE RUNS
+//     schedule_loop FILE RUNS
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,19 +33,19 @@ using idlewave::goal::Edge;
 using idlewave::goal::OpKind;
 
 constexpr std::int64_t G = 6'000;
-constexpr std::int64_t picoseconds = 1'000;
+constexpr std::int64_t ps_per_ns = 1'000;
 constexpr std::uint32_t block_size = 1024;
 constexpr std::size_t windows_ahead = 1 << 16;
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint32_t none = 0xffffffff;
 
 struct Op {
-    std::uint64_t size;
+    std::uint32_t size;
     std::uint32_t peer;
     std::uint32_t tag;
-    std::uint32_t successors;  ///< where they begin: the number of the op, twice, and 1 if it waits for the start
+    std::uint32_t successors;  ///< the index of the first in `successors_`
     std::uint16_t successor_count;
-    std::uint8_t required;
+    std::uint16_t required;
     OpKind kind;
 };
 static_assert(sizeof(Op) == 24);
@@ -183,16 +183,20 @@ struct Rank {
     std::int64_t timer = unknown;
     std::uint32_t first_op = 0;
     std::uint32_t sent = 0;
-    std::uint32_t posts = 0;  ///< of the pending requests
-    std::uint32_t near = 0;   ///< the op that it has executed last
+    std::uint32_t posts = 0;          ///< of the pending requests
+    std::uint32_t last_executed = 0;  ///< an op
     idlewave::InlineVector<Request, 4> pending;
     PostedReceives posted;
     std::vector<Unexpected> unexpected;
 };
 
-class ScheduleFloor {
+std::int64_t bytes_after_first(std::uint32_t size) {
+    return size > 1 ? static_cast<std::int64_t>(size - 1) * G : 0;
+}
+
+class ScheduleLoop {
   public:
-    explicit ScheduleFloor(const idlewave::goal::Graph& graph) : ranks_(graph.ranks()) {
+    explicit ScheduleLoop(const idlewave::goal::Graph& graph) : ranks_(graph.ranks()) {
         for (std::uint32_t r = 0; r < ranks_; ++r) {
             add(graph.rank_schedule(r));
         }
@@ -236,7 +240,7 @@ class ScheduleFloor {
   private:
     void add(const idlewave::goal::RankSchedule& schedule) {
         std::vector<std::vector<std::uint32_t>> successors(schedule.ops.size());
-        std::vector<std::uint8_t> required(schedule.ops.size());
+        std::vector<std::uint32_t> required(schedule.ops.size());
         for (const idlewave::goal::Requirement& r : schedule.requirements) {
             successors[r.predecessor].push_back(2 * r.successor + (r.edge == Edge::start ? 1 : 0));
             ++required[r.successor];
@@ -244,8 +248,14 @@ class ScheduleFloor {
         first_op_.push_back(static_cast<std::uint32_t>(ops_.size()));
         for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
             const idlewave::goal::Op& op = schedule.ops[i];
-            ops_.push_back({op.size, op.peer, op.tag, static_cast<std::uint32_t>(successors_.size()),
-                            static_cast<std::uint16_t>(successors[i].size()), required[i], op.kind});
+            constexpr std::uint32_t most = std::numeric_limits<std::uint16_t>::max();
+            const bool has_wildcard = op.kind == OpKind::recv && (op.peer == none || op.tag == none);
+            if (op.size > none || successors[i].size() > most || required[i] > most || has_wildcard) {
+                throw std::runtime_error("this loop is not made for wildcards, 4 GiB, or 65,536 requirements of an op");
+            }
+            ops_.push_back(
+                {static_cast<std::uint32_t>(op.size), op.peer, op.tag, static_cast<std::uint32_t>(successors_.size()),
+                 static_cast<std::uint16_t>(successors[i].size()), static_cast<std::uint16_t>(required[i]), op.kind});
             for (const std::uint32_t successor : successors[i]) {
                 successors_.push_back(successor);
             }
@@ -256,8 +266,11 @@ class ScheduleFloor {
         Rank& rank = rank_[r];
         rank.first_op = first_op_[r];
         for (std::uint32_t op = 0; op < first_op_[r + 1] - first_op_[r]; ++op) {
-            if (ops_[rank.first_op + op].required == 0) {
-                ready(rank, op, 0, 0);
+            const Op& own = ops_[rank.first_op + op];
+            if (own.required == 0 && own.kind == OpKind::recv && own.successor_count == 0 && rank.posts == 0) {
+                post(rank, op, 0);  // it goes before all that become ready later
+            } else if (own.required == 0) {
+                ready(rank, op, 0);
             }
         }
         visit(r, nullptr, nullptr);
@@ -317,16 +330,16 @@ class ScheduleFloor {
     /// What a rank needs of its schedule and of its posted receives, once the rank is in the cache.
     void prefetch_ops(const Event& event) const {
         const Rank& rank = rank_[event.rank];
-        const Op* const op = &ops_[rank.first_op] + rank.near;
+        const Op* const op = &ops_[rank.first_op] + rank.last_executed;
         __builtin_prefetch(op);
         __builtin_prefetch(op + 2);
-        __builtin_prefetch(&readiness_[rank.first_op] + rank.near, 1);
-        __builtin_prefetch(&readiness_[rank.first_op] + rank.near + 2, 1);
+        __builtin_prefetch(&readiness_[rank.first_op] + rank.last_executed, 1);
+        __builtin_prefetch(&readiness_[rank.first_op] + rank.last_executed + 2, 1);
         rank.posted.prefetch(event.source, event.tag);
     }
     void prefetch_receive(const Event& event) const {
         const Rank& rank = rank_[event.rank];
-        __builtin_prefetch(&successors_[0] + ops_[rank.first_op + rank.near].successors);
+        __builtin_prefetch(&successors_[0] + ops_[rank.first_op + rank.last_executed].successors);
         rank.posted.prefetch_receive(event.source, event.tag);
     }
 
@@ -418,37 +431,37 @@ class ScheduleFloor {
             return;
         }
         const Op& op = ops_[rank.first_op + request.op];
-        rank.near = request.op;
+        rank.last_executed = request.op;
         switch (request.kind) {
             case Kind::reception:
                 break;
             case Kind::send:
                 rank.cpu = now + o;
-                rank.send_side = now + g + static_cast<std::int64_t>(op.size - 1) * G;
-                push({now + o + L, op.peer, r, op.tag, static_cast<std::uint32_t>(op.size), rank.sent++});
+                rank.send_side = now + g + bytes_after_first(op.size);
+                push({now + o + L, op.peer, r, op.tag, op.size, rank.sent++});
                 ++messages_;
-                meet(rank, request.op, Edge::start, now, now);
-                end(rank, request.op, rank.cpu, now);
+                meet(rank, request.op, Edge::start, now);
+                end(rank, request.op, rank.cpu);
                 break;
             case Kind::post:
                 post(rank, request.op, now);
                 break;
             case Kind::calc:
-                rank.cpu = now + static_cast<std::int64_t>(op.size) * picoseconds;
-                meet(rank, request.op, Edge::start, now, now);
-                end(rank, request.op, rank.cpu, now);
+                rank.cpu = now + static_cast<std::int64_t>(op.size) * ps_per_ns;
+                meet(rank, request.op, Edge::start, now);
+                end(rank, request.op, rank.cpu);
                 break;
         }
     }
 
     void receive(Rank& rank, const Request& request, std::int64_t now) {
-        const std::int64_t bytes = static_cast<std::int64_t>(request.size - 1) * G;
+        const std::int64_t bytes = bytes_after_first(request.size);
         const std::int64_t processed = now + o + bytes;
         rank.cpu = now + o;
         rank.receive_side = now + g + bytes;
         rank.last = std::max(rank.last, processed);
         if (request.op != none) {
-            end(rank, request.op, processed, now);
+            end(rank, request.op, processed);
             return;
         }
         const auto message = std::ranges::find_if(rank.unexpected, [&request](const Unexpected& each) {
@@ -458,7 +471,7 @@ class ScheduleFloor {
         if (message->op != none) {
             const Unexpected complete = *message;
             rank.unexpected.erase(message);
-            end(rank, complete.op, std::max(complete.matched, processed), now);
+            end(rank, complete.op, std::max(complete.matched, processed));
         }
     }
 
@@ -469,7 +482,7 @@ class ScheduleFloor {
         });
         if (message == rank.unexpected.end()) {
             rank.posted.add({op.peer, op.tag, op_index});
-            meet(rank, op_index, Edge::start, now, now);
+            meet(rank, op_index, Edge::start, now);
             return;
         }
         const std::int64_t processed = message->processed;
@@ -478,61 +491,50 @@ class ScheduleFloor {
         if (processed != unknown) {
             rank.unexpected.erase(message);
         }
-        meet(rank, op_index, Edge::start, now, now);
+        meet(rank, op_index, Edge::start, now);
         if (processed != unknown) {
-            end(rank, op_index, std::max(now, processed), now);
+            end(rank, op_index, std::max(now, processed));
         }
     }
 
-    void end(Rank& rank, std::uint32_t op, std::int64_t at, std::int64_t now) {
+    void end(Rank& rank, std::uint32_t op, std::int64_t at) {
         rank.last = std::max(rank.last, at);
-        meet(rank, op, Edge::end, at, now);
+        meet(rank, op, Edge::end, at);
     }
 
     /// Meets the requirements on the start or the end of an op, at `at`.
-    void meet(Rank& rank, std::uint32_t op_index, Edge edge, std::int64_t at, std::int64_t now) {
+    void meet(Rank& rank, std::uint32_t op_index, Edge edge, std::int64_t at) {
         const Op& op = ops_[rank.first_op + op_index];
         for (std::uint32_t i = 0; i < op.successor_count; ++i) {
             const std::uint32_t successor = successors_[op.successors + i];
             if ((successor % 2 != 0) == (edge == Edge::start)) {
                 const std::uint32_t number = rank.first_op + successor / 2;
                 if (ops_[number].required == 1) {
-                    ready(rank, successor / 2, at, now);
+                    ready(rank, successor / 2, at);
                     continue;
                 }
                 Readiness& readiness = readiness_[number];
                 readiness.at = std::max(readiness.at, at);
                 if (--readiness.left == 0) {
-                    ready(rank, successor / 2, readiness.at, now);
+                    ready(rank, successor / 2, readiness.at);
                 }
             }
         }
     }
 
-    /// An op is ready. A receive is posted at once, unless that is later or others wait before it.
-    void ready(Rank& rank, std::uint32_t op_index, std::int64_t at, std::int64_t now) {
-        switch (ops_[rank.first_op + op_index].kind) {
-            case OpKind::recv:
-                if (at <= now && rank.posts == 0) {
-                    post(rank, op_index, at);
-                } else {
-                    ++rank.posts;
-                    rank.pending.push_back({at, op_index, 0, op_index, 0, Kind::post});
-                }
-                break;
-            case OpKind::send:
-                rank.pending.push_back({at, op_index, 0, op_index, 0, Kind::send});
-                break;
-            case OpKind::calc:
-                rank.pending.push_back({at, op_index, 0, op_index, 0, Kind::calc});
-                break;
-        }
+    void ready(Rank& rank, std::uint32_t op_index, std::int64_t at) {
+        const Kind kind = kind_of(ops_[rank.first_op + op_index].kind);
+        rank.posts += kind == Kind::post ? 1 : 0;
+        rank.pending.push_back({at, op_index, 0, op_index, 0, kind});
+    }
+    static Kind kind_of(OpKind kind) {
+        return kind == OpKind::send ? Kind::send : kind == OpKind::recv ? Kind::post : Kind::calc;
     }
 
     std::uint32_t ranks_;
     std::vector<std::uint32_t> first_op_;
     idlewave::LargeVector<Op> ops_;
-    idlewave::LargeVector<std::uint32_t> successors_;
+    idlewave::LargeVector<std::uint32_t> successors_;  ///< numbers of ops, twice, and 1 more if they wait for a start
     idlewave::LargeVector<Readiness> readiness_;
     std::vector<Rank> rank_;
     std::vector<std::vector<std::vector<Event>>> rows_;
@@ -548,17 +550,17 @@ class ScheduleFloor {
 int main(int count, char** arguments) {
     const long runs = count == 3 ? std::strtol(arguments[2], nullptr, 10) : 0;
     if (runs < 1) {
-        std::fprintf(stderr, "usage: schedule_floor FILE RUNS\n");
+        std::fprintf(stderr, "usage: schedule_loop FILE RUNS\n");
         return 2;
     }
     try {
-        ScheduleFloor floor(idlewave::goal::read_schedule(arguments[1]));
+        ScheduleLoop floor(idlewave::goal::read_schedule(arguments[1]));
         dissemination::several(static_cast<std::size_t>(runs), [&] {
             const std::string messages = "\"messages\": " + std::to_string(floor.run());
             return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
         });
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "schedule_floor: %s\n", error.what());
+        std::fprintf(stderr, "schedule_loop: %s\n", error.what());
         return 1;
     }
     return 0;

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace idlewave::pdes {
+
+/// Chooses of two ways to execute events the one that takes less time for an event. `Way` is an enumeration of two, of
+/// which the first is chosen at the beginning. The present way is timed for a millisecond at a time. What takes longer
+/// is tried again after twenty times the time that the last trial of it took, so trials take a twentieth of the time at
+/// most; after twice as many for each trial that has confirmed the ones before.
+template <class Way>
+class TimedChoice {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    [[nodiscard]] Way chosen() const { return chosen_; }
+
+    /// So many events were `executed` so far, at `now`; called after each piece of work.
+    void count(std::uint64_t executed, Clock::time_point now) {
+        if (++pieces_ == 1) {
+            began_ = now;
+            executed_ = executed;
+            return;
+        }
+        const Clock::duration taken = now - began_;
+        if (taken < trial) {
+            return;
+        }
+        if (executed > executed_) {
+            cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(executed - executed_);
+            choose(taken, now);
+        }
+        pieces_ = 0;
+    }
+
+  private:
+    static constexpr std::chrono::microseconds trial{1000};
+    static constexpr int least_apart = 20;  ///< from a trial to the next: times its duration
+    static constexpr int most_apart = 320;
+    static constexpr Way first = Way{0};
+    static constexpr Way second = Way{1};
+
+    [[nodiscard]] double& cost_of(Way way) { return costs_[static_cast<std::size_t>(way)]; }
+
+    /// After work that took `taken`.
+    void choose(Clock::duration taken, Clock::time_point now) {
+        const Way better = cost_of(second) < cost_of(first) ? second : first;
+        if (chosen_ != better) {  // either a trial is over, or what took less time takes more now
+            apart_ = better == better_ ? std::min(2 * apart_, most_apart) : least_apart;
+            better_ = chosen_ = better;
+            next_trial_ = now + apart_ * taken;
+        } else if (now >= next_trial_) {
+            chosen_ = better == first ? second : first;
+        }
+    }
+
+    Way chosen_ = first;
+    Way better_ = first;  ///< by the last trial
+    int apart_ = least_apart;
+    std::array<double, 2> costs_{};  ///< of an event, in ticks of the clock; 0: not tried yet
+    Clock::time_point next_trial_;   ///< of what takes longer
+    std::uint64_t pieces_ = 0;
+    std::uint64_t executed_ = 0;
+    Clock::time_point began_;
+};
+
+}  // namespace idlewave::pdes
