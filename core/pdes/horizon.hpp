@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "pdes/gvt.hpp"
 #include "pdes/partition_options.hpp"
@@ -10,9 +11,6 @@
 #include "pdes/timed_choice.hpp"
 
 namespace idlewave::pdes {
-
-/// Whether a partition executes events that may have to be rolled back, or only those that are certain.
-enum class Speculation : std::uint8_t { ahead, none };
 
 /// How far a partition may execute events, what it knows of GVT, and when all partitions pause.
 ///
@@ -25,7 +23,7 @@ class Horizon {
     /// `first`: the first cell of this segment; `partitions` of the run.
     Horizon(const PartitionOptions& options, bool has_lookahead, std::int64_t first, std::uint32_t partitions)
         : has_lookahead_(has_lookahead),
-          always_ahead_(!has_lookahead || options.check || options.always_ahead),
+          given_(!has_lookahead || options.check ? Speculation::ahead : options.speculation),
           log_bytes_(options.log_bytes),
           migrate_after_(options.migrate_after),
           imbalance_(options.imbalance),
@@ -74,11 +72,13 @@ class Horizon {
         if (has_lookahead_) {
             safe_ = std::min(gvt_.first_sent() - 1, gvt_.cell());
         }
-        if (!always_ahead_) {
-            speculation_.count(executed, now);
+        if (!given_) {
+            choice_.count(executed, now);
         }
-        if (speculation_.chosen() == Speculation::ahead) {
+        if (speculation() == Speculation::ahead) {
             throttle_.adapt(executed, rolled_back);
+        } else {
+            throttle_.count_from(executed, rolled_back);
         }
     }
 
@@ -92,8 +92,10 @@ class Horizon {
     [[nodiscard]] bool paused_for_migration() const { return paused_for_migration_; }
 
   private:
+    [[nodiscard]] Speculation speculation() const { return given_ ? *given_ : choice_.chosen(); }
+
     [[nodiscard]] std::int64_t limit() const {
-        const bool ahead = speculation_.chosen() == Speculation::ahead;
+        const bool ahead = speculation() == Speculation::ahead;
         return std::min(ahead ? std::max(safe_, gvt_.cell() + throttle_.cells_ahead()) : safe_, stop_ - 1);
     }
 
@@ -105,7 +107,7 @@ class Horizon {
     }
 
     bool has_lookahead_;
-    bool always_ahead_;
+    std::optional<Speculation> given_;  ///< else it is chosen
     bool wants_pause_ = false;
     bool paused_for_migration_ = false;
     std::size_t log_bytes_;
@@ -114,7 +116,7 @@ class Horizon {
     std::uint32_t partitions_;
     Gvt gvt_;
     Throttle throttle_;
-    TimedChoice<Speculation> speculation_;
+    TimedChoice<Speculation> choice_;
     std::int64_t frontier_;
     std::int64_t safe_;
     std::int64_t stop_ = Gvt::nothing;

@@ -15,18 +15,23 @@ class Throttle {
 
     /// `executed`: events so far that were not rolled back; `rolled_back`: those that were.
     void adapt(std::uint64_t executed, std::uint64_t rolled_back) {
-        const std::uint64_t more = executed - executed_;
+        const std::uint64_t more = executed > executed_ ? executed - executed_ : 0;
         const std::uint64_t less = rolled_back - rolled_back_;
         if (more + less < fewest) {
             return;
         }
-        executed_ = executed;
-        rolled_back_ = rolled_back;
+        count_from(executed, rolled_back);
         if (less * 4 > more) {
             ahead_ = std::max<std::int64_t>(1, ahead_ / 2);
         } else if (less * 16 < more) {
             ahead_ = std::min(ahead_ + 1, furthest);
         }
+    }
+
+    /// What was executed and rolled back until now says nothing about how far it may run ahead.
+    void count_from(std::uint64_t executed, std::uint64_t rolled_back) {
+        executed_ = executed;
+        rolled_back_ = rolled_back;
     }
 
     /// The furthest it ever is.

@@ -27,13 +27,11 @@ class TimedChoice {
             return;
         }
         const Clock::duration taken = now - began_;
-        if (taken < trial) {
+        if (taken < trial || executed <= executed_) {  // rollbacks may exceed what was executed: then it goes on
             return;
         }
-        if (executed > executed_) {
-            cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(executed - executed_);
-            choose(taken, now);
-        }
+        cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(executed - executed_);
+        choose(taken, now);
         pieces_ = 0;
     }
 

@@ -74,7 +74,7 @@ TEST(Horizon, ExecutesOnlyWhatIsCertainWhereThatTakesLessTime) {
         alone.find_gvt(cell);
     }
     EXPECT_GT(certain, rounds * 9 / 10);
-    EXPECT_LT(certain, rounds) << "it has tried both";
+    EXPECT_LT(certain, rounds - 3) << "it tries both now and then";
 }
 
 TEST(Horizon, RunsAheadWhereThatTakesLessTime) {
@@ -89,6 +89,7 @@ TEST(Horizon, RunsAheadWhereThatTakesLessTime) {
         alone.find_gvt(cell);
     }
     EXPECT_GT(ahead, rounds * 9 / 10);
+    EXPECT_LT(ahead, rounds - 3) << "it tries both now and then";
 }
 
 TEST(Horizon, WithAFullLogAllowsOnlyWhatCommitsNext) {

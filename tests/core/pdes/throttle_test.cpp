@@ -37,5 +37,21 @@ TEST(Throttle, AFewEventsSayNothing) {
     EXPECT_LT(throttle.cells_ahead(), first) << "together they are enough";
 }
 
+TEST(Throttle, LearnsNothingFromEventsBeforeItCounts) {
+    pdes::Throttle throttle;
+    const std::int64_t first = throttle.cells_ahead();
+    throttle.count_from(1'000'000, 500'000);
+    throttle.adapt(1'010'000, 501'000);
+    EXPECT_EQ(throttle.cells_ahead(), first) << "a tenth of the events was rolled back";
+}
+
+TEST(Throttle, RunsLessFarAheadWhereMoreIsRolledBackThanExecuted) {
+    pdes::Throttle throttle;
+    const std::int64_t first = throttle.cells_ahead();
+    throttle.count_from(100'000, 0);
+    throttle.adapt(95'000, 8'000);
+    EXPECT_EQ(throttle.cells_ahead(), first / 2);
+}
+
 }  // namespace
 }  // namespace idlewave

@@ -160,6 +160,20 @@ TEST(TimeWarp, GivesTheSameWhenPartitionsRunFarAheadOfEachOther) {
     EXPECT_GT(rolled_back, 1000U) << "else the test has no rollbacks";
 }
 
+TEST(TimeWarp, GivesTheSameWithoutRollbacksWhenOnlyWhatIsCertainIsExecuted) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const auto partitions = static_cast<std::uint32_t>(2 + seed % 4);
+        const models::Phold phold(small_phold(static_cast<std::uint32_t>(3 + seed * 7 % 90), seed, 0.5));
+        const Found found =
+            found_by<false>(phold, pdes::Placement::block(phold.lps(), partitions),
+                            {.cell = phold.lookahead(), .lazy = seed % 2 == 0, .speculation = pdes::Speculation::none},
+                            interleaved(seed, partitions));
+        ASSERT_EQ(outcome_one_by_one<false>(phold), found.outcome) << "seed " << seed;
+        ASSERT_EQ(found.statistics.committed, found.outcome.handled) << "seed " << seed;
+        ASSERT_EQ(found.statistics.rolled_back, 0U) << "seed " << seed;
+    }
+}
+
 TEST(TimeWarp, HandlesEventsOfOneTimeInTheSameOrderWhateverArrivedFirst) {
     std::uint64_t rolled_back = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {

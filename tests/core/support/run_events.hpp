@@ -90,9 +90,9 @@ template <bool deep, class M>
 Partitioned<M> partitioned(const M& written, const pdes::Placement& placement, const pdes::PartitionOptions& options,
                            const RunAll& run_all) {
     using Model = pdes::HandlerModel<M, deep>;
-    pdes::PartitionOptions ahead = options;
-    ahead.always_ahead = true;
-    return run_partitions<M, Model, pdes::OptimisticScheduler>(Model(written), placement, ahead, run_all);
+    pdes::PartitionOptions given = options;
+    given.speculation = options.speculation.value_or(pdes::Speculation::ahead);
+    return run_partitions<M, Model, pdes::OptimisticScheduler>(Model(written), placement, given, run_all);
 }
 
 }  // namespace idlewave::testing

@@ -22,7 +22,8 @@ InterleavedRanks<typename Observer::Moment> interleaved_ranks(const S& source, c
                                                               Observer& observer) {
     using Model = loggops::LogGops<S, Observer>;
     Model model(source, machine, seed, observer);
-    const pdes::PartitionOptions options{.cell = model.lookahead(), .lazy = lazy, .always_ahead = true};
+    const pdes::PartitionOptions options{
+        .cell = model.lookahead(), .lazy = lazy, .speculation = pdes::Speculation::ahead};
     const auto placement = pdes::Placement::cyclic(source.ranks(), count);
     pdes::TransportOf<Model> transport(count);
     pdes::OptimisticScheduler<Model> partitions(model, placement, transport, options);
