@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "goal/graph.hpp"
 #include "goal/rank_schedule.hpp"
 #include "goal/schedule_file.hpp"
+#include "posted_receives.hpp"
 
 namespace {
 
@@ -31,13 +33,13 @@ using dissemination::o;
 using dissemination::window;
 using idlewave::goal::Edge;
 using idlewave::goal::OpKind;
+using schedule_loop::none;
+using schedule_loop::PostedReceives;
 
 constexpr std::int64_t G = 6'000;
 constexpr std::int64_t ps_per_ns = 1'000;
-constexpr std::uint32_t block_size = 1024;
 constexpr std::size_t windows_ahead = 1 << 16;
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint32_t none = 0xffffffff;
 
 struct Op {
     std::uint32_t size;
@@ -59,12 +61,14 @@ struct Readiness {
 /// A message on its way, or a time at which a rank goes on by itself.
 struct Event {
     std::int64_t time;
-    std::uint32_t rank;
+    std::uint32_t destination;
     std::uint32_t source;
     std::uint32_t tag;
     std::uint32_t size;
     std::uint32_t sequence;  ///< none: no message
 };
+
+using Events = dissemination::Buckets<Event, windows_ahead>;
 
 enum class Kind : std::uint8_t { reception, send, post, calc };  // in the order of R15
 
@@ -77,12 +81,6 @@ struct Request {
     Kind kind;
 };
 
-struct Posted {
-    std::uint32_t source;
-    std::uint32_t tag;
-    std::uint32_t op;
-};
-
 struct Unexpected {
     std::uint32_t source;
     std::uint32_t tag;
@@ -90,89 +88,6 @@ struct Unexpected {
     std::uint32_t op = none;  ///< the receive that has matched it
     std::int64_t matched = 0;
     std::int64_t processed = unknown;
-};
-
-/// Receives in the order in which they were posted; an index leads to them once they are many.
-class PostedReceives {
-  public:
-    void add(const Posted& receive) {
-        if (waiting_ == 0) {
-            receives_.clear();
-            index_.clear();
-        }
-        receives_.push_back(receive);
-        ++waiting_;
-        if (!index_.empty()) {
-            3 * receives_.size() > 2 * index_.size() ? build() : enter(receives_.size() - 1);
-        }
-    }
-
-    /// The oldest receive that a message matches, or none.
-    std::uint32_t take(std::uint32_t source, std::uint32_t tag) {
-        if (waiting_ > most_to_search && index_.empty()) {
-            build();
-        }
-        if (index_.empty()) {
-            for (Posted& receive : receives_) {
-                if (receive.op != none && receive.source == source && receive.tag == tag) {
-                    return taken(receive);
-                }
-            }
-            return none;
-        }
-        for (std::size_t i = home(source, tag); index_[i] != 0; i = (i + 1) & (index_.size() - 1)) {
-            Posted& receive = receives_[index_[i] - 1];
-            if (receive.op != none && receive.source == source && receive.tag == tag) {
-                return taken(receive);
-            }
-        }
-        return none;
-    }
-
-    void prefetch(std::uint32_t source, std::uint32_t tag) const {
-        if (!index_.empty()) {
-            __builtin_prefetch(&index_[home(source, tag)]);
-        }
-    }
-    void prefetch_receive(std::uint32_t source, std::uint32_t tag) const {
-        if (!index_.empty()) {
-            __builtin_prefetch(receives_.data() + index_[home(source, tag)] - 1, 1);
-        }
-    }
-
-  private:
-    static constexpr std::uint32_t most_to_search = 16;
-
-    std::uint32_t taken(Posted& receive) {
-        --waiting_;
-        return std::exchange(receive.op, none);
-    }
-    [[nodiscard]] std::size_t home(std::uint32_t source, std::uint32_t tag) const {
-        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
-        return ((std::uint64_t{source} << 32 | tag) * odd >> 32) & (index_.size() - 1);
-    }
-    void enter(std::size_t position) {
-        std::size_t i = home(receives_[position].source, receives_[position].tag);
-        while (index_[i] != 0) {
-            i = (i + 1) & (index_.size() - 1);
-        }
-        index_[i] = static_cast<std::uint32_t>(position + 1);
-    }
-    void build() {
-        std::erase_if(receives_, [](const Posted& receive) { return receive.op == none; });
-        std::size_t slots = 4 * most_to_search;
-        while (slots < 3 * receives_.size()) {
-            slots *= 2;
-        }
-        index_.assign(slots, 0);
-        for (std::size_t position = 0; position < receives_.size(); ++position) {
-            enter(position);
-        }
-    }
-
-    std::vector<Posted> receives_;
-    std::vector<std::uint32_t> index_;  ///< 1 + position, by hash with linear probing
-    std::uint32_t waiting_ = 0;
 };
 
 struct Rank {
@@ -206,9 +121,8 @@ class ScheduleLoop {
     std::uint64_t run() {
         rank_ = std::vector<Rank>(ranks_);
         readiness_.resize(ops_.size());
-        rows_.assign(windows_ahead, {});
+        events_ = std::make_unique<Events>(ranks_);
         messages_ = 0;
-        row_ = 0;
         window_end_ = window;
         for (std::size_t op = 0; op < ops_.size(); ++op) {
             readiness_[op] = {0, ops_[op].required};
@@ -216,14 +130,14 @@ class ScheduleLoop {
         for (std::uint32_t r = 0; r < ranks_; ++r) {
             begin(r);
         }
-        for (; events_ > 0; ++row_) {
-            window_end_ = static_cast<std::int64_t>(row_ + 1) * window;
-            std::vector<std::vector<Event>> buckets = std::exchange(rows_[row_ % windows_ahead], {});
-            for (std::vector<Event>& bucket : buckets) {
-                handle(bucket);
-            }
-            if (!buckets.empty()) {
-                spare_.push_back(std::move(buckets));
+        for (std::uint64_t now = 0; !events_->empty(); ++now) {
+            window_end_ = static_cast<std::int64_t>(now + 1) * window;
+            for (std::uint32_t block = 0; block < events_->blocks(); ++block) {
+                std::vector<Event> bucket = events_->take(now, block);
+                if (!bucket.empty()) {
+                    handle(bucket);
+                    events_->give(std::move(bucket));
+                }
             }
         }
         return messages_;
@@ -276,47 +190,28 @@ class ScheduleLoop {
         visit(r, nullptr, nullptr);
     }
 
-    void push(const Event& event) {
-        const auto row = static_cast<std::uint64_t>(event.time) / window;
-        if (row >= row_ + windows_ahead) {
-            std::fprintf(stderr, "an event comes more windows ahead than this loop is made for\n");
-            std::exit(1);
-        }
-        std::vector<std::vector<Event>>& buckets = rows_[row % windows_ahead];
-        if (buckets.empty()) {
-            if (spare_.empty()) {
-                buckets.resize((ranks_ + block_size - 1) / block_size);
-            } else {
-                buckets = std::move(spare_.back());
-                spare_.pop_back();
-            }
-        }
-        buckets[event.rank / block_size].push_back(event);
-        ++events_;
-    }
+    void push(const Event& event) { events_->push(event.time, event); }
 
     /// Executes the events of a bucket, rank by rank, those of a rank in the order of time.
     void handle(std::vector<Event>& bucket) {
-        events_ -= bucket.size();
         std::sort(bucket.begin(), bucket.end(), [](const Event& a, const Event& b) {
-            return a.rank != b.rank       ? a.rank < b.rank
-                   : a.time != b.time     ? a.time < b.time
-                   : a.source != b.source ? a.source < b.source
-                                          : a.sequence < b.sequence;
+            return a.destination != b.destination ? a.destination < b.destination
+                   : a.time != b.time             ? a.time < b.time
+                   : a.source != b.source         ? a.source < b.source
+                                                  : a.sequence < b.sequence;
         });
         const Event* event = bucket.data();
         const Event* const end = event + bucket.size();
         while (event != end) {
-            prefetch(event[std::min<std::ptrdiff_t>(8, end - event - 1)].rank);
+            prefetch(event[std::min<std::ptrdiff_t>(8, end - event - 1)].destination);
             prefetch_ops(event[std::min<std::ptrdiff_t>(4, end - event - 1)]);
             prefetch_receive(event[std::min<std::ptrdiff_t>(2, end - event - 1)]);
             const Event* const first = event;
-            while (event != end && event->rank == first->rank) {
+            while (event != end && event->destination == first->destination) {
                 ++event;
             }
-            visit(first->rank, first, event);
+            visit(first->destination, first, event);
         }
-        bucket.clear();
     }
 
     void prefetch(std::uint32_t r) const {
@@ -329,7 +224,7 @@ class ScheduleLoop {
 
     /// What a rank needs of its schedule and of its posted receives, once the rank is in the cache.
     void prefetch_ops(const Event& event) const {
-        const Rank& rank = rank_[event.rank];
+        const Rank& rank = rank_[event.destination];
         const Op* const op = &ops_[rank.first_op] + rank.last_executed;
         __builtin_prefetch(op);
         __builtin_prefetch(op + 2);
@@ -338,7 +233,7 @@ class ScheduleLoop {
         rank.posted.prefetch(event.source, event.tag);
     }
     void prefetch_receive(const Event& event) const {
-        const Rank& rank = rank_[event.rank];
+        const Rank& rank = rank_[event.destination];
         __builtin_prefetch(&successors_[0] + ops_[rank.first_op + rank.last_executed].successors);
         rank.posted.prefetch_receive(event.source, event.tag);
     }
@@ -537,10 +432,7 @@ class ScheduleLoop {
     idlewave::LargeVector<std::uint32_t> successors_;  ///< numbers of ops, twice, and 1 more if they wait for a start
     idlewave::LargeVector<Readiness> readiness_;
     std::vector<Rank> rank_;
-    std::vector<std::vector<std::vector<Event>>> rows_;
-    std::vector<std::vector<std::vector<Event>>> spare_;
-    std::uint64_t row_ = 0;
-    std::uint64_t events_ = 0;
+    std::unique_ptr<Events> events_;
     std::uint64_t messages_ = 0;
     std::int64_t window_end_ = window;
 };

@@ -47,13 +47,14 @@ jobs() {
     nproc 2>/dev/null || echo 2
 }
 
-# compile_floors NAME...: compile bench/NAME.cpp, with the sources of the core that the floors need, to build/NAME.
-compile_floors() {
-    local name one compiling=() status=0
+# compile_bench "NAME..." SOURCE...: compile bench/NAME.cpp for each of the names, with these sources of the core, to
+# build/NAME.
+compile_bench() {
+    local names name one compiling=() status=0
+    read -ra names <<<"$1"
     mkdir -p build
-    for name in "$@"; do
-        "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/{huge_memory,quote}.cpp \
-            core/machine/noise_trace.cpp -o "build/$name" &
+    for name in "${names[@]}"; do
+        "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" "${@:2}" -o "build/$name" &
         compiling+=($!)
     done
     for one in "${compiling[@]}"; do
@@ -62,20 +63,14 @@ compile_floors() {
     return "$status"
 }
 
-# compile_schedules: compile bench/schedules.cpp, which writes the schedules of a benchmark, and the loop that executes
-# them, to build/schedules and build/schedule_loop.
+# compile_floors NAME...: the floors of one pattern each.
+compile_floors() {
+    compile_bench "$*" core/base/{huge_memory,quote}.cpp core/machine/noise_trace.cpp
+}
+
+# compile_schedules: what writes the schedules of a benchmark, and the loop that executes them.
 compile_schedules() {
-    local name compiling=() one status=0
-    mkdir -p build
-    for name in schedules schedule_loop; do
-        "${CXX:-c++}" -O3 -DNDEBUG -std=c++20 -I core "bench/$name.cpp" core/base/*.cpp core/goal/*.cpp \
-            -o "build/$name" &
-        compiling+=($!)
-    done
-    for one in "${compiling[@]}"; do
-        wait "$one" || status=1
-    done
-    return "$status"
+    compile_bench "schedules schedule_loop" core/base/*.cpp core/goal/*.cpp
 }
 
 # The first clang that has libFuzzer; nothing if there is none.

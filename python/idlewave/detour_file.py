@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from array import array
 from collections.abc import Iterator
 from itertools import chain
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 _COLUMNS = ["start_ns", "length_ns"]
 _HEADERS = (b"start_ns,length_ns\n", b"start_ns,length_ns\r\n")
 _PIECE = 1 << 20
-_PLAIN = re.compile(r"(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
 def read_detours(path: str | Path) -> tuple[Times, Times]:
@@ -110,20 +108,13 @@ def _further_lines(begun: bytes, file: BinaryIO) -> Iterator[bytes]:
 
 def _times(row: list[str], where: str) -> tuple[int, int]:
     try:
-        start, length = (_picoseconds(cell.strip()) for cell in row[:2])
+        start, length = (parse_time(f"{cell.strip()}ns") for cell in row[:2])
     except ValueError:
         said = f"expected start_ns,length_ns, found {_row(row)}"
         raise InputError(f"{where}: {said}; both are numbers, of at most 106 days") from None
     if start < 0 or length < 0:
         raise InputError(f"{where}: expected times that are not negative, found {_row(row)}")
     return start, length
-
-
-def _picoseconds(cell: str) -> int:
-    plain = _PLAIN.fullmatch(cell)
-    if plain is None:
-        return parse_time(f"{cell}ns")
-    return int(plain[1]) * 1000 + int((plain[2] or "").ljust(3, "0"))
 
 
 def _row(cells: list[str] | None) -> str:

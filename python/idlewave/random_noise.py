@@ -129,7 +129,7 @@ class PoissonNoise:
         return self._core().detours(seed, rank, until)
 
     def _core(self) -> _core.PoissonNoise:
-        return _random_detours((self,))
+        return _core_of((self,))
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,10 @@ class MixedNoise:
         return 1 - (1 - self.trace.overhead) / (1 + taken)
 
     def _core(self) -> _core.MixedNoise:
-        return _core.MixedNoise(self.trace._core(), _random_detours(self.random))
+        return _core.MixedNoise(self.trace._core(), _core_of(self.random))
 
 
-def _random_detours(sources: tuple[PoissonNoise, ...]) -> _core.PoissonNoise:
+def _core_of(sources: tuple[PoissonNoise, ...]) -> _core.PoissonNoise:
     phases = {drawn_phase(source.phase) for source in sources}
     if len(phases) != 1:
         raise InputError("noise: expected at least one source of random detours, all of one phase")
