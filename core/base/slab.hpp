@@ -49,14 +49,13 @@ class Slab {
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
 
-    /// Brings a value into the cache. (Always inline: a compiler may drop the call of a function without effect.)
+    /// Brings a value into the cache. For 0 it brings nothing of use, without a branch, which could not be predicted.
+    /// (Always inline: a compiler may drop the call of a function without effect.)
     [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
-        if (number != 0) {
-            const char* value = reinterpret_cast<const char*>(&(*this)[number]);
-            __builtin_prefetch(value, 1);
-            if constexpr (sizeof(T) > alignof(T)) {
-                __builtin_prefetch(value + sizeof(T) - 1, 1);
-            }
+        const char* value = reinterpret_cast<const char*>(&(*this)[number]);
+        __builtin_prefetch(value, 1);
+        if constexpr (sizeof(T) > alignof(T)) {
+            __builtin_prefetch(value + sizeof(T) - 1, 1);
         }
     }
 
@@ -73,7 +72,7 @@ class Slab {
 
     /// Makes a value, as all are in use that were made so far.
     [[gnu::noinline]] std::uint32_t make() {
-        if (made_ / piece == pieces_.size()) {
+        if (made_ >= unused_.size()) {
             grow();
         }
         std::construct_at(&(*this)[made_]);
@@ -85,6 +84,7 @@ class Slab {
     void grow() {
         constexpr std::size_t few = 4;
         constexpr std::size_t many = 32;
+        pieces_.resize(unused_.size() / piece);
         const std::size_t more = pieces_.size() < few ? 1 : many;
         memory_.push_back(huge_memory(more * piece * sizeof(T), Pages::huge, Content::undefined));
         T* values = reinterpret_cast<T*>(memory_.back().get());
@@ -95,7 +95,7 @@ class Slab {
     }
 
     std::vector<HugeMemory> memory_;
-    std::vector<T*> pieces_;
+    std::vector<T*> pieces_{nullptr};    ///< `prefetch` reads the first even if there is none
     std::vector<std::uint32_t> unused_;  ///< room for all numbers; the first `unused_count_` are those removed
     std::size_t unused_count_ = 0;
     std::uint32_t made_ = 1;  ///< the numbers below it were ever in use

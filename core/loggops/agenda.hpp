@@ -21,6 +21,7 @@ class PendingRequests {
     [[nodiscard]] bool many() const { return (word_ & kind) == many_queued; }
     /// The only request, or 0.
     [[nodiscard]] std::uint32_t only() const { return (word_ & kind) == 0 ? word_ : 0; }
+    [[nodiscard]] bool in_queues() const { return (word_ & kind) != 0; }
     /// The first block of queues, or 0.
     [[nodiscard]] std::uint32_t queues() const { return (word_ & kind) == 0 ? 0 : word_ & ~kind; }
 
@@ -72,11 +73,8 @@ class Agenda {
 
     /// Brings a rank's only request, or its first block of queues, into the cache.
     [[gnu::always_inline]] void prefetch(PendingRequests pending) const {
-        if (pending.queues() != 0) {
-            blocks_.prefetch(pending.queues());
-        } else {
-            requests_.prefetch(pending.only());
-        }
+        blocks_.prefetch(pending.queues());
+        requests_.prefetch(pending.only());
     }
 
     /// Brings the ends of a rank's queues into the cache, once `prefetch` has brought where they are.

@@ -183,16 +183,12 @@ class Dispatcher {
     /// such message, and only the order among messages and that among receives counts (R9). So a rank that waits for
     /// its NIC does at once what it does before it can receive anything.
     [[nodiscard, gnu::always_inline]] bool is_decided(Time start, Time ready, Time until) const {
-        if (start < until) {
-            return true;
-        }
-        if (!looks_ahead_) {
-            return false;
-        }
+        // Without branches between the comparisons: they depend on times, which cannot be predicted.
         const Moment* const free_times = parts().current.free_times();
-        const Time reception =
-            std::max({until, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])});
-        return start < reception || (start == reception && ready < until);
+        const Time reception = std::max(
+            until, std::max(time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])));
+        const bool ahead = (start < reception) | ((start == reception) & (ready < until));
+        return (start < until) | (looks_ahead_ & ahead);
     }
 
     // ---- arrivals

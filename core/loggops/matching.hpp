@@ -58,9 +58,11 @@ struct ReceiveSlot {
     }
 
     /// Whether a message from `from` with `with_tag` matches the receive.
-    [[nodiscard]] bool matches(std::uint32_t from, std::uint32_t with_tag) const {
-        // Equality of both is the usual case, so it is tested first.
-        return (source == from && tag == with_tag) || (goal::matches(source, from) && goal::matches(tag, with_tag));
+    [[nodiscard, gnu::always_inline]] bool matches(std::uint32_t from, std::uint32_t with_tag) const {
+        // Equality of both is the usual case, so it is tested first, and by one branch: which of them differs cannot be
+        // predicted.
+        const std::uint32_t differences = (source ^ from) | (tag ^ with_tag);
+        return differences == 0 || (goal::matches(source, from) && goal::matches(tag, with_tag));
     }
 
     /// Writes field by field: reading the receive as one piece would otherwise stall on store forwarding.
@@ -86,7 +88,7 @@ struct ReceiveSlot {
 class QueueLocation {
   public:
     [[nodiscard]] bool none() const { return word_ == 0; }
-    [[nodiscard]] bool in_overflow() const { return word_ != 0 && (word_ & few) == 0; }
+    [[nodiscard]] bool in_overflow() const { return word_ - 1 < few - 1; }  // one comparison: neither 0 nor few
     [[nodiscard]] std::uint32_t overflow() const { return word_; }
     /// The handle of the first of one or two unexpected messages, or 0.
     [[nodiscard]] std::uint32_t first_unexpected() const { return (word_ & few) != 0 ? word_ - few : 0; }

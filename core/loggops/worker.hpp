@@ -72,31 +72,34 @@ class RankWorker {
         if constexpr (requires { parts().tables.source.prefetch(r, rank.source); }) {
             parts().tables.source.prefetch(r, rank.source);
         }
-        if (has_records(rank)) {
-            parts().agenda.prefetch(rank.requests);
-            parts().matching.prefetch(rank.match);
-        }
+        parts().agenda.prefetch(rank.requests);
+        parts().matching.prefetch(rank.match);
+    }
+    /// Whether the rank has queues outside of its state. Branches on what cannot be predicted, such as whether one
+    /// request is pending, cost more than they save.
+    [[nodiscard, gnu::always_inline]] bool has_queues(const State& rank) const {
+        return rank.requests.in_queues() | parts().matching.has_overflow(rank.match);
     }
     [[gnu::always_inline]] void prefetch_for_event(const State& rank, std::uint32_t source,
                                                    const Payload& message) const {
-        if (has_records(rank)) {
-            parts().agenda.prefetch_requests(rank.requests);
-            parts().matching.prefetch_posted(rank.match, source, message.tag);
-        }
+        parts().agenda.prefetch_requests(rank.requests);
+        parts().matching.prefetch_posted(rank.match, source, message.tag);
     }
     [[gnu::always_inline]] void prefetch_for_timer(const State& rank) const {
         parts().agenda.prefetch_requests(rank.requests);
         parts().matching.prefetch_unexpected(rank.match);
     }
-    [[gnu::always_inline]] void prefetch_further_for_timer(const State& rank) const {
-        parts().matching.prefetch_unexpected_message(rank.match);
-    }
-    [[gnu::always_inline]] void prefetch_further(const State& rank, std::uint32_t r, std::uint32_t source,
-                                                 const Payload& message) const {
+    [[gnu::always_inline]] void prefetch_further(const State& rank, std::uint32_t r) const {
         if constexpr (requires { parts().tables.source.prefetch_further(r, rank.source); }) {
             parts().tables.source.prefetch_further(r, rank.source);
         }
+    }
+    [[gnu::always_inline]] void prefetch_further_for_event(const State& rank, std::uint32_t source,
+                                                           const Payload& message) const {
         parts().matching.prefetch_match(rank.match, source, message.tag);
+    }
+    [[gnu::always_inline]] void prefetch_further_for_timer(const State& rank) const {
+        parts().matching.prefetch_unexpected_message(rank.match);
     }
 
     // ---- serialised ranks, for rollback, migration and checkpoints
@@ -179,11 +182,6 @@ class RankWorker {
     }
 
   private:
-    /// Whether the rank has pending requests or queues outside of its state.
-    [[nodiscard]] static bool has_records(const State& rank) {
-        return !rank.requests.none() || !rank.match.queues.none();
-    }
-
     // ---- one rank at a time
 
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t number) {

@@ -169,6 +169,9 @@ class ConservativePartition {
   private:
     using Context = ConservativeContext<M>;
 
+    /// LPs of a process. What fewer need stays in the cache, and prefetches take longer than they save.
+    static constexpr std::uint32_t fewest_to_prefetch = 128;
+
     [[nodiscard]] Context context_until(Time window_end) {
         return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
     }
@@ -191,6 +194,7 @@ class ConservativePartition {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
         const bool counts_communication = statistics_.communication.counts();
+        const bool prefetches = memory_.layout().slots() >= fewest_to_prefetch;
         // Captures are copies, which stay in registers.
         const auto number_of = [this, round_robin, first_slot](std::uint32_t index) {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
@@ -206,19 +210,25 @@ class ConservativePartition {
         const auto fetch_state = [this, block, number_of](const QueuedEvent& event) {
             worker_.prefetch_state(block[event.lp].state, number_of(event.lp));
         };
-        const auto fetch_for_event = [this, block](const QueuedEvent& event) {
-            if (event.source == QueuedEvent::timer) {
-                worker_.prefetch_for_timer(block[event.lp].state);
-            } else {
-                worker_.prefetch_for_event(block[event.lp].state, event.source, delivery_.payload_of(event));
+        const auto fetch_queues = [this, block](const QueuedEvent& event) {
+            const State& state = block[event.lp].state;
+            if (worker_.has_queues(state)) {
+                if (event.source == QueuedEvent::timer) {
+                    worker_.prefetch_for_timer(state);
+                } else {
+                    worker_.prefetch_for_event(state, event.source, delivery_.payload_of(event));
+                }
             }
         };
         const auto fetch_further = [this, block, number_of](const QueuedEvent& event) {
-            if (event.source == QueuedEvent::timer) {
-                worker_.prefetch_further_for_timer(block[event.lp].state);
-            } else {
-                worker_.prefetch_further(block[event.lp].state, number_of(event.lp), event.source,
-                                         delivery_.payload_of(event));
+            const State& state = block[event.lp].state;
+            worker_.prefetch_further(state, number_of(event.lp));
+            if (worker_.has_queues(state)) {
+                if (event.source == QueuedEvent::timer) {
+                    worker_.prefetch_further_for_timer(state);
+                } else {
+                    worker_.prefetch_further_for_event(state, event.source, delivery_.payload_of(event));
+                }
             }
         };
         const auto execute_lp = [this, block, number_of, first_slot, begins, counts_communication,
@@ -230,7 +240,7 @@ class ConservativePartition {
             }
             execute(context, first_slot + index, events, begins);
         };
-        each_lp_of_block(block_.events(), execute_lp, fetch_lp, fetch_state, fetch_for_event, fetch_further);
+        each_lp_of_block(block_.events(), prefetches, execute_lp, fetch_lp, fetch_state, fetch_queues, fetch_further);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.
@@ -239,9 +249,15 @@ class ConservativePartition {
         Lp<State>& lp = context.record();
         const Time until = context.window_end();
         Time next = never;
-        if (events.size() == 1 && events.front().source != QueuedEvent::timer) [[likely]] {
-            next = worker_.run_one(lp.state, delivery_.deliver(events.front(), begins), until, context);
-            delivery_.release(events.front());
+        if (events.size() == 1) [[likely]] {
+            const QueuedEvent& event = events.front();
+            if (event.source != QueuedEvent::timer) [[likely]] {
+                next = worker_.run_one(lp.state, delivery_.deliver(event, begins), until, context);
+                delivery_.release(event);
+            } else {
+                Delivery<M>::end_timer(lp, until, memory_.grid());
+                next = worker_.run(lp.state, {}, until, context);
+            }
         } else {
             const auto delivered = delivery_.deliver_all(lp, events, begins, until, memory_.grid());
             for (std::size_t i = 1; i < delivered.size(); ++i) {

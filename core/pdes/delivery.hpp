@@ -43,6 +43,13 @@ class Delivery {
         }
     }
 
+    /// A timer has fired: its LP is executed up to `until`.
+    static void end_timer(Lp<typename M::State>& lp, Time until, const Grid& grid) {
+        if (lp.timer != Lp<typename M::State>::no_timer && grid.begin_of(lp.timer) < until) {
+            lp.timer = Lp<typename M::State>::no_timer;
+        }
+    }
+
     /// The events of an LP up to `until` in their order, without timers, which are no events.
     std::span<const Delivered> deliver_all(Lp<typename M::State>& lp, std::span<const QueuedEvent> queued, Time begins,
                                            Time until, const Grid& grid) {
@@ -50,8 +57,8 @@ class Delivery {
         for (const QueuedEvent& event : queued) {
             if (event.source != QueuedEvent::timer) {
                 events_.push_back(deliver(event, begins));
-            } else if (lp.timer != Lp<typename M::State>::no_timer && grid.begin_of(lp.timer) < until) {
-                lp.timer = Lp<typename M::State>::no_timer;
+            } else {
+                end_timer(lp, until, grid);
             }
         }
         // Events mostly come in order: cell by cell, and within a window from one sender after the other.

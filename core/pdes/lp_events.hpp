@@ -20,18 +20,21 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same, and before each LP calls each of `fetches` with an event that lies ahead, each half as many events ahead
-/// as the one before: it needs what that one has brought into the cache. It reads beyond the end, up to
-/// BlockEvents::margin.
+/// The same, and before each LP, if `prefetches`, calls each of `fetches` with an event that lies ahead, each half as
+/// many events ahead as the one before: it needs what that one has brought into the cache. It reads beyond the end, up
+/// to BlockEvents::margin.
 template <class Use, class... Fetches>
-[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, Use use, Fetches... fetches) {
+[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, bool prefetches, Use use,
+                                                    Fetches... fetches) {
     static_assert(sizeof...(Fetches) <= 4);
     constexpr std::size_t farthest = BlockEvents::margin;
     const QueuedEvent* event = events.data();
     const QueuedEvent* const end = event + events.size();
     while (event != end) {
-        std::size_t ahead = 2 * farthest;
-        (fetches(event[ahead /= 2]), ...);
+        if (prefetches) {
+            std::size_t ahead = 2 * farthest;
+            (fetches(event[ahead /= 2]), ...);
+        }
         const QueuedEvent* const first = event++;
         while (event != end && event->lp == first->lp) {
             ++event;

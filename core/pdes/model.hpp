@@ -209,9 +209,9 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 /// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`: for the event
 ///   list of a model without a lookahead.
 /// - `prefetch_lp` brings memory outside of the LP's state, to which its number leads, into the cache; later
-///   `prefetch_state` that to which the state leads; then `prefetch_for_event` that to which this leads for an event,
-///   or `prefetch_for_timer` for an LP without one; and last `prefetch_further`, or `prefetch_further_for_timer`, that
-///   to which this memory leads.
+///   `prefetch_state` that to which the state leads; and last `prefetch_further` that to which this leads. If the LP
+///   `has_queues`, `prefetch_for_event` brings what an event needs of them, or `prefetch_for_timer` what an LP without
+///   one needs, and later `prefetch_further_for_event` or `prefetch_further_for_timer` that to which this leads.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.
@@ -228,9 +228,11 @@ concept WindowModel =
         { worker.step(state, events, time, context) } -> std::same_as<Time>;
         worker.prefetch_lp(lp);
         worker.prefetch_state(state, lp);
+        { worker.has_queues(state) } -> std::same_as<bool>;
         worker.prefetch_for_event(state, events.front().source, *events.front().payload);
         worker.prefetch_for_timer(state);
-        worker.prefetch_further(state, lp, events.front().source, *events.front().payload);
+        worker.prefetch_further(state, lp);
+        worker.prefetch_further_for_event(state, events.front().source, *events.front().payload);
         worker.prefetch_further_for_timer(state);
         { worker.executed() } -> std::same_as<std::uint64_t&>;
         { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;

@@ -133,7 +133,7 @@ class OptimisticExecution {
                                           context.enter(first_lp + index, block[index]);
                                           execute_lp(context, events);
                                       };
-        each_lp_of_block(queue().events(), execute_next, fetch_lp, fetch_state);
+        each_lp_of_block(queue().events(), true, execute_next, fetch_lp, fetch_state);
     }
 
     /// Executes the events of an LP in a cell, anti-messages among them, unless they have to wait.

@@ -44,10 +44,12 @@ TEST(LpEvents, BothLoopsGiveTheEventsOfEachLpInTheirOrder) {
         };
         pdes::each_lp_of_block(events, use);
         EXPECT_EQ(found, counts);
-        next = 0;
-        found.assign(counts.size(), 0);
-        pdes::each_lp_of_block(events, use, none, none, none, none);
-        EXPECT_EQ(found, counts);
+        for (const bool prefetches : {true, false}) {
+            next = 0;
+            found.assign(counts.size(), 0);
+            pdes::each_lp_of_block(events, prefetches, use, none, none, none, none);
+            EXPECT_EQ(found, counts);
+        }
     }
 }
 
@@ -65,7 +67,16 @@ TEST(LpEvents, PrefetchesWhatLiesAheadInFourSteps) {
         const std::uint32_t lp = of_lp.front().lp;
         EXPECT_TRUE(lp < pdes::BlockEvents::margin || steps[lp] == 4);
     };
-    pdes::each_lp_of_block(events, use, step(1), step(2), step(3), step(4));
+    pdes::each_lp_of_block(events, true, use, step(1), step(2), step(3), step(4));
+}
+
+TEST(LpEvents, FetchesNothingAheadIfNotAsked) {
+    const std::vector<QueuedEvent> block = block_of(std::vector<std::size_t>(100, 1));
+    const auto refuse = [](const QueuedEvent& /*event*/) { FAIL() << "fetched ahead"; };
+    std::size_t executed = 0;
+    const auto use = [&executed](std::span<const QueuedEvent> of_lp) { executed += of_lp.size(); };
+    pdes::each_lp_of_block(std::span<const QueuedEvent>(block.data(), 100), false, use, refuse);
+    EXPECT_EQ(executed, 100);
 }
 
 }  // namespace
