@@ -62,8 +62,15 @@ class Horizon {
     }
     void begin_round() { executed_since_ = 0; }
 
-    /// Takes up a new GVT at `now`; `executed` events were not rolled back so far, `rolled_back` were.
-    void advance(std::uint64_t executed, std::uint64_t rolled_back, Clock::time_point now) {
+    /// How many events of a partition came to what so far.
+    struct Progress {
+        std::uint64_t committed = 0;
+        std::uint64_t executed = 0;  ///< and not rolled back
+        std::uint64_t rolled_back = 0;
+    };
+
+    /// Takes up a new GVT at `now`.
+    void advance(const Progress& progress, Clock::time_point now) {
         const Cut& cut = gvt_.cut();
         if (stop_ == Gvt::nothing && (cut.continues == 0 || is_imbalanced(cut))) {
             paused_for_migration_ = is_imbalanced(cut);
@@ -73,12 +80,12 @@ class Horizon {
             safe_ = std::min(gvt_.first_sent() - 1, gvt_.cell());
         }
         if (!given_) {
-            choice_.count(executed, now);
+            choice_.count(progress.committed, now);  // what was executed may be rolled back later
         }
         if (speculation() == Speculation::ahead) {
-            throttle_.adapt(executed, rolled_back);
+            throttle_.adapt(progress.executed, progress.rolled_back);
         } else {
-            throttle_.count_from(executed, rolled_back);
+            throttle_.count_from(progress.executed, progress.rolled_back);
         }
     }
 

@@ -178,8 +178,11 @@ class OptimisticPartition {
 
     void advance_to_gvt() {
         const std::int64_t gvt = horizon_.gvt().cell();
-        horizon_.advance(lps_.worker().executed(), statistics_.counts.rolled_back, Horizon::Clock::now());
         execution_.commit_before(gvt);
+        horizon_.advance({.committed = statistics_.counts.committed,
+                          .executed = lps_.worker().executed(),
+                          .rolled_back = statistics_.counts.rolled_back},
+                         Horizon::Clock::now());
         lps_.queue().advance(gvt);
         execution_.requeue_conservative(horizon_.safe());
         statistics_.sample(lps_.queue().grid().begin_of(gvt), lps_.undo().bytes_in_use());

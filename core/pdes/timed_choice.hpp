@@ -27,7 +27,7 @@ class TimedChoice {
             return;
         }
         const Clock::duration taken = now - began_;
-        if (taken < trial || executed <= executed_) {  // rollbacks may exceed what was executed: then it goes on
+        if (taken < trial || executed <= executed_) {  // of no event there is no time: then it goes on
             return;
         }
         cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(executed - executed_);
