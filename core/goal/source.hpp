@@ -45,9 +45,11 @@ struct ExchangeSend<NoCookie> {
 /// gets it back with every notice of the op.
 template <class Cookie, class Moment = Time>
 struct ReadyOp {
-    Moment at = {};
+    // Op index and cookie lie apart: side by side, a compiler reads both at once, although they have just been written
+    // one by one, and the read stalls on store forwarding.
     [[no_unique_address]] Op op = {};
     OpIndex op_index = 0;  ///< in the padding of `op`
+    Moment at = {};
     [[no_unique_address]] Cookie cookie = {};
     [[no_unique_address]] ExchangeSend<Cookie> exchange = {};
 };

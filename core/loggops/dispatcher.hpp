@@ -143,7 +143,7 @@ class Dispatcher {
         auto& slot = parts().current.state().match.slot;
         slot.state = ReceiveSlot<Cookie>::State::empty;
         const Moment end = parts().current.free_times()[Layout::cpu(0)];
-        const Ended ended{.op_index = slot.op_index, .cookie = slot.cookie, .at = end};
+        const Ended ended{.cookie = slot.cookie, .op_index = slot.op_index, .at = end};
         start_successors_out_of_line(parts().dependencies.ended(parts().current, ended, parts().next[0]), until,
                                      context);
     }
@@ -205,7 +205,7 @@ class Dispatcher {
             if (ended.has_successors && time_of(ended.at) >= until &&
                 same(ended.at, parts().current.free_times()[Layout::cpu(0)])) {
                 parts().current.state().match.slot.set_pending_end(
-                    {.op_index = ended.op_index, .cookie = ended.cookie});
+                    {.cookie = ended.cookie, .op_index = ended.op_index});
                 return false;
             }
         }

@@ -54,7 +54,7 @@ struct ReceiveSlot {
     [[nodiscard]] bool end_pending() const { return state == State::end_pending; }
     [[nodiscard]] StartedOp<Cookie> op() const {
         return {
-            .op_index = op_index, .cookie = cookie, .cpu = cpu, .nic = nic, .end_has_successors = end_has_successors};
+            .cookie = cookie, .op_index = op_index, .cpu = cpu, .nic = nic, .end_has_successors = end_has_successors};
     }
 
     /// Whether a message from `from` with `with_tag` matches the receive.
@@ -206,6 +206,10 @@ class Matching {
     [[nodiscard]] Arrived& operator[](std::uint32_t handle) { return messages_[handle]; }
     [[nodiscard]] const Arrived& operator[](std::uint32_t handle) const { return messages_[handle]; }
     void remove(std::uint32_t handle) { messages_.remove(handle); }
+    /// Whether it is a whole message, and the CPU and NIC are done with it.
+    [[nodiscard]] bool is_received(std::uint32_t handle) const {
+        return messages_[handle].processed && messages_[handle].kind == MessageKind::data;
+    }
 
     // ---- a rank as a whole
 

@@ -91,9 +91,12 @@ class OpExecution {
         parts_.tables.observer.posted(parts_.current.number(), unexpected, outcome.matched);
         const bool is_ready = parts_.dependencies.posted(parts_.current, ready, now, next);
         if (outcome.matched) [[unlikely]] {
-            Ended ended;  // its own variable, so that `outcome` can stay in registers
-            outcome.has_ended = message_matched(message, receive, posted, ended);
-            outcome.ended = ended;
+            outcome.has_ended = parts_.matching.is_received(message);
+            if (outcome.has_ended) {
+                outcome.ended = parts_.reception().end_receive(parts_.current, message, receive, posted);
+            } else {
+                store_match(message, receive, posted);
+            }
         }
         return is_ready;
     }
@@ -102,10 +105,10 @@ class OpExecution {
     [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
         if constexpr (S::single_cpu_and_nic) {
             return {
-                .op_index = ready.op_index, .cookie = ready.cookie, .end_has_successors = ready.op.end_has_successors};
+                .cookie = ready.cookie, .op_index = ready.op_index, .end_has_successors = ready.op.end_has_successors};
         } else {
-            return {.op_index = ready.op_index,
-                    .cookie = ready.cookie,
+            return {.cookie = ready.cookie,
+                    .op_index = ready.op_index,
                     .cpu = ready.op.cpu,
                     .nic = ready.op.nic,
                     .end_has_successors = ready.op.end_has_successors};
@@ -127,8 +130,8 @@ class OpExecution {
     /// An op ends.
     void end(const Ended& ended) { parts_.dependencies.ended(parts_.current, ended); }
     [[nodiscard, gnu::always_inline]] static Ended ended_at(const Ready& ready, const Moment& end) {
-        return {.op_index = ready.op_index,
-                .cookie = ready.cookie,
+        return {.cookie = ready.cookie,
+                .op_index = ready.op_index,
                 .has_successors = ready.op.end_has_successors,
                 .at = end};
     }
@@ -140,16 +143,17 @@ class OpExecution {
         return parts_.matching[handle].matched ? parts_.matching[handle].receive.op_index : goal::unknown_op_index;
     }
 
-    /// A receive that starts matches the message. Returns whether the receive has ended, which is then in `ended`.
-    /// Other references would keep the caller's values in memory.
-    [[gnu::noinline]] bool message_matched(std::uint32_t handle, StartedOp<Cookie> receive,
-                                           Moment now,  // NOLINT(performance-unnecessary-value-param)
-                                           Ended& ended) {
+    /// A receive that starts matches a message that has not been received yet, or a request to send.
+    [[gnu::noinline]] void store_match(
+        std::uint32_t handle, StartedOp<Cookie> receive,
+        Moment now) {  // NOLINT(performance-unnecessary-value-param): a copy is in registers
         auto& message = parts_.matching[handle];
         message.receive = receive;
         message.matched = true;
         message.matched_at = now;
-        return message.processed && message_complete(handle, ended);
+        if (message.processed) {
+            answer_request_to_send(handle);
+        }
     }
 
     /// The CPU and NIC are done with the message.
@@ -157,24 +161,22 @@ class OpExecution {
         auto& message = parts_.matching[handle];
         message.processed_at = time;
         message.processed = true;
-        Ended ended;
-        if (message.matched && message_complete(handle, ended)) {
-            end(ended);
+        if (!message.matched) {
+            return;
+        }
+        if (message.kind == MessageKind::request_to_send) {
+            answer_request_to_send(handle);
+        } else {
+            end(parts_.reception().end_receive(parts_.current, handle, message.receive, message.matched_at));
         }
     }
 
   private:
-    /// The message is matched and processed. Returns whether its receive has ended, which is then in `ended`: a request
-    /// to send is answered.
-    bool message_complete(std::uint32_t handle, Ended& ended) {
+    /// The request to send is matched and processed.
+    void answer_request_to_send(std::uint32_t handle) {
         const auto& message = parts_.matching[handle];
-        if (message.kind == MessageKind::request_to_send) [[unlikely]] {
-            parts_.rendezvous.request_clear_to_send(parts_.current, handle,
-                                                    latest(message.matched_at, message.processed_at));
-            return false;
-        }
-        ended = parts_.reception().end_receive(parts_.current, handle);
-        return true;
+        parts_.rendezvous.request_clear_to_send(parts_.current, handle,
+                                                latest(message.matched_at, message.processed_at));
     }
 
     Parts parts_;

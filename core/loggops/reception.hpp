@@ -84,15 +84,15 @@ class Reception {
         return processed;
     }
 
-    /// The receive of an unexpected message, which is matched and processed (R10).
-    Ended end_receive(const Current& current, std::uint32_t handle) {
+    /// The receive of an unexpected message, which is processed (R10), and which it matched at `matched_at`.
+    Ended end_receive(const Current& current, std::uint32_t handle, const Op& receive, const Moment& matched_at) {
         const ArrivedMessage<Cookie, Moment>& message = matching_[handle];
-        tables_.observer.received(current.number(), message.receive.op_index, message.arrived_at, message.arrived_at,
+        tables_.observer.received(current.number(), receive.op_index, message.arrived_at, message.arrived_at,
                                   message.processed_at);
-        const Ended ended{.op_index = message.receive.op_index,
-                          .cookie = message.receive.cookie,
-                          .has_successors = message.receive.end_has_successors,
-                          .at = latest(message.matched_at, message.processed_at)};
+        const Ended ended{.cookie = receive.cookie,
+                          .op_index = receive.op_index,
+                          .has_successors = receive.end_has_successors,
+                          .at = latest(matched_at, message.processed_at)};
         matching_.remove(handle);
         return ended;
     }

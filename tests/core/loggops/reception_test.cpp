@@ -61,9 +61,8 @@ TEST(Reception, AnUnexpectedMessageIsReceivedOnArrivalAndItsReceiveEndsWhenItIsP
     ASSERT_TRUE(parts.matching.post(parts.rank.state().match, {.op_index = 9}, goal::any, goal::any, handle));
     EXPECT_TRUE(parts.matching[handle].processed);
     EXPECT_EQ(parts.matching[handle].processed_at, 1050);
-    parts.matching[handle].matched_at = 2000;
-    parts.matching[handle].receive = {.op_index = 9};
-    parts.ended = parts.reception.end_receive(parts.rank, handle);
+    EXPECT_TRUE(parts.matching.is_received(handle));
+    parts.ended = parts.reception.end_receive(parts.rank, handle, {.op_index = 9}, 2000);
     EXPECT_EQ(parts.ended.op_index, 9U);
     EXPECT_EQ(parts.ended.at, 2000) << "R10: the later of both times";
 }
