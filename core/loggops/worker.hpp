@@ -78,7 +78,9 @@ class RankWorker {
     /// Whether the rank has queues outside of its state. Branches on what cannot be predicted, such as whether one
     /// request is pending, cost more than they save.
     [[nodiscard, gnu::always_inline]] bool has_queues(const State& rank) const {
-        return rank.requests.in_queues() | parts().matching.has_overflow(rank.match);
+        const bool several_requests = rank.requests.in_queues();
+        const bool long_lists = parts().matching.has_overflow(rank.match);
+        return several_requests | long_lists;
     }
     [[gnu::always_inline]] void prefetch_for_event(const State& rank, std::uint32_t source,
                                                    const Payload& message) const {
