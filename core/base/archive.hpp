@@ -13,7 +13,7 @@ namespace idlewave {
 
 /// An archive that writes values into bytes, one after the other. A type that a checkpoint holds has one function
 /// template `serialise(archive)` for writing and reading; the function passes each member to the archive, which is a
-/// Serialiser or a Deserialiser.
+/// Serialiser or a Deserialiser. Of an empty type nothing is written: its one byte may be that of another member.
 class Serialiser {
   public:
     static constexpr bool is_loading = false;
@@ -23,9 +23,11 @@ class Serialiser {
     template <class T>
     void operator()(const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
-        const std::size_t end = bytes_.size();
-        bytes_.resize(end + sizeof value);
-        std::memcpy(bytes_.data() + end, &value, sizeof value);
+        if constexpr (!std::is_empty_v<T>) {
+            const std::size_t end = bytes_.size();
+            bytes_.resize(end + sizeof value);
+            std::memcpy(bytes_.data() + end, &value, sizeof value);
+        }
     }
 
   private:
@@ -42,7 +44,9 @@ class Deserialiser {
     template <class T>
     void operator()(T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
-        std::memcpy(static_cast<void*>(&value), take(sizeof value), sizeof value);
+        if constexpr (!std::is_empty_v<T>) {
+            std::memcpy(static_cast<void*>(&value), take(sizeof value), sizeof value);
+        }
     }
     template <class T>
     T next() {

@@ -49,13 +49,14 @@ class Slab {
     T& operator[](std::uint32_t number) { return pieces_[number / piece][number % piece]; }
     const T& operator[](std::uint32_t number) const { return pieces_[number / piece][number % piece]; }
 
-    /// Brings a value into the cache. For 0 it brings nothing of use, without a branch, which could not be predicted.
+    /// Brings a value into the cache. 0 is allowed, and brings nothing of use: a branch on it could not be predicted.
     /// (Always inline: a compiler may drop the call of a function without effect.)
     [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
-        const char* value = reinterpret_cast<const char*>(&(*this)[number]);
-        __builtin_prefetch(value, 1);
+        const std::uintptr_t value =
+            reinterpret_cast<std::uintptr_t>(pieces_[number / piece]) + std::uintptr_t{number % piece} * sizeof(T);
+        __builtin_prefetch(reinterpret_cast<const void*>(value), 1);
         if constexpr (sizeof(T) > alignof(T)) {
-            __builtin_prefetch(value + sizeof(T) - 1, 1);
+            __builtin_prefetch(reinterpret_cast<const void*>(value + sizeof(T) - 1), 1);
         }
     }
 
@@ -84,18 +85,20 @@ class Slab {
     void grow() {
         constexpr std::size_t few = 4;
         constexpr std::size_t many = 32;
-        pieces_.resize(unused_.size() / piece);
-        const std::size_t more = pieces_.size() < few ? 1 : many;
+        const std::size_t pieces = unused_.size() / piece;
+        const std::size_t more = pieces < few ? 1 : many;
         memory_.push_back(huge_memory(more * piece * sizeof(T), Pages::huge, Content::undefined));
+        pieces_.reserve(pieces + more);
+        unused_.resize((pieces + more) * piece);
         T* values = reinterpret_cast<T*>(memory_.back().get());
+        pieces_.resize(pieces);  // without the slab itself
         for (std::size_t i = 0; i < more; ++i, values += piece) {
             pieces_.push_back(values);
         }
-        unused_.resize(pieces_.size() * piece);
     }
 
     std::vector<HugeMemory> memory_;
-    std::vector<T*> pieces_{nullptr};    ///< `prefetch` reads the first even if there is none
+    std::vector<T*> pieces_{reinterpret_cast<T*>(this)};  ///< the slab itself until it has one, for `prefetch` of 0
     std::vector<std::uint32_t> unused_;  ///< room for all numbers; the first `unused_count_` are those removed
     std::size_t unused_count_ = 0;
     std::uint32_t made_ = 1;  ///< the numbers below it were ever in use

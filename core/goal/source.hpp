@@ -45,10 +45,10 @@ struct ExchangeSend<NoCookie> {
 /// gets it back with every notice of the op.
 template <class Cookie, class Moment = Time>
 struct ReadyOp {
-    // Op index and cookie lie apart: side by side, a compiler reads both at once, although they have just been written
-    // one by one, and the read stalls on store forwarding.
     [[no_unique_address]] Op op = {};
     OpIndex op_index = 0;  ///< in the padding of `op`
+    // It stands between op index and cookie. Side by side, these would be read by one load, which stalls on store
+    // forwarding: they were just written one by one.
     Moment at = {};
     [[no_unique_address]] Cookie cookie = {};
     [[no_unique_address]] ExchangeSend<Cookie> exchange = {};

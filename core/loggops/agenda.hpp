@@ -19,11 +19,12 @@ class PendingRequests {
     [[nodiscard]] bool none() const { return word_ == 0; }
     /// Whether there are so many that serialising the rank takes longer than simulating it.
     [[nodiscard]] bool many() const { return (word_ & kind) == many_queued; }
+    /// Whether there are several, which are in blocks of queues.
+    [[nodiscard]] bool several() const { return (word_ & kind) != 0; }
     /// The only request, or 0.
-    [[nodiscard]] std::uint32_t only() const { return (word_ & kind) == 0 ? word_ : 0; }
-    [[nodiscard]] bool in_queues() const { return (word_ & kind) != 0; }
+    [[nodiscard]] std::uint32_t only() const { return several() ? 0 : word_; }
     /// The first block of queues, or 0.
-    [[nodiscard]] std::uint32_t queues() const { return (word_ & kind) == 0 ? 0 : word_ & ~kind; }
+    [[nodiscard]] std::uint32_t queues() const { return several() ? word_ & ~kind : 0; }
 
     static PendingRequests one(std::uint32_t request) { return PendingRequests(request); }
     static PendingRequests queued(std::uint32_t block, bool many) {
@@ -79,7 +80,7 @@ class Agenda {
 
     /// Brings the ends of a rank's queues into the cache, once `prefetch` has brought where they are.
     [[gnu::always_inline]] void prefetch_requests(PendingRequests pending) const {
-        if (pending.queues() != 0) {
+        if (pending.several()) {
             const Block& block = blocks_[pending.queues()];
             for (std::uint32_t i = 0; i < block.used; ++i) {
                 requests_.prefetch(block.queues[i].last);

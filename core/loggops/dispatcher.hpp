@@ -143,7 +143,7 @@ class Dispatcher {
         auto& slot = parts().current.state().match.slot;
         slot.state = ReceiveSlot<Cookie>::State::empty;
         const Moment end = parts().current.free_times()[Layout::cpu(0)];
-        const Ended ended{.cookie = slot.cookie, .op_index = slot.op_index, .at = end};
+        const Ended ended{.op_index = slot.op_index, .cookie = slot.cookie, .at = end};
         start_successors_out_of_line(parts().dependencies.ended(parts().current, ended, parts().next[0]), until,
                                      context);
     }
@@ -176,6 +176,14 @@ class Dispatcher {
 
     // ---- what no later arrival changes
 
+    /// When a message that arrives at `arrival` is received, if the rank does nothing else before, by its first CPU and
+    /// NIC.
+    [[nodiscard, gnu::always_inline]] Time begin_of_reception(Time arrival) const {
+        const Moment* const free_times = parts().current.free_times();
+        return std::max(
+            {arrival, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])});
+    }
+
     /// Whether an op or a request that can start at `start` does start then, whatever arrives at `until` or later. A
     /// message that arrives then is received only once the CPU and the NIC's receive side are free. What starts before,
     /// or at that time and was ready before the message, precedes it (R14, R15). Which receive matches the message does
@@ -183,10 +191,8 @@ class Dispatcher {
     /// such message, and only the order among messages and that among receives counts (R9). So a rank that waits for
     /// its NIC does at once what it does before it can receive anything.
     [[nodiscard, gnu::always_inline]] bool is_decided(Time start, Time ready, Time until) const {
-        // Without branches between the comparisons: they depend on times, which cannot be predicted.
-        const Moment* const free_times = parts().current.free_times();
-        const Time reception = std::max(
-            until, std::max(time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])));
+        // `|` and `&` compute all comparisons: branches on times cannot be predicted.
+        const Time reception = begin_of_reception(until);
         const bool ahead = (start < reception) | ((start == reception) & (ready < until));
         return (start < until) | (looks_ahead_ & ahead);
     }
@@ -205,7 +211,7 @@ class Dispatcher {
             if (ended.has_successors && time_of(ended.at) >= until &&
                 same(ended.at, parts().current.free_times()[Layout::cpu(0)])) {
                 parts().current.state().match.slot.set_pending_end(
-                    {.cookie = ended.cookie, .op_index = ended.op_index});
+                    {.op_index = ended.op_index, .cookie = ended.cookie});
                 return false;
             }
         }
@@ -218,9 +224,7 @@ class Dispatcher {
         if (!looks_ahead_) {
             return false;
         }
-        const Moment* const free_times = parts().current.free_times();
-        const Time begin = std::max(
-            {event.time, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])});
+        const Time begin = begin_of_reception(event.time);
         return begin < next.at || (begin == next.at && event.time < next.ready);
     }
 

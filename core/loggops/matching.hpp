@@ -54,7 +54,7 @@ struct ReceiveSlot {
     [[nodiscard]] bool end_pending() const { return state == State::end_pending; }
     [[nodiscard]] StartedOp<Cookie> op() const {
         return {
-            .cookie = cookie, .op_index = op_index, .cpu = cpu, .nic = nic, .end_has_successors = end_has_successors};
+            .op_index = op_index, .cookie = cookie, .cpu = cpu, .nic = nic, .end_has_successors = end_has_successors};
     }
 
     /// Whether a message from `from` with `with_tag` matches the receive.
@@ -88,7 +88,7 @@ struct ReceiveSlot {
 class QueueLocation {
   public:
     [[nodiscard]] bool none() const { return word_ == 0; }
-    [[nodiscard]] bool in_overflow() const { return word_ - 1 < few - 1; }  // one comparison: neither 0 nor few
+    [[nodiscard]] bool in_overflow() const { return word_ - 1 < few - 1; }  // 0 becomes the largest number
     [[nodiscard]] std::uint32_t overflow() const { return word_; }
     /// The handle of the first of one or two unexpected messages, or 0.
     [[nodiscard]] std::uint32_t first_unexpected() const { return (word_ & few) != 0 ? word_ - few : 0; }
@@ -206,7 +206,7 @@ class Matching {
     [[nodiscard]] Arrived& operator[](std::uint32_t handle) { return messages_[handle]; }
     [[nodiscard]] const Arrived& operator[](std::uint32_t handle) const { return messages_[handle]; }
     void remove(std::uint32_t handle) { messages_.remove(handle); }
-    /// Whether it is a whole message, and the CPU and NIC are done with it.
+    /// Whether the message is eager, and the CPU and NIC are done with it: a receive that matches it ends.
     [[nodiscard]] bool is_received(std::uint32_t handle) const {
         return messages_[handle].processed && messages_[handle].kind == MessageKind::data;
     }

@@ -71,7 +71,7 @@ class OpExecution {
     /// What became of a receive that was posted.
     struct Post {
         bool matched = false;    ///< it found a message
-        bool has_ended = false;  ///< … which was processed already; the end is to be reported
+        bool has_ended = false;  ///< … which was received already (Matching::is_received); the end is to be reported
         Ended ended;
     };
 
@@ -105,10 +105,10 @@ class OpExecution {
     [[nodiscard, gnu::always_inline]] static StartedOp<Cookie> started_op(const Ready& ready) {
         if constexpr (S::single_cpu_and_nic) {
             return {
-                .cookie = ready.cookie, .op_index = ready.op_index, .end_has_successors = ready.op.end_has_successors};
+                .op_index = ready.op_index, .cookie = ready.cookie, .end_has_successors = ready.op.end_has_successors};
         } else {
-            return {.cookie = ready.cookie,
-                    .op_index = ready.op_index,
+            return {.op_index = ready.op_index,
+                    .cookie = ready.cookie,
                     .cpu = ready.op.cpu,
                     .nic = ready.op.nic,
                     .end_has_successors = ready.op.end_has_successors};
@@ -130,8 +130,8 @@ class OpExecution {
     /// An op ends.
     void end(const Ended& ended) { parts_.dependencies.ended(parts_.current, ended); }
     [[nodiscard, gnu::always_inline]] static Ended ended_at(const Ready& ready, const Moment& end) {
-        return {.cookie = ready.cookie,
-                .op_index = ready.op_index,
+        return {.op_index = ready.op_index,
+                .cookie = ready.cookie,
                 .has_successors = ready.op.end_has_successors,
                 .at = end};
     }
@@ -143,19 +143,6 @@ class OpExecution {
         return parts_.matching[handle].matched ? parts_.matching[handle].receive.op_index : goal::unknown_op_index;
     }
 
-    /// A receive that starts matches a message that has not been received yet, or a request to send.
-    [[gnu::noinline]] void store_match(
-        std::uint32_t handle, StartedOp<Cookie> receive,
-        Moment now) {  // NOLINT(performance-unnecessary-value-param): a copy is in registers
-        auto& message = parts_.matching[handle];
-        message.receive = receive;
-        message.matched = true;
-        message.matched_at = now;
-        if (message.processed) {
-            answer_request_to_send(handle);
-        }
-    }
-
     /// The CPU and NIC are done with the message.
     void message_processed(std::uint32_t handle, const Moment& time) {
         auto& message = parts_.matching[handle];
@@ -164,15 +151,28 @@ class OpExecution {
         if (!message.matched) {
             return;
         }
-        if (message.kind == MessageKind::request_to_send) {
-            answer_request_to_send(handle);
-        } else {
+        if (parts_.matching.is_received(handle)) {
             end(parts_.reception().end_receive(parts_.current, handle, message.receive, message.matched_at));
+        } else {
+            answer_request_to_send(handle);
         }
     }
 
   private:
-    /// The request to send is matched and processed.
+    /// A receive that is posted matched a message at `matched_at`: that is stored in the message until it is received.
+    /// A request to send that is processed is answered.
+    [[gnu::noinline]] void store_match(std::uint32_t handle, StartedOp<Cookie> receive,
+                                       Moment matched_at) {  // NOLINT(performance-unnecessary-value-param)
+        auto& message = parts_.matching[handle];
+        message.receive = receive;
+        message.matched = true;
+        message.matched_at = matched_at;
+        if (message.processed) {
+            answer_request_to_send(handle);
+        }
+    }
+
+    /// A request to send is matched and processed.
     void answer_request_to_send(std::uint32_t handle) {
         const auto& message = parts_.matching[handle];
         parts_.rendezvous.request_clear_to_send(parts_.current, handle,

@@ -84,13 +84,14 @@ class Reception {
         return processed;
     }
 
-    /// The receive of an unexpected message, which is processed (R10), and which it matched at `matched_at`.
+    /// `receive` matched an unexpected message at `matched_at`, and the message is received: the receive ends (R10).
+    /// Removes the message.
     Ended end_receive(const Current& current, std::uint32_t handle, const Op& receive, const Moment& matched_at) {
         const ArrivedMessage<Cookie, Moment>& message = matching_[handle];
         tables_.observer.received(current.number(), receive.op_index, message.arrived_at, message.arrived_at,
                                   message.processed_at);
-        const Ended ended{.cookie = receive.cookie,
-                          .op_index = receive.op_index,
+        const Ended ended{.op_index = receive.op_index,
+                          .cookie = receive.cookie,
                           .has_successors = receive.end_has_successors,
                           .at = latest(matched_at, message.processed_at)};
         matching_.remove(handle);

@@ -154,8 +154,8 @@ class Rendezvous {
                            .receiver_handle = send.receiver_handle,
                            .kind = MessageKind::rendezvous_data};
         const Moment end = transmission_.send_protocol(current, send.op, send.peer, data, now, context);
-        const Ended ended{.cookie = send.op.cookie,
-                          .op_index = send.op.op_index,
+        const Ended ended{.op_index = send.op.op_index,
+                          .cookie = send.op.cookie,
                           .has_successors = send.op.end_has_successors,
                           .at = end};
         remove(sends_, tables_.open[current.number()].send, request.handle);
@@ -175,8 +175,8 @@ class Rendezvous {
         const OpenReceive<Cookie, Moment>& receive = receives_[handle];
         tables_.observer.received(current.number(), receive.op.op_index, receive.requested_at, receive.data_arrived_at,
                                   time);
-        const Ended ended{.cookie = receive.op.cookie,
-                          .op_index = receive.op.op_index,
+        const Ended ended{.op_index = receive.op.op_index,
+                          .cookie = receive.op.cookie,
                           .has_successors = receive.op.end_has_successors,
                           .at = latest(receive.data_arrived_at, time)};
         remove(receives_, tables_.open[current.number()].receive, handle);

@@ -75,33 +75,30 @@ class RankWorker {
         parts().agenda.prefetch(rank.requests);
         parts().matching.prefetch(rank.match);
     }
-    /// Whether the rank has queues outside of its state. Branches on what cannot be predicted, such as whether one
-    /// request is pending, cost more than they save.
-    [[nodiscard, gnu::always_inline]] bool has_queues(const State& rank) const {
-        const bool several_requests = rank.requests.in_queues();
-        const bool long_lists = parts().matching.has_overflow(rank.match);
-        return several_requests | long_lists;
-    }
-    [[gnu::always_inline]] void prefetch_for_event(const State& rank, std::uint32_t source,
-                                                   const Payload& message) const {
+    [[gnu::always_inline]] void prefetch_for(const State& rank, const pdes::Upcoming<Payload>& next) const {
+        if (!has_queues(rank)) {
+            return;
+        }
         parts().agenda.prefetch_requests(rank.requests);
-        parts().matching.prefetch_posted(rank.match, source, message.tag);
+        if (next.is_timer) {
+            parts().matching.prefetch_unexpected(rank.match);
+        } else {
+            parts().matching.prefetch_posted(rank.match, next.source, next.payload->tag);
+        }
     }
-    [[gnu::always_inline]] void prefetch_for_timer(const State& rank) const {
-        parts().agenda.prefetch_requests(rank.requests);
-        parts().matching.prefetch_unexpected(rank.match);
-    }
-    [[gnu::always_inline]] void prefetch_further(const State& rank, std::uint32_t r) const {
+    [[gnu::always_inline]] void prefetch_further(const State& rank, std::uint32_t r,
+                                                 const pdes::Upcoming<Payload>& next) const {
         if constexpr (requires { parts().tables.source.prefetch_further(r, rank.source); }) {
             parts().tables.source.prefetch_further(r, rank.source);
         }
-    }
-    [[gnu::always_inline]] void prefetch_further_for_event(const State& rank, std::uint32_t source,
-                                                           const Payload& message) const {
-        parts().matching.prefetch_match(rank.match, source, message.tag);
-    }
-    [[gnu::always_inline]] void prefetch_further_for_timer(const State& rank) const {
-        parts().matching.prefetch_unexpected_message(rank.match);
+        if (!has_queues(rank)) {
+            return;
+        }
+        if (next.is_timer) {
+            parts().matching.prefetch_unexpected_message(rank.match);
+        } else {
+            parts().matching.prefetch_match(rank.match, next.source, next.payload->tag);
+        }
     }
 
     // ---- serialised ranks, for rollback, migration and checkpoints
@@ -184,6 +181,14 @@ class RankWorker {
     }
 
   private:
+    /// Whether the rank has several pending requests or an overflow. This branch can be predicted; whether a rank has
+    /// one request cannot, and to fetch it in vain costs less than such a branch.
+    [[nodiscard, gnu::always_inline]] bool has_queues(const State& rank) const {
+        const bool several_requests = rank.requests.several();
+        const bool has_overflow = parts().matching.has_overflow(rank.match);
+        return several_requests | has_overflow;
+    }
+
     // ---- one rank at a time
 
     [[gnu::always_inline]] void enter(State& rank, std::uint32_t number) {

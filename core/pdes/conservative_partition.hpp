@@ -169,8 +169,8 @@ class ConservativePartition {
   private:
     using Context = ConservativeContext<M>;
 
-    /// LPs of a process. What fewer need stays in the cache, and prefetches take longer than they save.
-    static constexpr std::uint32_t fewest_to_prefetch = 128;
+    /// What fewer LPs of a run need stays in the cache; to fetch it ahead takes longer than it saves.
+    static constexpr std::uint32_t fewest_lps_to_fetch = 128;
 
     [[nodiscard]] Context context_until(Time window_end) {
         return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
@@ -194,7 +194,7 @@ class ConservativePartition {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
         const bool counts_communication = statistics_.communication.counts();
-        const bool prefetches = memory_.layout().slots() >= fewest_to_prefetch;
+        const bool fetches = memory_.placement().lps() >= fewest_lps_to_fetch;
         // Captures are copies, which stay in registers.
         const auto number_of = [this, round_robin, first_slot](std::uint32_t index) {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
@@ -210,26 +210,11 @@ class ConservativePartition {
         const auto fetch_state = [this, block, number_of](const QueuedEvent& event) {
             worker_.prefetch_state(block[event.lp].state, number_of(event.lp));
         };
-        const auto fetch_queues = [this, block](const QueuedEvent& event) {
-            const State& state = block[event.lp].state;
-            if (worker_.has_queues(state)) {
-                if (event.source == QueuedEvent::timer) {
-                    worker_.prefetch_for_timer(state);
-                } else {
-                    worker_.prefetch_for_event(state, event.source, delivery_.payload_of(event));
-                }
-            }
+        const auto fetch_for = [this, block](const QueuedEvent& event) {
+            worker_.prefetch_for(block[event.lp].state, delivery_.upcoming(event));
         };
         const auto fetch_further = [this, block, number_of](const QueuedEvent& event) {
-            const State& state = block[event.lp].state;
-            worker_.prefetch_further(state, number_of(event.lp));
-            if (worker_.has_queues(state)) {
-                if (event.source == QueuedEvent::timer) {
-                    worker_.prefetch_further_for_timer(state);
-                } else {
-                    worker_.prefetch_further_for_event(state, event.source, delivery_.payload_of(event));
-                }
-            }
+            worker_.prefetch_further(block[event.lp].state, number_of(event.lp), delivery_.upcoming(event));
         };
         const auto execute_lp = [this, block, number_of, first_slot, begins, counts_communication,
                                  &context](std::span<const QueuedEvent> events) __attribute__((always_inline)) {
@@ -240,7 +225,7 @@ class ConservativePartition {
             }
             execute(context, first_slot + index, events, begins);
         };
-        each_lp_of_block(block_.events(), prefetches, execute_lp, fetch_lp, fetch_state, fetch_queues, fetch_further);
+        each_lp_of_block(block_.events(), fetches, execute_lp, fetch_lp, fetch_state, fetch_for, fetch_further);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.
@@ -255,7 +240,7 @@ class ConservativePartition {
                 next = worker_.run_one(lp.state, delivery_.deliver(event, begins), until, context);
                 delivery_.release(event);
             } else {
-                Delivery<M>::end_timer(lp, until, memory_.grid());
+                lp.clear_timer_before(memory_.grid().cell_of(until));  // a timer alone needs no list of events
                 next = worker_.run(lp.state, {}, until, context);
             }
         } else {

@@ -32,21 +32,17 @@ class Delivery {
         return {time, event.source, event.sequence, &model_.payload(event.code)};
     }
 
-    [[nodiscard, gnu::always_inline]] const Payload& payload_of(const QueuedEvent& event) const {
-        return event.code == QueuedEvent::pooled ? payloads_[event.payload_slot].payload : model_.payload(event.code);
+    /// What the LP of a queued event will be executed for.
+    [[nodiscard, gnu::always_inline]] Upcoming<Payload> upcoming(const QueuedEvent& event) const {
+        return {
+            event.source == QueuedEvent::timer, event.source,
+            event.code == QueuedEvent::pooled ? &payloads_[event.payload_slot].payload : &model_.payload(event.code)};
     }
 
     /// Frees the payload of an event that no LP will receive again.
     [[gnu::always_inline]] void release(const QueuedEvent& event) {
         if (event.code == QueuedEvent::pooled) [[unlikely]] {
             payloads_.remove(event.payload_slot);
-        }
-    }
-
-    /// A timer has fired: its LP is executed up to `until`.
-    static void end_timer(Lp<typename M::State>& lp, Time until, const Grid& grid) {
-        if (lp.timer != Lp<typename M::State>::no_timer && grid.begin_of(lp.timer) < until) {
-            lp.timer = Lp<typename M::State>::no_timer;
         }
     }
 
@@ -58,7 +54,7 @@ class Delivery {
             if (event.source != QueuedEvent::timer) {
                 events_.push_back(deliver(event, begins));
             } else {
-                end_timer(lp, until, grid);
+                lp.clear_timer_before(grid.cell_of(until));
             }
         }
         // Events mostly come in order: cell by cell, and within a window from one sender after the other.

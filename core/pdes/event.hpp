@@ -23,6 +23,14 @@ struct Event {
     }
 };
 
+/// What an LP will be executed for: an event, or a timer, which has neither a source nor a payload.
+template <class Payload>
+struct Upcoming {
+    bool is_timer = false;
+    std::uint32_t source = 0;
+    const Payload* payload = nullptr;
+};
+
 /// An event in a bucket of the calendar queue, in 16 bytes: all events of a bucket lie in one cell of time and go to
 /// LPs of one block.
 struct QueuedEvent {

@@ -117,13 +117,8 @@ class HandlerModel : public HandlerModelEmits<M> {
 
         void prefetch_lp(std::uint32_t /*lp*/) const {}
         void prefetch_state(const State& /*state*/, std::uint32_t /*lp*/) const {}
-        static bool has_queues(const State& /*state*/) { return false; }
-        void prefetch_for_event(const State& /*state*/, std::uint32_t /*source*/, const Payload& /*payload*/) const {}
-        void prefetch_for_timer(const State& /*state*/) const {}
-        void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/) const {}
-        void prefetch_further_for_event(const State& /*state*/, std::uint32_t /*source*/,
-                                        const Payload& /*payload*/) const {}
-        void prefetch_further_for_timer(const State& /*state*/) const {}
+        void prefetch_for(const State& /*state*/, const Upcoming<Payload>& /*next*/) const {}
+        void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/, const Upcoming<Payload>& /*next*/) const {}
 
         [[nodiscard]] bool is_conservative(const State& /*state*/, std::uint32_t lp) const
             requires has_conservative<M>

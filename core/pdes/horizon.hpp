@@ -15,7 +15,8 @@ namespace idlewave::pdes {
 /// How far a partition may execute events, what it knows of GVT, and when all partitions pause.
 ///
 /// With a lookahead, events up to `safe` are certain. Where undo records and rollbacks take longer than waiting saves,
-/// as with ranks that have many requests, a partition executes these only (TimedChoice).
+/// as with ranks that have many requests, a partition executes these only: it compares the times that a committed event
+/// takes (TimedChoice).
 class Horizon {
   public:
     using Clock = TimedChoice<Speculation>::Clock;
@@ -62,10 +63,10 @@ class Horizon {
     }
     void begin_round() { executed_since_ = 0; }
 
-    /// How many events of a partition came to what so far.
+    /// Events of a partition so far.
     struct Progress {
         std::uint64_t committed = 0;
-        std::uint64_t executed = 0;  ///< and not rolled back
+        std::uint64_t not_rolled_back = 0;  ///< executed, committed or not
         std::uint64_t rolled_back = 0;
     };
 
@@ -83,9 +84,9 @@ class Horizon {
             choice_.count(progress.committed, now);  // what was executed may be rolled back later
         }
         if (speculation() == Speculation::ahead) {
-            throttle_.adapt(progress.executed, progress.rolled_back);
+            throttle_.adapt(progress.not_rolled_back, progress.rolled_back);
         } else {
-            throttle_.count_from(progress.executed, progress.rolled_back);
+            throttle_.count_from(progress.not_rolled_back, progress.rolled_back);
         }
     }
 

@@ -20,20 +20,20 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same, and before each LP, if `prefetches`, calls each of `fetches` with an event that lies ahead, each half as
-/// many events ahead as the one before: it needs what that one has brought into the cache. It reads beyond the end, up
-/// to BlockEvents::margin.
-template <class Use, class... Fetches>
-[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, bool prefetches, Use use,
-                                                    Fetches... fetches) {
-    static_assert(sizeof...(Fetches) <= 4);
+/// The same. If `fetches`, it calls each of `steps` before each LP, with an event that lies ahead: the first step with
+/// that which is BlockEvents::margin events ahead, each other one half as far as the one before, whose memory it needs.
+/// It reads beyond the end, up to that margin.
+template <class Use, class... Steps>
+[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, bool fetches, Use use,
+                                                    Steps... steps) {
+    static_assert(sizeof...(Steps) <= 4);
     constexpr std::size_t farthest = BlockEvents::margin;
     const QueuedEvent* event = events.data();
     const QueuedEvent* const end = event + events.size();
     while (event != end) {
-        if (prefetches) {
+        if (fetches) {
             std::size_t ahead = 2 * farthest;
-            (fetches(event[ahead /= 2]), ...);
+            (steps(event[ahead /= 2]), ...);
         }
         const QueuedEvent* const first = event++;
         while (event != end && event->lp == first->lp) {

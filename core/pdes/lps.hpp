@@ -26,6 +26,13 @@ struct Lp {
         }
         return timer == no_timer;
     }
+
+    /// The LP is executed up to the beginning of `cell`: a timer that is set for an earlier cell has gone off.
+    void clear_timer_before(std::int64_t cell) {
+        if (timer < cell) {
+            timer = no_timer;
+        }
+    }
 };
 
 /// The LPs of a thread or process. The thread that uses an LP first makes it, which decides on which NUMA node it lies.

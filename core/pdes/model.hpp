@@ -208,10 +208,9 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 /// - `run_one` is `run` with one event, the most frequent case.
 /// - `step` executes `events`, all of time `now`, and one thing that the LP can do by itself at `now`: for the event
 ///   list of a model without a lookahead.
-/// - `prefetch_lp` brings memory outside of the LP's state, to which its number leads, into the cache; later
-///   `prefetch_state` that to which the state leads; and last `prefetch_further` that to which this leads. If the LP
-///   `has_queues`, `prefetch_for_event` brings what an event needs of them, or `prefetch_for_timer` what an LP without
-///   one needs, and later `prefetch_further_for_event` or `prefetch_further_for_timer` that to which this leads.
+/// - Four steps bring memory into the cache that an LP will need: `prefetch_lp` that to which its number leads,
+///   `prefetch_state` that to which its state leads, `prefetch_for` what the next event or timer needs of that, and
+///   `prefetch_further` what this leads to. Time Warp takes the first two steps only.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.
@@ -228,12 +227,8 @@ concept WindowModel =
         { worker.step(state, events, time, context) } -> std::same_as<Time>;
         worker.prefetch_lp(lp);
         worker.prefetch_state(state, lp);
-        { worker.has_queues(state) } -> std::same_as<bool>;
-        worker.prefetch_for_event(state, events.front().source, *events.front().payload);
-        worker.prefetch_for_timer(state);
-        worker.prefetch_further(state, lp);
-        worker.prefetch_further_for_event(state, events.front().source, *events.front().payload);
-        worker.prefetch_further_for_timer(state);
+        worker.prefetch_for(state, Upcoming<typename M::Payload>{});
+        worker.prefetch_further(state, lp, Upcoming<typename M::Payload>{});
         { worker.executed() } -> std::same_as<std::uint64_t&>;
         { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
         { model.lookahead() } -> std::convertible_to<Time>;

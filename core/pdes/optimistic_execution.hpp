@@ -133,7 +133,8 @@ class OptimisticExecution {
                                           context.enter(first_lp + index, block[index]);
                                           execute_lp(context, events);
                                       };
-        each_lp_of_block(queue().events(), true, execute_next, fetch_lp, fetch_state);
+        constexpr bool fetches = true;  // undo records are not in the cache, however few LPs there are
+        each_lp_of_block(queue().events(), fetches, execute_next, fetch_lp, fetch_state);
     }
 
     /// Executes the events of an LP in a cell, anti-messages among them, unless they have to wait.

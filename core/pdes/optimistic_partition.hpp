@@ -178,9 +178,9 @@ class OptimisticPartition {
 
     void advance_to_gvt() {
         const std::int64_t gvt = horizon_.gvt().cell();
-        execution_.commit_before(gvt);
+        execution_.commit_before(gvt);  // first, as the horizon counts what is committed
         horizon_.advance({.committed = statistics_.counts.committed,
-                          .executed = lps_.worker().executed(),
+                          .not_rolled_back = lps_.worker().executed(),
                           .rolled_back = statistics_.counts.rolled_back},
                          Horizon::Clock::now());
         lps_.queue().advance(gvt);

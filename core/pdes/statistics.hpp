@@ -8,7 +8,7 @@ namespace idlewave::pdes {
 
 /// Counts of a partition, or of all partitions of a run. A model's worker counts the events that it executes.
 struct Statistics {
-    std::uint64_t committed = 0;            ///< events executed and not rolled back
+    std::uint64_t committed = 0;            ///< events executed that cannot be rolled back any more
     std::uint64_t rolled_back = 0;          ///< events executed and rolled back
     std::uint64_t primary_rollbacks = 0;    ///< rollbacks of an LP by a straggler
     std::uint64_t secondary_rollbacks = 0;  ///< rollbacks of an LP by an anti-message

@@ -19,18 +19,18 @@ class TimedChoice {
 
     [[nodiscard]] Way chosen() const { return chosen_; }
 
-    /// So many events were `executed` so far, at `now`; called after each piece of work.
-    void count(std::uint64_t executed, Clock::time_point now) {
+    /// There were so many `events` so far, at `now`; called after each piece of work.
+    void count(std::uint64_t events, Clock::time_point now) {
         if (++pieces_ == 1) {
             began_ = now;
-            executed_ = executed;
+            events_ = events;
             return;
         }
         const Clock::duration taken = now - began_;
-        if (taken < trial || executed <= executed_) {  // of no event there is no time: then it goes on
+        if (taken < trial || events <= events_) {  // without an event it takes no time: the trial goes on
             return;
         }
-        cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(executed - executed_);
+        cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(events - events_);
         choose(taken, now);
         pieces_ = 0;
     }
@@ -62,7 +62,7 @@ class TimedChoice {
     std::array<double, 2> costs_{};  ///< of an event, in ticks of the clock; 0: not tried yet
     Clock::time_point next_trial_;   ///< of what takes longer
     std::uint64_t pieces_ = 0;
-    std::uint64_t executed_ = 0;
+    std::uint64_t events_ = 0;
     Clock::time_point began_;
 };
 

@@ -82,6 +82,23 @@ TEST(Slab, KeepsEveryValueUnderItsNumberUntilItIsRemoved) {
     EXPECT_LT(largest, 1024U) << "numbers are used again before new ones are made";
 }
 
+TEST(Slab, KeepsItsValuesWhereTheyAreWhileItGrows) {
+    Slab<std::uint64_t> slab;
+    slab.prefetch(0);
+    const std::uint32_t first = slab.add();
+    const std::uint64_t* const address = &slab[first];
+    for (std::uint64_t i = 1; i < 40'000; ++i) {
+        const std::uint32_t number = slab.add();
+        ASSERT_EQ(number, first + i);
+        slab[number] = i;
+        slab.prefetch(number);
+    }
+    EXPECT_EQ(&slab[first], address);
+    for (std::uint32_t i = 1; i < 40'000; ++i) {
+        ASSERT_EQ(slab[first + i], i);
+    }
+}
+
 /// Every growth from small memory to whole huge pages, and back.
 TEST(LargeVector, KeepsItsValuesWhereverTheirMemoryComesFrom) {
     constexpr std::uint64_t most = 1'000'000;

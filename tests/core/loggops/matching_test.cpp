@@ -132,6 +132,13 @@ TEST(Matching, ARankWithOneReceiveAndTwoMessagesNeedsNoOverflow) {
     rank.expect_same_queues();
 }
 
+TEST(Matching, AMessageIsReceivedOnceItIsProcessedUnlessItIsARequestToSend) {
+    TestedMatching matching;
+    EXPECT_TRUE(matching.is_received(matching.add({.processed = true})));
+    EXPECT_FALSE(matching.is_received(matching.add({.processed = false})));
+    EXPECT_FALSE(matching.is_received(matching.add({.kind = MessageKind::request_to_send, .processed = true})));
+}
+
 TEST(Matching, ARestoredReceiveIsPostedAlthoughAMessageWaits) {
     TestedMatching matching;
     State state;

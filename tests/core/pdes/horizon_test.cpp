@@ -28,7 +28,7 @@ struct Alone {
         const Gvt::Contribution own{.first_pending = first_pending, .executed = executed, .wants_pause = wants_pause};
         horizon.gvt().begin_round(endpoint, own);
         ASSERT_TRUE(horizon.gvt().poll(endpoint, [&] { return own; }));
-        horizon.advance({.committed = committed, .executed = not_rolled_back}, now);
+        horizon.advance({.committed = committed, .not_rolled_back = not_rolled_back}, now);
     }
     /// The last cell that may be executed.
     [[nodiscard]] std::int64_t limit(std::size_t log_bytes = 0) const {
@@ -63,8 +63,8 @@ TEST(Horizon, WithoutALookaheadNoCellIsSafe) {
     EXPECT_LT(alone.horizon.safe(), 0);
 }
 
-/// Of a thousand rounds of GVT those in which a partition ran ahead, where a round takes so long if it does, and if
-/// not. Ahead it executes three times as many events as are committed.
+/// Runs a thousand rounds of GVT, each of which commits as many events, and returns in how many the partition ran
+/// ahead. A round takes `ahead` or `certain`. Ahead, three times as many events are executed as are committed.
 int rounds_ahead(std::chrono::milliseconds ahead, std::chrono::milliseconds certain) {
     Alone alone;
     int count = 0;
@@ -79,7 +79,7 @@ int rounds_ahead(std::chrono::milliseconds ahead, std::chrono::milliseconds cert
     return count;
 }
 
-TEST(Horizon, RunsAheadOnlyWhereThatTakesLessTimeAndTriesBothNowAndThen) {
+TEST(Horizon, RunsAheadOnlyWhereACommittedEventTakesLessTimeSoAndTriesBothNowAndThen) {
     using std::chrono::milliseconds;
     const int seldom = rounds_ahead(milliseconds(3), milliseconds(2));
     EXPECT_LT(seldom, 100);

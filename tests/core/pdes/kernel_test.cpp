@@ -45,13 +45,9 @@ class Toy {
 
         static void prefetch_lp(std::uint32_t /*lp*/) {}
         static void prefetch_state(const State& /*state*/, std::uint32_t /*lp*/) {}
-        [[nodiscard]] static bool has_queues(const State& /*state*/) { return false; }
-        static void prefetch_for_event(const State& /*state*/, std::uint32_t /*source*/, const Payload& /*payload*/) {}
-        static void prefetch_for_timer(const State& /*state*/) {}
-        static void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/) {}
-        static void prefetch_further_for_event(const State& /*state*/, std::uint32_t /*source*/,
-                                               const Payload& /*payload*/) {}
-        static void prefetch_further_for_timer(const State& /*state*/) {}
+        static void prefetch_for(const State& /*state*/, const pdes::Upcoming<Payload>& /*next*/) {}
+        static void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/,
+                                     const pdes::Upcoming<Payload>& /*next*/) {}
         [[nodiscard]] std::uint64_t& executed() { return executed_; }
 
         template <class Context>

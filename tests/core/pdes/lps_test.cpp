@@ -14,7 +14,9 @@ TEST(Lp, ATimerIsSetUnlessAnEarlierOneIs) {
     EXPECT_TRUE(lp.needs_timer(4));
     EXPECT_FALSE(lp.needs_timer(5));
     EXPECT_EQ(lp.timer, 4U);
-    lp.timer = pdes::Lp<int>::no_timer;
+    lp.clear_timer_before(4);
+    EXPECT_FALSE(lp.needs_timer(5));
+    lp.clear_timer_before(5);
     EXPECT_TRUE(lp.needs_timer(5)) << "the timer has gone off";
 }
 
