@@ -52,11 +52,11 @@ class Slab {
     /// Brings a value into the cache. 0 is allowed, and brings nothing of use: a branch on it could not be predicted.
     /// (Always inline: a compiler may drop the call of a function without effect.)
     [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
-        const std::uintptr_t value =
-            reinterpret_cast<std::uintptr_t>(pieces_[number / piece]) + std::uintptr_t{number % piece} * sizeof(T);
-        __builtin_prefetch(reinterpret_cast<const void*>(value), 1);
+        const char* const value =
+            reinterpret_cast<const char*>(pieces_[number / piece]) + std::size_t{number % piece} * sizeof(T);
+        __builtin_prefetch(value, 1);
         if constexpr (sizeof(T) > alignof(T)) {
-            __builtin_prefetch(reinterpret_cast<const void*>(value + sizeof(T) - 1), 1);
+            __builtin_prefetch(value + sizeof(T) - 1, 1);
         }
     }
 

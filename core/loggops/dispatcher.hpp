@@ -180,8 +180,8 @@ class Dispatcher {
     /// NIC.
     [[nodiscard, gnu::always_inline]] Time begin_of_reception(Time arrival) const {
         const Moment* const free_times = parts().current.free_times();
-        return std::max(
-            {arrival, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)])});
+        // std::max of a list takes branches, which cannot be predicted.
+        return latest(arrival, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)]));
     }
 
     /// Whether an op or a request that can start at `start` does start then, whatever arrives at `until` or later. A

@@ -200,20 +200,21 @@ class ConservativePartition {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
         };
         Lp<State>* const block = &memory_.lps()[first_slot];
-        const auto fetch_lp = [this, block, number_of](const QueuedEvent& event) {
+        // Always inline: a compiler drops the call of a function that only prefetches.
+        const auto fetch_lp = [this, block, number_of](const QueuedEvent& event) __attribute__((always_inline)) {
             fetch(block[event.lp]);
             worker_.prefetch_lp(number_of(event.lp));
             if (event.code == QueuedEvent::pooled) {
                 payloads_.prefetch(event.payload_slot);
             }
         };
-        const auto fetch_state = [this, block, number_of](const QueuedEvent& event) {
+        const auto fetch_state = [this, block, number_of](const QueuedEvent& event) __attribute__((always_inline)) {
             worker_.prefetch_state(block[event.lp].state, number_of(event.lp));
         };
-        const auto fetch_for = [this, block](const QueuedEvent& event) {
+        const auto fetch_for = [this, block](const QueuedEvent& event) __attribute__((always_inline)) {
             worker_.prefetch_for(block[event.lp].state, delivery_.upcoming(event));
         };
-        const auto fetch_further = [this, block, number_of](const QueuedEvent& event) {
+        const auto fetch_further = [this, block, number_of](const QueuedEvent& event) __attribute__((always_inline)) {
             worker_.prefetch_further(block[event.lp].state, number_of(event.lp), delivery_.upcoming(event));
         };
         const auto execute_lp = [this, block, number_of, first_slot, begins, counts_communication,
