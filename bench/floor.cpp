@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "base/huge_memory.hpp"
-#include "dissemination.hpp"
+#include "floors.hpp"
 
 namespace {
 
-using dissemination::block_size;
-using dissemination::g;
-using dissemination::L;
-using dissemination::o;
+using floors::block_size;
+using floors::g;
+using floors::L;
+using floors::o;
 
 struct Rank {
     std::int64_t cpu;
@@ -65,7 +65,7 @@ class Floor {
 
   private:
     void handle(const std::vector<Message>& bucket) {
-        dissemination::count<Message>(bucket, begins_);
+        floors::count<Message>(bucket, begins_);
         sorted_.resize(bucket.size());
         for (const Message& message : bucket) {
             sorted_[begins_[message.destination % block_size]++] = message;
@@ -98,8 +98,8 @@ class Floor {
     std::uint32_t size_;
     std::uint32_t rounds_;
     idlewave::HugeArray<Rank> rank_;
-    dissemination::Buckets<Message, 4> buckets_;
-    dissemination::Begins begins_{};
+    floors::Buckets<Message, 4> buckets_;
+    floors::Begins begins_{};
     std::vector<Message> sorted_;
 };
 
@@ -118,5 +118,5 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "usage: floor RANKS RUNS, from 2 to 2^30 ranks\n");
         return 2;
     }
-    dissemination::several(static_cast<std::size_t>(runs), [=] { return run(static_cast<std::uint32_t>(ranks)); });
+    floors::several(static_cast<std::size_t>(runs), [=] { return run(static_cast<std::uint32_t>(ranks)); });
 }

@@ -17,16 +17,16 @@
 #include <vector>
 
 #include "base/huge_memory.hpp"
-#include "dissemination.hpp"
+#include "floors.hpp"
 #include "machine/noise_trace.hpp"
 
 namespace {
 
-using dissemination::block_size;
-using dissemination::g;
-using dissemination::L;
-using dissemination::o;
-using dissemination::window;
+using floors::block_size;
+using floors::g;
+using floors::L;
+using floors::o;
+using floors::window;
 using idlewave::machine::Detour;
 using idlewave::machine::NoiseTrace;
 
@@ -136,7 +136,7 @@ class NoiseFloor {
     void sort(const std::vector<Message>& bucket) {
         sorted_.resize(bucket.size() + prefetched);
         if (bucket.size() >= fewest_to_count) {
-            dissemination::count<Message>(bucket, begins_);
+            floors::count<Message>(bucket, begins_);
             for (const Message& message : bucket) {
                 sorted_[begins_[message.destination % block_size]++] = message;
             }
@@ -234,8 +234,8 @@ class NoiseFloor {
     std::int64_t period_;
     std::int64_t window_end_ = window;
     idlewave::HugeArray<Rank> rank_;
-    dissemination::Buckets<Message, windows_ahead> buckets_;
-    dissemination::Begins begins_{};
+    floors::Buckets<Message, windows_ahead> buckets_;
+    floors::Begins begins_{};
     std::vector<Message> sorted_;
 };
 
@@ -269,7 +269,7 @@ int main(int count, char** arguments) {
         return 2;
     }
     const NoiseTrace trace(detours, period * 1'000'000'000'000, idlewave::machine::Phase::random);
-    dissemination::several(static_cast<std::size_t>(runs), [&] {
+    floors::several(static_cast<std::size_t>(runs), [&] {
         NoiseFloor floor(static_cast<std::uint32_t>(ranks), detours, trace);
         const std::string messages = "\"messages\": " + std::to_string(floor.run());
         return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());

@@ -19,7 +19,7 @@
 
 #include "base/inline_vector.hpp"
 #include "base/large_vector.hpp"
-#include "dissemination.hpp"
+#include "floors.hpp"
 #include "goal/graph.hpp"
 #include "goal/rank_schedule.hpp"
 #include "goal/schedule_file.hpp"
@@ -27,10 +27,10 @@
 
 namespace {
 
-using dissemination::g;
-using dissemination::L;
-using dissemination::o;
-using dissemination::window;
+using floors::g;
+using floors::L;
+using floors::o;
+using floors::window;
 using idlewave::goal::Edge;
 using idlewave::goal::OpKind;
 using schedule_loop::none;
@@ -68,7 +68,7 @@ struct Event {
     std::uint32_t sequence;  ///< none: no message
 };
 
-using Events = dissemination::Buckets<Event, windows_ahead>;
+using Events = floors::Buckets<Event, windows_ahead>;
 
 enum class Kind : std::uint8_t { reception, send, post, calc };  // in the order of R15
 
@@ -447,7 +447,7 @@ int main(int count, char** arguments) {
     }
     try {
         ScheduleLoop floor(idlewave::goal::read_schedule(arguments[1]));
-        dissemination::several(static_cast<std::size_t>(runs), [&] {
+        floors::several(static_cast<std::size_t>(runs), [&] {
             const std::string messages = "\"messages\": " + std::to_string(floor.run());
             return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
         });

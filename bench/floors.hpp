@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace dissemination {
+namespace floors {
 
 constexpr std::int64_t L = 2'500'000;
 constexpr std::int64_t o = 1'500'000;
@@ -109,4 +109,4 @@ void several(std::size_t least, Run run) {
     std::printf("]}\n");
 }
 
-}  // namespace dissemination
+}  // namespace floors
