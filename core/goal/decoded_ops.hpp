@@ -20,6 +20,7 @@ struct alignas(64) DecodedOp {
     const std::uint64_t* words = nullptr;  ///< of the block
     OpIndex op_index = 0;
     std::uint32_t requirements = 0;
+    OpIndex next_root = RankBlock::no_op;  ///< of a root
     Op op;
     bool is_short_calc = false;
     bool is_exchange = false;                         ///< RankBlock::is_exchange
@@ -72,7 +73,9 @@ class DecodedOps {
         decoded.is_short_calc = block.is_short_calc(op_index);
         decoded.is_exchange = block.is_exchange(op_index);
         collect_links(block, op_index, decoded);
-        decoded.op.start_has_successors = decoded.has_many || decoded.starts > 0;
+        decoded.next_root = block.is_root(op_index) ? block.next_root(op_index) : RankBlock::no_op;
+        decoded.op.start_has_successors =
+            decoded.has_many || decoded.starts > 0 || decoded.next_root != RankBlock::no_op;
         decoded.op.end_has_successors = decoded.has_many || decoded.ends > 0;
     }
 

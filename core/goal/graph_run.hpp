@@ -27,12 +27,14 @@ template <class Moment>
     state.add_ready(decoded.op_index, decoded.is_exchange ? 2 : 1);
 }
 
+/// Many ops may be ready at the beginning. They would all be requests at once if the next root (RankBlock) did not
+/// become known only when the one before it starts.
 template <class Moment>
 void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
     state.begin();
     for (OpIndex op_index = 0; op_index < own.size(); ++op_index) {
-        if (own.is_root(op_index)) {
+        if (own.is_root(op_index) && !own.is_next_root(op_index)) {
             make_ready(own, scratch.ops.of(own, op_index), Moment{}, state, ready.add());
         }
     }
@@ -42,7 +44,17 @@ template <class Moment>
 [[gnu::always_inline]] inline bool Graph::started(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
                                                   const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                   ReadyOps<Cookie, Moment>& ready) const {
-    return release<Edge::start>(block(rank), state, scratch, notice, next, ready);
+    const RankBlock& own = block(rank);
+    const OpIndex next_root =
+        own.is_root(notice.op_index) ? scratch.ops.of(own, notice.op_index).next_root : RankBlock::no_op;
+    if (next_root == RankBlock::no_op) [[likely]] {
+        return release<Edge::start>(own, state, scratch, notice, next, ready);
+    }
+    if (release<Edge::start>(own, state, scratch, notice, next, ready)) {
+        ready.push_back(next);
+    }
+    make_ready(own, scratch.ops.of(own, next_root), Moment{}, state, next);
+    return true;
 }
 
 template <class Moment>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,9 @@ inline RequirementKind requirement_kind(std::uint64_t word) {
 }
 inline std::uint64_t shape(std::uint64_t word) {
     return (word >> payload_shift) & (most_shapes - 1);
+}
+inline std::uint8_t cpu_of_calc(std::uint64_t word) {
+    return static_cast<std::uint8_t>(word >> payload_shift);
 }
 inline bool requires_several(std::uint64_t word) {
     return requirement_kind(word) >= RequirementKind::several;
@@ -132,6 +136,7 @@ class RankBlock {
 
     static constexpr std::uint64_t header_words = 2;
     static constexpr OpIndex group = 4;               ///< number of ops that share an entry of the links' index
+    static constexpr OpIndex furthest_next_root = 8;  ///< in ops
     static constexpr unsigned label_kind_shift = 62;  ///< in the first word, above the number of shapes
 
     static constexpr std::uint64_t largest_value = 0xffffffff;
@@ -208,8 +213,23 @@ class RankBlock {
     /// requires its start and nothing else, and is the only op that requires its start.
     [[nodiscard]] bool is_exchange(OpIndex op_index) const;
 
+    /// Whether an op requires nothing.
     [[nodiscard]] bool is_root(OpIndex op_index) const {
         return op_word::requirement_kind(word(op_index)) == op_word::RequirementKind::none;
+    }
+
+    static constexpr OpIndex no_op = 0xffffffff;
+
+    /// Roots of one kind that need the same CPU and NIC start in their order. Returns the one that starts after a root,
+    /// if it is among the next few ops, or `no_op`. An exchange has none: its start is not reported.
+    [[nodiscard]] OpIndex next_root(OpIndex op_index) const {
+        return is_exchange(op_index) ? no_op
+                                     : near_root(op_index, std::min(size_ - 1 - op_index, furthest_next_root), 1);
+    }
+    /// Whether a root is the next root of another one.
+    [[nodiscard]] bool is_next_root(OpIndex op_index) const {
+        const OpIndex before = near_root(op_index, std::min(op_index, furthest_next_root), OpIndex{0} - 1);
+        return before != no_op && !is_exchange(before);
     }
 
     /// The ops that wait for the start or the end of an op, in the order in which they become ready.
@@ -278,6 +298,24 @@ class RankBlock {
     [[nodiscard]] Shape shape(std::uint64_t index) const {
         return load<Shape>(reinterpret_cast<const std::byte*>(words_ + header_words + 2 * index));
     }
+    /// The nearest of the `most` ops in one direction that is a root like this one, or `no_op`.
+    [[nodiscard]] OpIndex near_root(OpIndex op_index, OpIndex most, OpIndex step) const {
+        for (OpIndex other = op_index + step; most > 0; --most, other += step) {
+            if (is_root(other) && needs(other) == needs(op_index)) {
+                return other;
+            }
+        }
+        return no_op;
+    }
+    /// The kind of an op, and what it needs; a long calc is a calc.
+    struct Needs {
+        op_word::Kind kind;
+        std::uint8_t cpu;
+        std::uint8_t nic;
+
+        bool operator==(const Needs&) const = default;
+    };
+    [[nodiscard]] Needs needs(OpIndex op_index) const;
     [[nodiscard]] bool next_requires(OpIndex op_index, Edge edge) const {
         return op_index + 1 < size() && op_word::requires_previous(word(op_index + 1), edge);
     }
@@ -310,7 +348,7 @@ inline void RankBlock::read(OpIndex op_index, Op& op) const {
         op.peer = 0;
         op.tag = 0;
         op.kind = OpKind::calc;
-        op.cpu = static_cast<std::uint8_t>(w >> op_word::payload_shift);
+        op.cpu = op_word::cpu_of_calc(w);
         op.nic = 0;
     } else {
         const Shape s = shape(op_word::shape(w));
@@ -323,6 +361,16 @@ inline void RankBlock::read(OpIndex op_index, Op& op) const {
         op.nic = message ? s.nic : std::uint8_t{0};
     }
     op.reduction = false;
+}
+
+inline RankBlock::Needs RankBlock::needs(OpIndex op_index) const {
+    const std::uint64_t w = word(op_index);
+    const op_word::Kind kind = op_word::kind(w);
+    if (kind == op_word::Kind::calc) {
+        return {kind, op_word::cpu_of_calc(w), 0};
+    }
+    const Shape s = shape(op_word::shape(w));
+    return {kind == op_word::Kind::long_calc ? op_word::Kind::calc : kind, s.cpu, s.nic};
 }
 
 /// The address of an op's links, which lie behind the links of the ops before it in its group. The op must have some.

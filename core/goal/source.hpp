@@ -70,10 +70,12 @@ struct Notice {
 /// a run is in a `State` for each rank. The simulator reports starts and ends of ops, and the source returns the ops
 /// that become ready by them.
 ///
-/// `begin` appends to `ready` the ops that are ready at the beginning. `started` and `ended` return whether they have
-/// written an op to `next`; they append further ops to `ready`. If they return false, the content of `next` is
-/// undefined. Each thread has a `Scratch`, in which a source may cache results. `single_cpu_and_nic` says that no rank
-/// has more than one CPU and one NIC; `has_exchanges` says that some ReadyOps are exchanges.
+/// `begin` appends to `ready` the ops that are ready at the beginning. Of those that start one after the other in any
+/// case, a source may hand out the first alone, and each other one when the one before it has started, with the time at
+/// which it was ready. `started` and `ended` return whether they have written an op to `next`; they append further ops
+/// to `ready`. If they return false, the content of `next` is undefined. Each thread has a `Scratch`, in which a source
+/// may cache results. `single_cpu_and_nic` says that no rank has more than one CPU and one NIC; `has_exchanges` says
+/// that some ReadyOps are exchanges.
 ///
 /// `stop_position` returns the position of a rank, or nothing if all its ops have become ready. `rank_schedule` returns
 /// the ops of a rank with their requirements; an op's index in it is the op index that the source uses.

@@ -13,7 +13,8 @@ namespace {
 goal::Graph schedule() {
     goal::GraphBuilder builder;
     builder.begin_rank();
-    for (int i = 0; i < 4; ++i) {
+    builder.add({.size = 1, .kind = goal::OpKind::send});
+    for (int i = 0; i < 3; ++i) {
         builder.add({.size = 1, .kind = goal::OpKind::calc});
     }
     builder.require(2, 0, goal::Edge::end);
