@@ -12,18 +12,24 @@
 
 namespace idlewave::goal {
 
-/// An op, with what it waits for and what waits for it, read from the words of a block once, for all ranks whose blocks
-/// share `words`. Only `op.peer`, and `op.size` of a short calc, are those of the rank that was decoded.
+/// What was read of an op from the words of a block once, for all ranks whose blocks share `words`: the op, when it
+/// became ready; and its links, when it made several others ready, or waited for several.
 struct alignas(64) DecodedOp {
     static constexpr std::size_t most_successors = 14;
 
     const std::uint64_t* words = nullptr;  ///< of the block
     OpIndex op_index = 0;
-    std::uint32_t requirements = 0;
+    bool has_op = false;
+    bool has_links = false;
+
+    // The op. Only `op.peer`, and `op.size` of a short calc, are those of the rank that was decoded.
+    bool is_short_calc = false;
+    bool is_exchange = false;              ///< RankBlock::is_exchange
     OpIndex next_root = RankBlock::no_op;  ///< of a root
     Op op;
-    bool is_short_calc = false;
-    bool is_exchange = false;                         ///< RankBlock::is_exchange
+
+    // The links.
+    std::uint32_t requirements = 0;
     bool has_many = false;                            ///< more successors than fit: `successors` is then empty
     std::uint8_t starts = 0;                          ///< successors that wait for the op's start
     std::uint8_t ends = 0;                            ///< … and for its end
@@ -39,44 +45,80 @@ static_assert(sizeof(DecodedOp) == 128);
 /// the same time, and a rank comes back to an op once for each of its requirements, for its start and for its end.
 class DecodedOps {
   public:
-    [[nodiscard, gnu::always_inline]] const DecodedOp& of(const RankBlock& block, OpIndex op_index) {
-        DecodedOp& known = known_[slot(block.words(), op_index)];
-        if (known.words != block.words() || known.op_index != op_index) [[unlikely]] {
-            decode(block, op_index, known);
-        }
-        return known;
+    /// An op with `op` and what belongs to it.
+    [[nodiscard, gnu::always_inline]] const DecodedOp& with_op(const RankBlock& block, OpIndex op_index) {
+        return with_op(block, op_index, of(block, op_index));
     }
-
-    /// The same for an op that waits for `of`, which stays valid.
-    [[nodiscard, gnu::always_inline]] const DecodedOp& successor(const RankBlock& block, const DecodedOp& of,
-                                                                 OpIndex op_index) {
-        DecodedOp& known = known_[slot(block.words(), op_index)];
-        if (known.words != block.words() || known.op_index != op_index) [[unlikely]] {
-            DecodedOp& target = &known == &of ? known_.back() : known;
-            decode(block, op_index, target);
-            return target;
-        }
-        return known;
+    /// The same for an op that waits for `before`, which stays valid.
+    [[nodiscard, gnu::always_inline]] const DecodedOp& with_op_after(const RankBlock& block, OpIndex op_index,
+                                                                     const DecodedOp& before) {
+        return with_op(block, op_index, after(block, op_index, before));
+    }
+    /// An op with its links.
+    [[nodiscard, gnu::always_inline]] const DecodedOp& with_links(const RankBlock& block, OpIndex op_index) {
+        return with_links(block, op_index, of(block, op_index));
+    }
+    [[nodiscard, gnu::always_inline]] const DecodedOp& with_links_after(const RankBlock& block, OpIndex op_index,
+                                                                        const DecodedOp& before) {
+        return with_links(block, op_index, after(block, op_index, before));
     }
 
   private:
     static constexpr std::size_t slots = 512;
 
-    [[nodiscard]] static std::size_t slot(const std::uint64_t* words, OpIndex op_index) {
-        return (reinterpret_cast<std::uintptr_t>(words) / sizeof(std::uint64_t) + op_index) % slots;
+    [[nodiscard, gnu::always_inline]] DecodedOp& of(const RankBlock& block, OpIndex op_index) {
+        const auto words = reinterpret_cast<std::uintptr_t>(block.words()) / sizeof(std::uint64_t);
+        return known_[(words + op_index) % slots];
+    }
+    [[nodiscard, gnu::always_inline]] DecodedOp& after(const RankBlock& block, OpIndex op_index,
+                                                       const DecodedOp& before) {
+        DecodedOp& decoded = of(block, op_index);
+        return &decoded == &before ? known_.back() : decoded;
     }
 
-    [[gnu::noinline]] static void decode(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
-        decoded.words = block.words();
-        decoded.op_index = op_index;
+    [[nodiscard]] static bool is(const DecodedOp& decoded, const RankBlock& block, OpIndex op_index) {
+        return decoded.words == block.words() && decoded.op_index == op_index;
+    }
+    [[gnu::always_inline]] static const DecodedOp& with_op(const RankBlock& block, OpIndex op_index,
+                                                           DecodedOp& decoded) {
+        if (!is(decoded, block, op_index) || !decoded.has_op) [[unlikely]] {
+            decode_op(block, op_index, decoded);
+        }
+        return decoded;
+    }
+    [[gnu::always_inline]] static const DecodedOp& with_links(const RankBlock& block, OpIndex op_index,
+                                                              DecodedOp& decoded) {
+        if (!is(decoded, block, op_index) || !decoded.has_links) [[unlikely]] {
+            decode_links(block, op_index, decoded);
+        }
+        return decoded;
+    }
+
+    static void begin(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
+        if (!is(decoded, block, op_index)) {
+            decoded.words = block.words();
+            decoded.op_index = op_index;
+            decoded.has_op = false;
+            decoded.has_links = false;
+        }
+    }
+
+    [[gnu::noinline]] static void decode_op(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
+        begin(block, op_index, decoded);
         block.read(op_index, decoded.op);
         decoded.is_short_calc = block.is_short_calc(op_index);
         decoded.is_exchange = block.is_exchange(op_index);
-        collect_links(block, op_index, decoded);
         decoded.next_root = block.is_root(op_index) ? block.next_root(op_index) : RankBlock::no_op;
         decoded.op.start_has_successors =
-            decoded.has_many || decoded.starts > 0 || decoded.next_root != RankBlock::no_op;
-        decoded.op.end_has_successors = decoded.has_many || decoded.ends > 0;
+            decoded.next_root != RankBlock::no_op || block.has_successors(op_index, Edge::start);
+        decoded.op.end_has_successors = block.has_successors(op_index, Edge::end);
+        decoded.has_op = true;
+    }
+
+    [[gnu::noinline]] static void decode_links(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
+        begin(block, op_index, decoded);
+        collect_links(block, op_index, decoded);
+        decoded.has_links = true;
     }
 
     /// Those that wait for the start are written from the end of the array on, until it is known where they begin.

@@ -90,8 +90,12 @@ class Graph {
     template <class Moment>
     static void make_ready(const RankBlock& own, const DecodedOp& decoded, const Moment& at, State<Moment>& state,
                            ReadyOp<Cookie, Moment>& ready);
+    template <class Moment, class Count>
+    static bool meet_requirement(const RankBlock& own, OpIndex op_index, Count requirements, State<Moment>& state,
+                                 Moment& at);
     template <class Moment>
-    static bool meet_requirement(State<Moment>& state, const DecodedOp& op, Moment& at);
+    static bool release_next(const RankBlock& own, State<Moment>& state, Scratch& scratch,
+                             const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next);
     template <Edge edge, class Moment>
     static bool release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
                         const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,

@@ -35,7 +35,7 @@ void Graph::begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch, Re
     state.begin();
     for (OpIndex op_index = 0; op_index < own.size(); ++op_index) {
         if (own.is_root(op_index) && !own.is_next_root(op_index)) {
-            make_ready(own, scratch.ops.of(own, op_index), Moment{}, state, ready.add());
+            make_ready(own, scratch.ops.with_op(own, op_index), Moment{}, state, ready.add());
         }
     }
 }
@@ -46,14 +46,14 @@ template <class Moment>
                                                   ReadyOps<Cookie, Moment>& ready) const {
     const RankBlock& own = block(rank);
     const OpIndex next_root =
-        own.is_root(notice.op_index) ? scratch.ops.of(own, notice.op_index).next_root : RankBlock::no_op;
+        own.is_root(notice.op_index) ? scratch.ops.with_op(own, notice.op_index).next_root : RankBlock::no_op;
     if (next_root == RankBlock::no_op) [[likely]] {
         return release<Edge::start>(own, state, scratch, notice, next, ready);
     }
     if (release<Edge::start>(own, state, scratch, notice, next, ready)) {
         ready.push_back(next);
     }
-    make_ready(own, scratch.ops.of(own, next_root), Moment{}, state, next);
+    make_ready(own, scratch.ops.with_op(own, next_root), Moment{}, state, next);
     return true;
 }
 
@@ -65,15 +65,16 @@ template <class Moment>
 }
 
 /// Meets a requirement of an op at `at`. Returns whether it was the last one; `at` is then the time at which all are
-/// met.
-template <class Moment>
-[[gnu::always_inline]] inline bool Graph::meet_requirement(State<Moment>& state, const DecodedOp& op, Moment& at) {
-    if (op.requirements == 1) {
+/// met. `requirements` counts all of them; an op that is partly ready need not be decoded.
+template <class Moment, class Count>
+[[gnu::always_inline]] inline bool Graph::meet_requirement(const RankBlock& own, OpIndex op_index, Count requirements,
+                                                           State<Moment>& state, Moment& at) {
+    if (!own.requires_several(op_index)) {
         return true;
     }
-    PartlyReadyOp<Moment>* partly_ready = state.partly_ready(op.op_index);
+    PartlyReadyOp<Moment>* const partly_ready = state.partly_ready(op_index);
     if (partly_ready == nullptr) {
-        state.add({.op_index = op.op_index, .left = op.requirements - 1, .ready_at = at});
+        state.add({.op_index = op_index, .left = requirements() - 1, .ready_at = at});
         return false;
     }
     partly_ready->ready_at = latest(partly_ready->ready_at, at);
@@ -81,7 +82,7 @@ template <class Moment>
         return false;
     }
     at = partly_ready->ready_at;
-    state.remove_partly_ready(op.op_index);
+    state.remove_partly_ready(op_index);
     return true;
 }
 
@@ -90,26 +91,41 @@ template <Edge edge, class Moment>
 [[gnu::always_inline]] inline bool Graph::release(const RankBlock& own, State<Moment>& state, Scratch& scratch,
                                                   const Notice<Cookie, Moment>& notice, ReadyOp<Cookie, Moment>& next,
                                                   ReadyOps<Cookie, Moment>& ready) {
-    if (!own.has_successors(notice.op_index, edge)) {
-        return false;
+    if (!own.lists_successors(notice.op_index, edge)) {
+        return own.next_requires(notice.op_index, edge) && release_next(own, state, scratch, notice, next);
     }
-    const DecodedOp& op = scratch.ops.of(own, notice.op_index);
+    const DecodedOp& op = scratch.ops.with_links(own, notice.op_index);
     if (op.has_many) [[unlikely]] {
         return release_many<edge>(own, state, scratch, notice, next, ready);
     }
     bool there = false;
     for (const OpIndex op_index : op.waiting_for(edge)) {
-        const DecodedOp& successor = scratch.ops.successor(own, op, op_index);
         Moment at = notice.time;
-        if (meet_requirement(state, successor, at)) {
+        const auto requirements = [&] { return scratch.ops.with_links_after(own, op_index, op).requirements; };
+        if (meet_requirement(own, op_index, requirements, state, at)) {
             if (there) {
                 ready.push_back(next);
             }
-            make_ready(own, successor, at, state, next);
+            make_ready(own, scratch.ops.with_op_after(own, op_index, op), at, state, next);
             there = true;
         }
     }
     return there;
+}
+
+/// The same of an op that only the next one waits for.
+template <class Moment>
+[[gnu::always_inline]] inline bool Graph::release_next(const RankBlock& own, State<Moment>& state, Scratch& scratch,
+                                                       const Notice<Cookie, Moment>& notice,
+                                                       ReadyOp<Cookie, Moment>& next) {
+    const OpIndex op_index = notice.op_index + 1;
+    Moment at = notice.time;
+    const auto requirements = [&] { return scratch.ops.with_links(own, op_index).requirements; };
+    if (!meet_requirement(own, op_index, requirements, state, at)) {
+        return false;
+    }
+    make_ready(own, scratch.ops.with_op(own, op_index), at, state, next);
+    return true;
 }
 
 /// The same of an op that has more successors than a DecodedOp holds.
@@ -120,13 +136,13 @@ template <Edge edge, class Moment>
     Successors successors = own.successors(notice.op_index, edge);
     bool there = false;
     for (OpIndex op_index = 0; successors.next(op_index);) {
-        const DecodedOp& successor = scratch.ops.of(own, op_index);
         Moment at = notice.time;
-        if (meet_requirement(state, successor, at)) {
+        const auto requirements = [&] { return scratch.ops.with_links(own, op_index).requirements; };
+        if (meet_requirement(own, op_index, requirements, state, at)) {
             if (there) {
                 ready.push_back(next);
             }
-            make_ready(own, successor, at, state, next);
+            make_ready(own, scratch.ops.with_op(own, op_index), at, state, next);
             there = true;
         }
     }

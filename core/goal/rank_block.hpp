@@ -238,8 +238,18 @@ class RankBlock {
         return {op_index, edge, next_requires(op_index, edge), listed ? list(op_index) : nullptr};
     }
     [[nodiscard]] bool has_successors(OpIndex op_index, Edge edge) const {
-        return op_word::lists_successors_by(word(op_index), edge) || next_requires(op_index, edge);
+        return lists_successors(op_index, edge) || next_requires(op_index, edge);
     }
+    /// Whether ops other than the next one wait for the start or the end of an op.
+    [[nodiscard]] bool lists_successors(OpIndex op_index, Edge edge) const {
+        return op_word::lists_successors_by(word(op_index), edge);
+    }
+    /// Whether the next op waits for it.
+    [[nodiscard]] bool next_requires(OpIndex op_index, Edge edge) const {
+        return op_index + 1 < size() && op_word::requires_previous(word(op_index + 1), edge);
+    }
+    /// Whether an op has more than one requirement.
+    [[nodiscard]] bool requires_several(OpIndex op_index) const { return op_word::requires_several(word(op_index)); }
 
     /// Reads an op's links in one pass: calls `use(edge, successor)` with each op that waits for its start or its end,
     /// by edge in the order in which these become ready. Returns the number of its requirements.
@@ -316,9 +326,6 @@ class RankBlock {
         bool operator==(const Needs&) const = default;
     };
     [[nodiscard]] Needs needs(OpIndex op_index) const;
-    [[nodiscard]] bool next_requires(OpIndex op_index, Edge edge) const {
-        return op_index + 1 < size() && op_word::requires_previous(word(op_index + 1), edge);
-    }
     [[nodiscard]] const std::uint8_t* links() const { return reinterpret_cast<const std::uint8_t*>(op_words_ + size_); }
     [[nodiscard]] const std::uint8_t* stream() const {
         return links() + sizeof(std::uint32_t) * ((std::uint64_t{size_} + group - 1) / group);

@@ -31,16 +31,19 @@ class BlockEvents {
         unsorted_.clear();
         std::size_t from_others = 0;
         ChunkPool& pool = calendars[own]->chunks();
-        for (std::int64_t cell = first; cell < last; ++cell) {
+        CellSet cells;
+        for (const CalendarQueue* calendar : calendars) {
+            cells.add(calendar->with_events(first, last));
+        }
+        cells.each([&](std::int64_t cell) {
+            const auto offset = static_cast<std::uint32_t>((cell - first) << grid_.cell_shift);
             for (std::size_t i = 0; i < calendars.size(); ++i) {
                 if (calendars[i]->has(cell)) {
-                    const std::size_t events =
-                        drain(calendars[i]->take(cell, block),
-                              static_cast<std::uint32_t>((cell - first) << grid_.cell_shift), pool);
+                    const std::size_t events = drain(calendars[i]->take(cell, block), offset, pool);
                     from_others += i == own ? 0 : events;
                 }
             }
-        }
+        });
         sort();
         return from_others;
     }

@@ -52,6 +52,8 @@ struct Grid {
     /// The same cells and blocks for another number of LPs.
     void cover(std::uint32_t lps) { cut_into_blocks(lps, block_shift); }
 
+    /// The first cell of the row after that of `cell`.
+    [[nodiscard]] static std::int64_t end_of_row(std::int64_t cell) { return (cell | (row - 1)) + 1; }
     [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
     [[nodiscard]] std::uint16_t in_block(std::uint32_t lp) const { return static_cast<std::uint16_t>(lp & block_mask); }
     [[nodiscard]] std::int64_t cell_of(Time time) const { return time >> cell_shift; }
@@ -74,6 +76,39 @@ struct Grid {
         cell_mask = (1U << cell_shift) - 1;
         block_mask = block_size() - 1;
     }
+};
+
+/// Some cells of one row.
+class CellSet {
+  public:
+    CellSet() = default;
+    /// Those of the cells from `first` up to `last` whose bits are set in `row`, which has a bit for each cell.
+    CellSet(std::uint64_t row, std::int64_t first, std::int64_t last)
+        : bits_(row & ~std::uint64_t{0} << (first - begin_of_row(first)) &
+                ~std::uint64_t{0} >> (begin_of_row(first) + Grid::row - last)),
+          begin_(begin_of_row(first)) {}
+
+    [[nodiscard]] bool empty() const { return bits_ == 0; }
+    [[nodiscard]] std::int64_t first() const { return begin_ + std::countr_zero(bits_); }
+    /// Adds cells of the same row.
+    void add(const CellSet& others) {
+        bits_ |= others.bits_;
+        begin_ = others.begin_;
+    }
+    /// Calls `use` with each cell, in order of time.
+    template <class Use>
+    void each(Use use) const {
+        for (std::uint64_t left = bits_; left != 0; left &= left - 1) {
+            use(begin_ + std::countr_zero(left));
+        }
+    }
+
+  private:
+    static_assert(Grid::row == 64, "a row has a word of bits");
+    [[nodiscard]] static std::int64_t begin_of_row(std::int64_t cell) { return cell & ~(Grid::row - 1); }
+
+    std::uint64_t bits_ = 0;
+    std::int64_t begin_ = 0;  ///< the first cell of the row
 };
 
 /// A calendar queue (R. Brown: Calendar queues, CACM 31(10), 1988) of the events that one thread has sent and nobody
@@ -103,17 +138,20 @@ class CalendarQueue {
     /// buckets; of later ones it is the beginning of a row.
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
     [[nodiscard]] std::int64_t first(std::int64_t from) const {
-        for (std::int64_t cell = from; cell < near_end_; ++cell) {
-            const std::size_t slot = slot_of(cell);
-            const std::uint64_t word = cells_[slot / 64].load(std::memory_order_relaxed);
-            if (word == 0) {
-                cell |= 63;
-            } else if ((word >> (slot % 64) & 1) != 0) {
-                return cell;
+        for (std::int64_t cell = from; cell < near_end_; cell = Grid::end_of_row(cell)) {
+            const CellSet cells = with_events(cell, Grid::end_of_row(cell));
+            if (!cells.empty()) {
+                return cells.first();
             }
         }
         const std::int64_t row = overflow_.first_row();
         return row == OverflowQueue::no_row ? none : row * Grid::row;
+    }
+
+    /// The cells from `first` up to `last`, of one row, that have events.
+    [[nodiscard]] CellSet with_events(std::int64_t first, std::int64_t last) const {
+        const std::uint64_t word = cells_[slot_of(first) / 64].load(std::memory_order_relaxed);
+        return CellSet(word, first, last);
     }
 
     /// Whether the cell has buckets.
@@ -122,8 +160,10 @@ class CalendarQueue {
     /// Moves the present to `cell`, before which no event is left. Its row and the next one get buckets.
     void advance(std::int64_t cell) {
         const std::int64_t last = std::min(cell, near_end_);
-        for (; present_ < last; ++present_) {
-            clear(present_);
+        while (present_ < last) {
+            const std::int64_t end = std::min(Grid::end_of_row(present_), last);
+            with_events(present_, end).each([this](std::int64_t passed) { clear(passed); });
+            present_ = end;
         }
         present_ = cell;
         const std::int64_t row = cell / Grid::row;

@@ -117,8 +117,7 @@ class ConservativePartition {
             return calendar_.first(first);
         }
         const Grid& grid = memory_.grid();
-        const std::int64_t row_end = (first / Grid::row + 1) * Grid::row;
-        const std::int64_t last = std::min(first + grid.window_cells, row_end);
+        const std::int64_t last = std::min(first + grid.window_cells, Grid::end_of_row(first));
         Context context = context_until(grid.begin_of(last));
         const Time begins = grid.begin_of(first);
         for (std::size_t word = 0; word < calendar_.words(); ++word) {

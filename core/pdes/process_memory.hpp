@@ -78,9 +78,9 @@ class ProcessMemory {
     [[nodiscard]] std::uint64_t occupied(std::size_t word, std::int64_t first, std::int64_t last) const {
         std::uint64_t blocks = 0;
         for (const CalendarQueue* calendar : calendars_) {
-            for (std::int64_t cell = first; cell < last; ++cell) {
-                blocks |= calendar->has(cell) ? calendar->blocks_of(cell)[word] : 0;
-            }
+            calendar->with_events(first, last).each([&](std::int64_t cell) {
+                blocks |= calendar->blocks_of(cell)[word];
+            });
         }
         return blocks;
     }
