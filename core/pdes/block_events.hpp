@@ -24,26 +24,21 @@ class BlockEvents {
     explicit BlockEvents(const Grid& grid)
         : grid_(grid), begins_(grid.block_size() + 1), low_bits_(grid.block_shift / 2) {}
 
-    /// Takes the buckets of `block` in the cells from `first` up to `last` out of all `calendars`, those of cell
-    /// `first` first; their chunks go to the calendar `own`. Returns how many events come from other calendars.
-    std::size_t gather(std::span<CalendarQueue* const> calendars, std::size_t own, std::uint32_t block,
+    /// Takes the buckets of `block` in the cells from `first` up to `last` out of all `calendars`; their chunks go to
+    /// the calendar `own`. Returns how many events come from other calendars.
+    std::size_t gather(std::span<CalendarQueue* const> calendars, CalendarQueue& own, std::uint32_t block,
                        std::int64_t first, std::int64_t last) {
         unsorted_.clear();
         std::size_t from_others = 0;
-        ChunkPool& pool = calendars[own]->chunks();
-        CellSet cells;
-        for (const CalendarQueue* calendar : calendars) {
-            cells.add(calendar->with_events(first, last));
-        }
-        cells.each([&](std::int64_t cell) {
-            const auto offset = static_cast<std::uint32_t>((cell - first) << grid_.cell_shift);
-            for (std::size_t i = 0; i < calendars.size(); ++i) {
-                if (calendars[i]->has(cell)) {
-                    const std::size_t events = drain(calendars[i]->take(cell, block), offset, pool);
-                    from_others += i == own ? 0 : events;
+        for (CalendarQueue* const calendar : calendars) {
+            calendar->with_events(first, last).each([&](std::int64_t cell) {
+                if (calendar->has(cell, block)) {
+                    const auto offset = static_cast<std::uint32_t>((cell - first) << grid_.cell_shift);
+                    const std::size_t events = drain(calendar->take(cell, block), offset, own.chunks());
+                    from_others += calendar == &own ? 0 : events;
                 }
-            }
-        });
+            });
+        }
         sort();
         return from_others;
     }

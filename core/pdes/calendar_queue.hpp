@@ -54,6 +54,10 @@ struct Grid {
 
     /// The first cell of the row after that of `cell`.
     [[nodiscard]] static std::int64_t end_of_row(std::int64_t cell) { return (cell | (row - 1)) + 1; }
+    /// The end of a window that begins with the cell `first`: it does not reach beyond the row.
+    [[nodiscard]] std::int64_t end_of_window(std::int64_t first) const {
+        return std::min(first + window_cells, end_of_row(first));
+    }
     [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
     [[nodiscard]] std::uint16_t in_block(std::uint32_t lp) const { return static_cast<std::uint16_t>(lp & block_mask); }
     [[nodiscard]] std::int64_t cell_of(Time time) const { return time >> cell_shift; }
@@ -81,7 +85,6 @@ struct Grid {
 /// Some cells of one row.
 class CellSet {
   public:
-    CellSet() = default;
     /// Those of the cells from `first` up to `last` whose bits are set in `row`, which has a bit for each cell.
     CellSet(std::uint64_t row, std::int64_t first, std::int64_t last)
         : bits_(row & ~std::uint64_t{0} << (first - begin_of_row(first)) &
@@ -90,11 +93,6 @@ class CellSet {
 
     [[nodiscard]] bool empty() const { return bits_ == 0; }
     [[nodiscard]] std::int64_t first() const { return begin_ + std::countr_zero(bits_); }
-    /// Adds cells of the same row.
-    void add(const CellSet& others) {
-        bits_ |= others.bits_;
-        begin_ = others.begin_;
-    }
     /// Calls `use` with each cell, in order of time.
     template <class Use>
     void each(Use use) const {
@@ -107,8 +105,8 @@ class CellSet {
     static_assert(Grid::row == 64, "a row has a word of bits");
     [[nodiscard]] static std::int64_t begin_of_row(std::int64_t cell) { return cell & ~(Grid::row - 1); }
 
-    std::uint64_t bits_ = 0;
-    std::int64_t begin_ = 0;  ///< the first cell of the row
+    std::uint64_t bits_;
+    std::int64_t begin_;  ///< the first cell of the row
 };
 
 /// A calendar queue (R. Brown: Calendar queues, CACM 31(10), 1988) of the events that one thread has sent and nobody
@@ -201,6 +199,10 @@ class CalendarQueue {
     [[nodiscard]] bool has(std::int64_t cell) const {
         const std::size_t slot = slot_of(cell);
         return (cells_[slot / 64].load(std::memory_order_relaxed) >> (slot % 64) & 1) != 0;
+    }
+    /// Whether a block has events in `cell`, which has some.
+    [[nodiscard]] bool has(std::int64_t cell, std::uint32_t block) const {
+        return (blocks_of(cell)[block / 64] >> (block % 64) & 1) != 0;
     }
     [[nodiscard]] std::size_t words() const { return words_; }
 

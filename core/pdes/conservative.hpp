@@ -213,7 +213,7 @@ class ConservativeScheduler {
                 return;
             }
             try {
-                next = !agreed.by_one_thread ? execute_window(thread, agreed.cell, is_callers(thread))
+                next = !agreed.by_one_thread ? execute_window(thread, agreed.cell)
                        : is_callers(thread)  ? execute_windows_of_all(agreed.cell)
                                              : sleep(thread);
             } catch (...) {
@@ -237,19 +237,39 @@ class ConservativeScheduler {
         const std::uint64_t before = executed();
         WindowCandidate next;
         do {
-            next = {.cell = CalendarQueue::none, .wants_pause = caller_.wants_pause()};
-            for (const auto& thread : threads_) {
-                thread->next = WindowCandidate::failed;  // if the window throws
-                ++thread->windows;
-                thread->next = execute_window(*thread, first, true);
-                next.add({.cell = thread->next, .executed = thread->partition.executed()});
-            }
-            choice_.count(next.executed, ThreadChoice::Clock::now());
+            next = execute_window_of_all(first);
+            count_for_choice(next.executed);
             first = next.cell;
         } while (choice_.chosen() == WindowThreads::one && first != CalendarQueue::none && !next.wants_pause &&
                  !is_imbalanced(next));
         by_one_thread_ += next.executed - before;
         return threads_.front()->next;
+    }
+
+    /// Returns what the threads contribute to the choice of the next window.
+    WindowCandidate execute_window_of_all(std::int64_t first) {
+        bool exact = true;
+        for (const auto& thread : threads_) {
+            thread->next = WindowCandidate::failed;  // if the window throws
+            ++thread->windows;
+            exact = thread->partition.advance(first) && exact;
+        }
+        const std::int64_t last = exact ? memory_.grid().end_of_window(first) : first;
+        const Time begins = memory_.grid().begin_of(first);
+        if (exact) {
+            CalendarQueue& calendar = threads_.front()->partition.calendar();  // the others run empty
+            memory_.each_block_with_events(first, last, [&](std::uint32_t block) {
+                ConservativePartition<M>& owner = threads_[memory_.layout().owner_of(block)]->partition;
+                caller_.count_events(owner.execute_block(block, first, last, calendar), begins);
+            });
+        }
+        caller_.count_window(threads_.front()->rounds + threads_.front()->windows, begins);
+        WindowCandidate next{.cell = CalendarQueue::none, .wants_pause = caller_.wants_pause()};
+        for (const auto& thread : threads_) {
+            thread->next = exact ? thread->partition.leave_window(first, last) : thread->partition.first_cell(first);
+            next.add({.cell = thread->next, .executed = thread->partition.executed()});
+        }
+        return next;
     }
 
     /// Waits until the first thread has executed windows of all. Returns the cell of the earliest event of the thread's
@@ -272,16 +292,26 @@ class ConservativeScheduler {
             processes_ ? thread.partition.agree(own) : agreement_.agree(thread.partition.thread(), thread.rounds, own);
         ++thread.rounds;
         if (is_callers(thread) && threads_.size() > 1 && !processes_) {
-            choice_.count(agreed.executed, ThreadChoice::Clock::now());
+            count_for_choice(agreed.executed);
         }
         return agreed;
     }
 
-    /// Executes a window of a thread's LPs; `on_callers`: on the caller's thread, which may be another.
-    std::int64_t execute_window(Thread& thread, std::int64_t first, bool on_callers) {
+    /// Lets the choice between one thread and all know how many events were executed so far. The clock is read once for
+    /// a few events: windows may have one.
+    void count_for_choice(std::uint64_t executed) {
+        constexpr std::uint64_t apart = 32;
+        if (executed >= counted_for_choice_ + apart) {
+            counted_for_choice_ = executed;
+            choice_.count(executed, ThreadChoice::Clock::now());
+        }
+    }
+
+    /// Executes a window of a thread's LPs.
+    std::int64_t execute_window(Thread& thread, std::int64_t first) {
         const Time begins = memory_.grid().begin_of(first);
         const std::int64_t next = thread.partition.execute_window(first, [&](std::size_t events) {
-            if (on_callers) {
+            if (is_callers(thread)) {
                 caller_.count_events(events, begins);
             }
         });
@@ -318,6 +348,7 @@ class ConservativeScheduler {
     ProcessMemory<M> memory_;
     FirstError error_;
     ThreadChoice choice_;
+    std::uint64_t counted_for_choice_ = 0;        ///< events when the choice counted last
     std::uint64_t by_one_thread_ = 0;             ///< events that the first thread has executed for all
     std::atomic<std::uint32_t> runs_by_one_ = 0;  ///< times that the first thread has executed windows of all
     Caller caller_{error_};

@@ -65,11 +65,11 @@ class ConservativePartition {
     /// Makes the LPs, which start and do what they do in the first window. Returns the cell of the earliest event.
     std::int64_t begin() {
         const Grid& grid = memory_.grid();
-        Context context = context_until(grid.begin_of(grid.window_cells));
+        Context context = context_until(grid.begin_of(grid.window_cells), calendar_);
         memory_.each_lp(thread_, [&](std::uint32_t slot, std::uint32_t number) {
             Lp<State>& lp = memory_.lps().make(slot);
             context.enter(number, lp);
-            set_timer(lp, slot, worker_.start(lp.state, context.window_end(), context));
+            set_timer(lp, slot, worker_.start(lp.state, context.window_end(), context), calendar_);
         });
         return calendar_.first(grid.window_cells);
     }
@@ -83,7 +83,7 @@ class ConservativePartition {
             [this](const PendingEvent& event) {
                 calendar_.push(event.time, event.lp, event.source, event.sequence, event.code);
             },
-            [this](std::uint32_t slot, Time time) { set_timer(memory_.lps()[slot], slot, time); });
+            [this](std::uint32_t slot, Time time) { set_timer(memory_.lps()[slot], slot, time, calendar_); });
     }
     /// Throws InputError if the snapshot did not have all LPs. Returns the cell of the earliest event from `from` on.
     std::int64_t end_restore(std::int64_t from) {
@@ -111,32 +111,48 @@ class ConservativePartition {
     /// block of LPs. Returns the cell of the earliest event of the calendar then.
     template <class AfterBlock>
     std::int64_t execute_window(std::int64_t first, AfterBlock after_block) {
-        const bool exact = calendar_.is_near(first);
-        calendar_.advance(first);
-        if (!exact) {
+        if (!advance(first)) {
             return calendar_.first(first);
         }
-        const Grid& grid = memory_.grid();
-        const std::int64_t last = std::min(first + grid.window_cells, Grid::end_of_row(first));
-        Context context = context_until(grid.begin_of(last));
-        const Time begins = grid.begin_of(first);
-        for (std::size_t word = 0; word < calendar_.words(); ++word) {
-            for (std::uint64_t blocks = memory_.occupied(word, first, last); blocks != 0; blocks &= blocks - 1) {
-                const auto block = static_cast<std::uint32_t>(word * 64 + std::countr_zero(blocks));
-                if (memory_.layout().owner_of(block) == thread_) {
-                    from_others_ += block_.gather(memory_.calendars(), thread_, block, first, last);
-                    execute_block(context, block << grid.block_shift, begins);
-                    executed_ += block_.size();
-                    after_block(block_.size());
-                }
+        const std::int64_t last = memory_.grid().end_of_window(first);
+        memory_.each_block_with_events(first, last, [&](std::uint32_t block) {
+            if (memory_.layout().owner_of(block) == thread_) {
+                after_block(execute_block(block, first, last, calendar_));
             }
-        }
+        });
+        return leave_window(first, last);
+    }
+
+    // The steps of `execute_window`, for a thread that executes the blocks of others, too.
+
+    /// Moves the present to the cell `first`. False if it had no buckets so far: where the window begins is then known
+    /// only now.
+    bool advance(std::int64_t first) {
+        const bool exact = calendar_.is_near(first);
+        calendar_.advance(first);
+        return exact;
+    }
+    [[nodiscard]] CalendarQueue& calendar() { return calendar_; }
+    /// Executes a block of this partition in the window; `calendar` is that of the executing thread, which gets the
+    /// events that this sends. Returns the number of events executed.
+    std::size_t execute_block(std::uint32_t block, std::int64_t first, std::int64_t last, CalendarQueue& calendar) {
+        const Grid& grid = memory_.grid();
+        Context context = context_until(grid.begin_of(last), calendar);
+        from_others_ += block_.gather(memory_.calendars(), calendar, block, first, last);
+        execute_events(context, block << grid.block_shift, grid.begin_of(first));
+        executed_ += block_.size();
+        return block_.size();
+    }
+    /// Returns the cell of the earliest event of the calendar after the window.
+    std::int64_t leave_window(std::int64_t first, std::int64_t last) {
         if (statistics_.series.is_next()) {
             statistics_.counts.committed = worker_.executed();
-            statistics_.add_sample(begins, 0);
+            statistics_.add_sample(memory_.grid().begin_of(first), 0);
         }
         return calendar_.first(last);
     }
+    /// The cell of the earliest event of the calendar from `first` on.
+    [[nodiscard]] std::int64_t first_cell(std::int64_t first) const { return calendar_.first(first); }
 
     /// Calls `use` with the number and the state of each LP.
     template <class Use>
@@ -171,8 +187,8 @@ class ConservativePartition {
     /// What fewer LPs of a run need stays in the cache; to fetch it ahead takes longer than it saves.
     static constexpr std::uint32_t fewest_lps_to_fetch = 128;
 
-    [[nodiscard]] Context context_until(Time window_end) {
-        return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
+    [[nodiscard]] Context context_until(Time window_end, CalendarQueue& calendar) {
+        return {{model_, memory_, calendar, payloads_, link_, records_, worker_}, window_end};
     }
     [[nodiscard]] PartitionContents<M, LpsOfThread<M>> contents() {
         return {{memory_, thread_}, worker_, memory_.lps(), payloads_, records_.output(), statistics_.restored_lps};
@@ -189,7 +205,7 @@ class ConservativePartition {
         return earliest;
     }
 
-    void execute_block(Context& context, std::uint32_t first_slot, Time begins) {
+    void execute_events(Context& context, std::uint32_t first_slot, Time begins) {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
         const bool counts_communication = statistics_.communication.counts();
@@ -254,14 +270,14 @@ class ConservativePartition {
             }
         }
         if (next != never) {
-            set_timer(lp, slot, next);
+            set_timer(lp, slot, next, context.calendar());
         }
     }
 
     /// Sets a timer, so that the LP is executed in the cell of `time`, unless an earlier one is set.
-    void set_timer(Lp<State>& lp, std::uint32_t slot, Time time) {
+    void set_timer(Lp<State>& lp, std::uint32_t slot, Time time, CalendarQueue& calendar) {
         if (time != never && lp.needs_timer(memory_.grid().cell_of(time))) {
-            calendar_.push(time, slot, QueuedEvent::timer, 0, 0);
+            calendar.push(time, slot, QueuedEvent::timer, 0, 0);
         }
     }
 

@@ -43,7 +43,7 @@ void save_calendars(const ProcessMemory<M>& memory, BlockEvents& block, const De
             continue;
         }
         for (std::uint32_t number = 0; number < grid.blocks; ++number) {
-            block.gather(memory.calendars(), 0, number, cell, cell + 1);
+            block.gather(memory.calendars(), *memory.calendars().front(), number, cell, cell + 1);
             for (const QueuedEvent& event : block.events()) {
                 const std::uint32_t lp = memory.layout().lp_of((number << grid.block_shift) + event.lp);
                 PartitionSnapshot<M>::save_queued(event, lp, grid.begin_of(cell), delivery,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,15 +75,14 @@ class ProcessMemory {
         }
     }
 
-    /// A bit for each of 64 blocks: whether it has events in the cells from `first` up to `last`, in any calendar.
-    [[nodiscard]] std::uint64_t occupied(std::size_t word, std::int64_t first, std::int64_t last) const {
-        std::uint64_t blocks = 0;
-        for (const CalendarQueue* calendar : calendars_) {
-            calendar->with_events(first, last).each([&](std::int64_t cell) {
-                blocks |= calendar->blocks_of(cell)[word];
-            });
+    /// Calls `use` with each block that has events in the cells from `first` up to `last`, of one row, in any calendar.
+    template <class Use>
+    void each_block_with_events(std::int64_t first, std::int64_t last, Use use) const {
+        for (std::size_t word = 0; word < calendars_.front()->words(); ++word) {
+            for (std::uint64_t blocks = with_events(word, first, last); blocks != 0; blocks &= blocks - 1) {
+                use(static_cast<std::uint32_t>(word * 64 + std::countr_zero(blocks)));
+            }
         }
-        return blocks;
     }
 
     /// The first cell from `from` on that may have an event, in any calendar.
@@ -95,6 +95,17 @@ class ProcessMemory {
     }
 
   private:
+    /// A bit for each of 64 blocks: whether it has events in these cells.
+    [[nodiscard]] std::uint64_t with_events(std::size_t word, std::int64_t first, std::int64_t last) const {
+        std::uint64_t blocks = 0;
+        for (const CalendarQueue* calendar : calendars_) {
+            calendar->with_events(first, last).each([&](std::int64_t cell) {
+                blocks |= calendar->blocks_of(cell)[word];
+            });
+        }
+        return blocks;
+    }
+
     [[nodiscard]] static std::uint32_t lps_of(const Placement& placement, std::uint32_t first, std::uint32_t threads) {
         std::uint32_t lps = 0;
         for (std::uint32_t i = 0; i < threads; ++i) {

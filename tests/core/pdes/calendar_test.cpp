@@ -70,7 +70,7 @@ class Checked {
         }
         std::vector<Expected> found;
         for (std::uint32_t block = 0; block < grid_.blocks; ++block) {
-            block_.gather(pointers_, 0, block, cell, next_);
+            block_.gather(pointers_, *pointers_.front(), block, cell, next_);
             std::uint32_t last = 0;
             for (const QueuedEvent& event : block_.events()) {
                 EXPECT_LE(last, event.lp) << "the events of an LP are next to each other";

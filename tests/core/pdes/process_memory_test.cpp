@@ -65,8 +65,9 @@ TEST(ProcessMemory, FindsTheEarliestEventOfAllCalendars) {
     other.push(300, 999, 0, 0, 0);
     const std::int64_t cell = memory.first_cell(0);
     EXPECT_EQ(cell, memory.grid().cell_of(300));
-    const std::uint32_t block = 999 >> memory.grid().block_shift;
-    EXPECT_EQ(memory.occupied(block / 64, cell, cell + 1), std::uint64_t{1} << (block % 64));
+    std::vector<std::uint32_t> blocks;
+    memory.each_block_with_events(cell, cell + 1, [&](std::uint32_t block) { blocks.push_back(block); });
+    EXPECT_EQ(blocks, std::vector<std::uint32_t>{999U >> memory.grid().block_shift});
 }
 
 }  // namespace
