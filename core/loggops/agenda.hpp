@@ -88,6 +88,10 @@ class Agenda {
         }
     }
 
+    /// Whether any rank has a pending request, or several.
+    [[nodiscard]] bool any_pending() const { return !requests_.empty(); }
+    [[nodiscard]] bool any_queued() const { return !blocks_.empty(); }
+
     /// Whether no request is pending.
     [[nodiscard]] bool idle() const { return waiting_ == 0; }
 

@@ -223,6 +223,10 @@ class Matching {
         }
     }
 
+    /// Whether any message has arrived whose receive has not ended, or any rank has an overflow.
+    [[nodiscard]] bool any_arrived() const { return !messages_.empty(); }
+    [[nodiscard]] bool any_in_overflow() const { return !overflows_.empty(); }
+
     /// Brings a rank's first unexpected message, or its posted receive queue, into the cache.
     [[gnu::always_inline]] void prefetch(const State& state) const {
         messages_.prefetch(state.queues.first_unexpected());

@@ -62,6 +62,15 @@ class RankWorker {
         return leave(dispatcher_.step(events, now, context));
     }
 
+    /// While no rank waits for anything, its own memory is all that it needs.
+    [[nodiscard]] std::size_t fetch_steps() const {
+        constexpr bool source_has_memory =
+            requires(const Rank<S, Moment>& rank) { parts().tables.source.prefetch_further(0U, rank.source); };
+        if (source_has_memory || parts().agenda.any_queued() || parts().matching.any_in_overflow()) {
+            return 4;
+        }
+        return parts().agenda.any_pending() || parts().matching.any_arrived() ? 2 : 1;
+    }
     [[gnu::always_inline]] void prefetch_lp(std::uint32_t r) const {
         parts().occupation.prefetch(r);
         if constexpr (requires { parts().tables.source.prefetch(r); }) {

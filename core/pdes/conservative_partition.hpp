@@ -209,7 +209,7 @@ class ConservativePartition {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
         const bool counts_communication = statistics_.communication.counts();
-        const bool fetches = memory_.placement().lps() >= fewest_lps_to_fetch;
+        const std::size_t fetches = memory_.placement().lps() < fewest_lps_to_fetch ? 0 : worker_.fetch_steps();
         // Captures are copies, which stay in registers.
         const auto number_of = [this, round_robin, first_slot](std::uint32_t index) {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);

@@ -119,6 +119,7 @@ class HandlerModel : public HandlerModelEmits<M> {
         void prefetch_state(const State& /*state*/, std::uint32_t /*lp*/) const {}
         void prefetch_for(const State& /*state*/, const Upcoming<Payload>& /*next*/) const {}
         void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/, const Upcoming<Payload>& /*next*/) const {}
+        [[nodiscard]] static std::size_t fetch_steps() { return 1; }
 
         [[nodiscard]] bool is_conservative(const State& /*state*/, std::uint32_t lp) const
             requires has_conservative<M>

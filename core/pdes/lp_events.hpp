@@ -20,21 +20,20 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same. If `fetches`, it calls each of `steps` before each LP, with an event that lies ahead: the first step with
+/// The same. Before each LP it calls the first `count` of `steps`, with an event that lies ahead: the first step with
 /// that which is BlockEvents::margin events ahead, each other one half as far as the one before, whose memory it needs.
 /// It reads beyond the end, up to that margin.
 template <class Use, class... Steps>
-[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, bool fetches, Use use,
+[[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, std::size_t count, Use use,
                                                     Steps... steps) {
     static_assert(sizeof...(Steps) <= 4);
     constexpr std::size_t farthest = BlockEvents::margin;
     const QueuedEvent* event = events.data();
     const QueuedEvent* const end = event + events.size();
     while (event != end) {
-        if (fetches) {
-            std::size_t ahead = 2 * farthest;
-            (steps(event[ahead /= 2]), ...);
-        }
+        std::size_t ahead = 2 * farthest;
+        std::size_t step = 0;
+        ((step++ < count ? steps(event[ahead /= 2]) : void()), ...);
         const QueuedEvent* const first = event++;
         while (event != end && event->lp == first->lp) {
             ++event;

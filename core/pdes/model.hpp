@@ -210,7 +210,8 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 ///   list of a model without a lookahead.
 /// - Four steps bring memory into the cache that an LP will need: `prefetch_lp` that to which its number leads,
 ///   `prefetch_state` that to which its state leads, `prefetch_for` what the next event or timer needs of that, and
-///   `prefetch_further` what this leads to. Time Warp takes the first two steps only.
+///   `prefetch_further` what this leads to. `fetch_steps` says how many of them bring anything at present; Time Warp
+///   takes the first two at most.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.
 /// - `lookahead` is the least time between an event and an event that it causes at another LP.
@@ -229,6 +230,7 @@ concept WindowModel =
         worker.prefetch_state(state, lp);
         worker.prefetch_for(state, Upcoming<typename M::Payload>{});
         worker.prefetch_further(state, lp, Upcoming<typename M::Payload>{});
+        { worker.fetch_steps() } -> std::convertible_to<std::size_t>;
         { worker.executed() } -> std::same_as<std::uint64_t&>;
         { model.payload(std::uint16_t{}) } -> std::same_as<const typename M::Payload&>;
         { model.lookahead() } -> std::convertible_to<Time>;

@@ -134,8 +134,8 @@ class OptimisticExecution {
                                           context.enter(first_lp + index, block[index]);
                                           execute_lp(context, events);
                                       };
-        constexpr bool fetches = true;  // undo records are not in the cache, however few LPs there are
-        each_lp_of_block(queue().events(), fetches, execute_next, fetch_lp, fetch_state);
+        constexpr std::size_t both = 2;  // undo records are not in the cache, however few LPs there are
+        each_lp_of_block(queue().events(), both, execute_next, fetch_lp, fetch_state);
     }
 
     /// Executes the events of an LP in a cell, anti-messages among them, unless they have to wait.

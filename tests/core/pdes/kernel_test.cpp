@@ -48,6 +48,7 @@ class Toy {
         static void prefetch_for(const State& /*state*/, const pdes::Upcoming<Payload>& /*next*/) {}
         static void prefetch_further(const State& /*state*/, std::uint32_t /*lp*/,
                                      const pdes::Upcoming<Payload>& /*next*/) {}
+        [[nodiscard]] static std::size_t fetch_steps() { return 4; }
         [[nodiscard]] std::uint64_t& executed() { return executed_; }
 
         template <class Context>

@@ -44,10 +44,10 @@ TEST(LpEvents, BothLoopsGiveTheEventsOfEachLpInTheirOrder) {
         };
         pdes::each_lp_of_block(events, use);
         EXPECT_EQ(found, counts);
-        for (const bool prefetches : {true, false}) {
+        for (const std::size_t steps : {0U, 1U, 4U}) {
             next = 0;
             found.assign(counts.size(), 0);
-            pdes::each_lp_of_block(events, prefetches, use, none, none, none, none);
+            pdes::each_lp_of_block(events, steps, use, none, none, none, none);
             EXPECT_EQ(found, counts);
         }
     }
@@ -67,16 +67,20 @@ TEST(LpEvents, PrefetchesWhatLiesAheadInFourSteps) {
         const std::uint32_t lp = of_lp.front().lp;
         EXPECT_TRUE(lp < pdes::BlockEvents::margin || steps[lp] == 4);
     };
-    pdes::each_lp_of_block(events, true, use, step(1), step(2), step(3), step(4));
+    pdes::each_lp_of_block(events, 4, use, step(1), step(2), step(3), step(4));
 }
 
-TEST(LpEvents, FetchesNothingAheadIfNotAsked) {
+TEST(LpEvents, TakesNoFurtherStepsThanAskedFor) {
     const std::vector<QueuedEvent> block = block_of(std::vector<std::size_t>(100, 1));
     const auto refuse = [](const QueuedEvent& /*event*/) { FAIL() << "fetched ahead"; };
+    std::size_t fetched = 0;
+    const auto fetch = [&fetched](const QueuedEvent& /*event*/) { ++fetched; };
     std::size_t executed = 0;
     const auto use = [&executed](std::span<const QueuedEvent> of_lp) { executed += of_lp.size(); };
-    pdes::each_lp_of_block(std::span<const QueuedEvent>(block.data(), 100), false, use, refuse);
+    pdes::each_lp_of_block(std::span<const QueuedEvent>(block.data(), 100), 0, use, refuse);
     EXPECT_EQ(executed, 100);
+    pdes::each_lp_of_block(std::span<const QueuedEvent>(block.data(), 100), 2, use, fetch, fetch, refuse, refuse);
+    EXPECT_EQ(fetched, 200);
 }
 
 }  // namespace
