@@ -94,6 +94,7 @@ class DecodedOps {
         return decoded;
     }
 
+    /// Gives the place to an op, of which nothing is read yet, unless it has it.
     static void begin(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
         if (!is(decoded, block, op_index)) {
             decoded.words = block.words();

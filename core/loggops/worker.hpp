@@ -62,7 +62,7 @@ class RankWorker {
         return leave(dispatcher_.step(events, now, context));
     }
 
-    /// While no rank waits for anything, its own memory is all that it needs.
+    /// While no rank has pending requests or arrived messages, its own memory is all that it needs.
     [[nodiscard]] std::size_t fetch_steps() const {
         constexpr bool source_has_memory =
             requires(const Rank<S, Moment>& rank) { parts().tables.source.prefetch_further(0U, rank.source); };

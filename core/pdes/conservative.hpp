@@ -246,7 +246,8 @@ class ConservativeScheduler {
         return threads_.front()->next;
     }
 
-    /// Returns what the threads contribute to the choice of the next window.
+    /// Executes the window that begins with the cell `first`. Returns what all threads contribute to the choice of the
+    /// next one.
     WindowCandidate execute_window_of_all(std::int64_t first) {
         bool exact = true;
         for (const auto& thread : threads_) {

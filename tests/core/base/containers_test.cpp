@@ -75,6 +75,7 @@ TEST(Slab, KeepsEveryValueUnderItsNumberUntilItIsRemoved) {
             slab.remove(victim->first);
             living.erase(victim);
         }
+        ASSERT_EQ(slab.empty(), living.empty());
     }
     for (const auto& [number, value] : living) {
         ASSERT_EQ(slab[number], value);

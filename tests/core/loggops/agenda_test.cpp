@@ -63,6 +63,8 @@ class OneRank {
         agenda_.each(pending_, [&](const AnyRequest&) { ++requests; });
         EXPECT_EQ(requests, waiting);
         EXPECT_EQ(pending_.none(), waiting == 0);
+        EXPECT_EQ(agenda_.any_pending(), waiting > 0);
+        EXPECT_EQ(agenda_.any_queued(), pending_.several());
         agenda_.open(pending_);
     }
     Agenda<goal::NoCookie>& agenda() { return agenda_; }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "goal/graph.hpp"
 #include "scheduled_rank.hpp"
@@ -45,16 +46,28 @@ TEST(Dispatcher, AStepStartsOneRequest) {
     EXPECT_EQ(rank.cpu_free(), 2000);
 }
 
-TEST(Dispatcher, OfOpsThatCanStartAtOneTimeTheLowestIndexGoesFirst) {
-    for (const std::uint32_t many : {2U, 5U}) {  // at most two are chosen between at once; more become requests
-        goal::GraphBuilder builder;
-        for (std::uint32_t rank = 0; rank <= many; ++rank) {
-            builder.begin_rank();
-            for (std::uint32_t peer = 1; rank == 0 && peer <= many; ++peer) {
-                builder.add({.size = 1, .peer = peer, .kind = goal::OpKind::send});
+/// Rank 0 sends to `many` others, from the beginning on, or from the end of a computation of no time on.
+goal::Graph sends_to_others(std::uint32_t many, bool after_calc) {
+    goal::GraphBuilder builder;
+    for (std::uint32_t rank = 0; rank <= many; ++rank) {
+        builder.begin_rank();
+        if (rank == 0 && after_calc) {
+            builder.add({.size = 0, .kind = goal::OpKind::calc});
+        }
+        for (std::uint32_t peer = 1; rank == 0 && peer <= many; ++peer) {
+            const goal::OpIndex send = builder.add({.size = 1, .peer = peer, .kind = goal::OpKind::send});
+            if (after_calc) {
+                builder.require(send, 0, goal::Edge::end);
             }
         }
-        const goal::Graph graph = builder.finish();
+    }
+    return builder.finish();
+}
+
+TEST(Dispatcher, OfOpsThatCanStartAtOneTimeTheLowestIndexGoesFirst) {
+    // At most two are chosen between at once; more become requests, but at the beginning one after the other.
+    for (const auto& [many, after_calc] : {std::pair(2U, true), std::pair(5U, true), std::pair(5U, false)}) {
+        const goal::Graph graph = sends_to_others(many, after_calc);
         DispatchedRank rank(graph);
         EXPECT_EQ(rank.part.start(never, rank.context), never);
         ASSERT_EQ(rank.context.messages.size(), many);

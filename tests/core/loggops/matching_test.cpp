@@ -122,13 +122,18 @@ TEST(Matching, ARankWithOneReceiveAndTwoMessagesNeedsNoOverflow) {
     rank.message_arrives(2, 7);
     rank.message_arrives(3, 7);
     EXPECT_FALSE(matching.has_overflow(rank.state()));
+    EXPECT_FALSE(matching.any_in_overflow());
+    EXPECT_TRUE(matching.any_arrived());
     rank.message_arrives(4, 7);
     EXPECT_TRUE(matching.has_overflow(rank.state()));
+    EXPECT_TRUE(matching.any_in_overflow());
     for (const std::uint32_t source : {2U, 3U, 4U}) {
         rank.receive_is_posted(source, 7);
     }
     rank.leave();
     EXPECT_FALSE(matching.has_overflow(rank.state())) << "it is freed when the worker leaves the rank";
+    EXPECT_FALSE(matching.any_in_overflow());
+    EXPECT_FALSE(matching.any_arrived());
     rank.expect_same_queues();
 }
 
