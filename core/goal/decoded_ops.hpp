@@ -13,7 +13,7 @@
 namespace idlewave::goal {
 
 /// What was read of an op from the words of a block once, for all ranks whose blocks share `words`: the op, when it
-/// became ready; and its links, when it made several others ready, or waited for several.
+/// became ready; and its links, when other ops than the next one waited for it, or it waited for several.
 struct alignas(64) DecodedOp {
     static constexpr std::size_t most_successors = 14;
 
@@ -95,7 +95,7 @@ class DecodedOps {
     }
 
     /// Gives the place to an op, of which nothing is read yet, unless it has it.
-    static void begin(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
+    static void assign(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
         if (!is(decoded, block, op_index)) {
             decoded.words = block.words();
             decoded.op_index = op_index;
@@ -105,7 +105,7 @@ class DecodedOps {
     }
 
     [[gnu::noinline]] static void decode_op(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
-        begin(block, op_index, decoded);
+        assign(block, op_index, decoded);
         block.read(op_index, decoded.op);
         decoded.is_short_calc = block.is_short_calc(op_index);
         decoded.is_exchange = block.is_exchange(op_index);
@@ -117,7 +117,7 @@ class DecodedOps {
     }
 
     [[gnu::noinline]] static void decode_links(const RankBlock& block, OpIndex op_index, DecodedOp& decoded) {
-        begin(block, op_index, decoded);
+        assign(block, op_index, decoded);
         collect_links(block, op_index, decoded);
         decoded.has_links = true;
     }

@@ -37,7 +37,7 @@ struct Op {
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
     bool reduction : 1 = false;  ///< a calc that is part of a collective's reduction
-    // False if no other op waits for the start, or for the end: then the source need not be notified.
+    // False if the source makes no op ready at the start, or at the end: then it need not be notified.
     bool start_has_successors : 1 = true;
     bool end_has_successors : 1 = true;
 };

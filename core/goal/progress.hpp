@@ -32,9 +32,9 @@ class Progress {
         more_ = nullptr;
     }
 
-    /// The number of ops that have become ready.
+    /// The number of ops that were handed out as ready.
     [[nodiscard]] OpIndex ready() const { return ready_; }
-    /// Some ops have become ready, of which this is the first.
+    /// Some ops are handed out, of which this is the first.
     void add_ready(OpIndex op_index, OpIndex count) {
         ready_ += count;
         near_ = op_index;

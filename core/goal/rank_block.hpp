@@ -136,7 +136,7 @@ class RankBlock {
 
     static constexpr std::uint64_t header_words = 2;
     static constexpr OpIndex group = 4;               ///< number of ops that share an entry of the links' index
-    static constexpr OpIndex furthest_next_root = 8;  ///< in ops
+    static constexpr OpIndex furthest_next_root = 8;  ///< in ops; a search for one that is further away takes longer
     static constexpr unsigned label_kind_shift = 62;  ///< in the first word, above the number of shapes
 
     static constexpr std::uint64_t largest_value = 0xffffffff;
@@ -220,8 +220,9 @@ class RankBlock {
 
     static constexpr OpIndex no_op = 0xffffffff;
 
-    /// Roots of one kind that need the same CPU and NIC start in their order. Returns the one that starts after a root,
-    /// if it is among the next few ops, or `no_op`. An exchange has none: its start is not reported.
+    /// Roots are ready at the same time, so those of one kind that need the same CPU and NIC start in their order by
+    /// the rules of LogGOPS (docs/model.md, R15). Returns the one after a root, or `no_op` if none is near. An exchange
+    /// has none: its start is not reported.
     [[nodiscard]] OpIndex next_root(OpIndex op_index) const {
         return is_exchange(op_index) ? no_op
                                      : near_root(op_index, std::min(size_ - 1 - op_index, furthest_next_root), 1);

@@ -27,7 +27,7 @@ class Dependencies {
 
     explicit Dependencies(Tables& tables) : tables_(tables) {}
 
-    /// A rank begins: the ops without requirements are ready.
+    /// A rank begins: the source hands out ops without requirements.
     void begin(const Current& current) {
         tables_.source.begin(current.number(), current.state().source, scratch_, *ready_);
     }

@@ -258,10 +258,9 @@ class ConservativeScheduler {
         const std::int64_t last = exact ? memory_.grid().end_of_window(first) : first;
         const Time begins = memory_.grid().begin_of(first);
         if (exact) {
-            CalendarQueue& calendar = threads_.front()->partition.calendar();  // the others run empty
             memory_.each_block_with_events(first, last, [&](std::uint32_t block) {
                 ConservativePartition<M>& owner = threads_[memory_.layout().owner_of(block)]->partition;
-                caller_.count_events(owner.execute_block(block, first, last, calendar), begins);
+                caller_.count_events(owner.execute_block(block, first, last), begins);
             });
         }
         caller_.count_window(threads_.front()->rounds + threads_.front()->windows, begins);

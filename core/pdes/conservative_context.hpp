@@ -46,8 +46,6 @@ class ConservativeContext {
     }
 
     [[nodiscard]] Time window_end() const { return window_end_; }
-    /// The calendar of the events that it sends within the process.
-    [[nodiscard]] CalendarQueue& calendar() const { return parts_.calendar; }
     [[nodiscard]] Lp<typename M::State>& record() const { return *record_; }
     [[nodiscard]] std::uint32_t self() const { return lp_; }
     [[nodiscard]] std::uint32_t sent() const { return record_->sequence; }

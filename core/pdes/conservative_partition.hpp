@@ -65,11 +65,11 @@ class ConservativePartition {
     /// Makes the LPs, which start and do what they do in the first window. Returns the cell of the earliest event.
     std::int64_t begin() {
         const Grid& grid = memory_.grid();
-        Context context = context_until(grid.begin_of(grid.window_cells), calendar_);
+        Context context = context_until(grid.begin_of(grid.window_cells));
         memory_.each_lp(thread_, [&](std::uint32_t slot, std::uint32_t number) {
             Lp<State>& lp = memory_.lps().make(slot);
             context.enter(number, lp);
-            set_timer(lp, slot, worker_.start(lp.state, context.window_end(), context), calendar_);
+            set_timer(lp, slot, worker_.start(lp.state, context.window_end(), context));
         });
         return calendar_.first(grid.window_cells);
     }
@@ -83,7 +83,7 @@ class ConservativePartition {
             [this](const PendingEvent& event) {
                 calendar_.push(event.time, event.lp, event.source, event.sequence, event.code);
             },
-            [this](std::uint32_t slot, Time time) { set_timer(memory_.lps()[slot], slot, time, calendar_); });
+            [this](std::uint32_t slot, Time time) { set_timer(memory_.lps()[slot], slot, time); });
     }
     /// Throws InputError if the snapshot did not have all LPs. Returns the cell of the earliest event from `from` on.
     std::int64_t end_restore(std::int64_t from) {
@@ -117,7 +117,7 @@ class ConservativePartition {
         const std::int64_t last = memory_.grid().end_of_window(first);
         memory_.each_block_with_events(first, last, [&](std::uint32_t block) {
             if (memory_.layout().owner_of(block) == thread_) {
-                after_block(execute_block(block, first, last, calendar_));
+                after_block(execute_block(block, first, last));
             }
         });
         return leave_window(first, last);
@@ -132,13 +132,11 @@ class ConservativePartition {
         calendar_.advance(first);
         return exact;
     }
-    [[nodiscard]] CalendarQueue& calendar() { return calendar_; }
-    /// Executes a block of this partition in the window; `calendar` is that of the executing thread, which gets the
-    /// events that this sends. Returns the number of events executed.
-    std::size_t execute_block(std::uint32_t block, std::int64_t first, std::int64_t last, CalendarQueue& calendar) {
+    /// Executes a block of this partition in the window. Returns the number of its events.
+    std::size_t execute_block(std::uint32_t block, std::int64_t first, std::int64_t last) {
         const Grid& grid = memory_.grid();
-        Context context = context_until(grid.begin_of(last), calendar);
-        from_others_ += block_.gather(memory_.calendars(), calendar, block, first, last);
+        Context context = context_until(grid.begin_of(last));
+        from_others_ += block_.gather(memory_.calendars(), calendar_, block, first, last);
         execute_events(context, block << grid.block_shift, grid.begin_of(first));
         executed_ += block_.size();
         return block_.size();
@@ -187,8 +185,8 @@ class ConservativePartition {
     /// What fewer LPs of a run need stays in the cache; to fetch it ahead takes longer than it saves.
     static constexpr std::uint32_t fewest_lps_to_fetch = 128;
 
-    [[nodiscard]] Context context_until(Time window_end, CalendarQueue& calendar) {
-        return {{model_, memory_, calendar, payloads_, link_, records_, worker_}, window_end};
+    [[nodiscard]] Context context_until(Time window_end) {
+        return {{model_, memory_, calendar_, payloads_, link_, records_, worker_}, window_end};
     }
     [[nodiscard]] PartitionContents<M, LpsOfThread<M>> contents() {
         return {{memory_, thread_}, worker_, memory_.lps(), payloads_, records_.output(), statistics_.restored_lps};
@@ -209,7 +207,7 @@ class ConservativePartition {
         // The LPs of a block are neighbours in their partition, but their numbers need not be.
         const bool round_robin = memory_.layout().round_robin();
         const bool counts_communication = statistics_.communication.counts();
-        const std::size_t fetches = memory_.placement().lps() < fewest_lps_to_fetch ? 0 : worker_.fetch_steps();
+        const std::size_t steps = memory_.placement().lps() < fewest_lps_to_fetch ? 0 : worker_.fetch_steps();
         // Captures are copies, which stay in registers.
         const auto number_of = [this, round_robin, first_slot](std::uint32_t index) {
             return round_robin ? first_slot + index : memory_.layout().lp_of(first_slot + index);
@@ -241,7 +239,7 @@ class ConservativePartition {
             }
             execute(context, first_slot + index, events, begins);
         };
-        each_lp_of_block(block_.events(), fetches, execute_lp, fetch_lp, fetch_state, fetch_for, fetch_further);
+        each_lp_of_block(block_.events(), steps, execute_lp, fetch_lp, fetch_state, fetch_for, fetch_further);
     }
 
     /// Executes an LP in the window: its events, and what it does by itself. Most often it has one event.
@@ -270,14 +268,14 @@ class ConservativePartition {
             }
         }
         if (next != never) {
-            set_timer(lp, slot, next, context.calendar());
+            set_timer(lp, slot, next);
         }
     }
 
     /// Sets a timer, so that the LP is executed in the cell of `time`, unless an earlier one is set.
-    void set_timer(Lp<State>& lp, std::uint32_t slot, Time time, CalendarQueue& calendar) {
+    void set_timer(Lp<State>& lp, std::uint32_t slot, Time time) {
         if (time != never && lp.needs_timer(memory_.grid().cell_of(time))) {
-            calendar.push(time, slot, QueuedEvent::timer, 0, 0);
+            calendar_.push(time, slot, QueuedEvent::timer, 0, 0);
         }
     }
 

@@ -57,7 +57,8 @@ class Delivery {
                 lp.clear_timer_before(grid.cell_of(until));
             }
         }
-        // Events mostly come in order: cell by cell, and within a window from one sender after the other.
+        // Events mostly come in order: cell by cell for each thread that sent them, and within a window from one sender
+        // after the other.
         const auto before = [](const Delivered& a, const Delivered& b) { return a.before(b); };
         if (!std::is_sorted(events_.begin(), events_.end(), before)) {
             std::sort(events_.begin(), events_.end(), before);

@@ -19,9 +19,9 @@ class TimedChoice {
 
     [[nodiscard]] Way chosen() const { return chosen_; }
 
-    /// There were so many `events` so far, at `now`; called after each piece of work.
+    /// There were so many `events` so far, at `now`; called now and then.
     void count(std::uint64_t events, Clock::time_point now) {
-        if (++pieces_ == 1) {
+        if (++calls_ == 1) {
             began_ = now;
             events_ = events;
             return;
@@ -32,7 +32,7 @@ class TimedChoice {
         }
         cost_of(chosen_) = static_cast<double>(taken.count()) / static_cast<double>(events - events_);
         choose(taken, now);
-        pieces_ = 0;
+        calls_ = 0;
     }
 
   private:
@@ -61,7 +61,7 @@ class TimedChoice {
     int apart_ = least_apart;
     std::array<double, 2> costs_{};  ///< of an event, in ticks of the clock; 0: not tried yet
     Clock::time_point next_trial_;   ///< of what takes longer
-    std::uint64_t pieces_ = 0;
+    std::uint64_t calls_ = 0;  ///< in the present trial
     std::uint64_t events_ = 0;
     Clock::time_point began_;
 };

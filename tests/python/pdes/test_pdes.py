@@ -55,6 +55,15 @@ def test_events_are_as_many_as_their_delays_say() -> None:
     assert abs(found.committed - expected) < 6 * (32_000 * 40 * 0.81) ** 0.5
 
 
+@pytest.mark.parametrize("scheduler", ["yawns", "timewarp"])
+def test_an_event_is_remote_if_it_goes_to_another_partition(scheduler: str) -> None:
+    # Windows of so few events are executed by one thread: that changes nothing.
+    few: dict[str, Any] = {"lps": 200, "end": 40.0, "scheduler": scheduler, "threads": 2}
+    assert pdes.phold(**few, remote=0.0).remote_events == 0
+    to_any = pdes.phold(**few, remote=1.0)
+    assert to_any.remote_events > 0.4 * to_any.committed, "one in two"
+
+
 def test_lps_are_placed_as_a_file_says(tmp_path: Path) -> None:
     table = tmp_path / "placement"
     table.write_text("\n".join(str(lp * lp % 2) for lp in range(300)))

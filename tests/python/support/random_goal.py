@@ -108,6 +108,7 @@ def random_goal(dice: random.Random, limits: Limits) -> str:
     ranks = dice.randint(1, limits.ranks)
     cpus, nics = dice.choice((1, 1, 2, 3)), dice.choice((1, 1, 2))
     wildcards = dice.random() < 0.2
+    waits = dice.choice(((0, 0, 1, 1, 2), (0, 0, 1, 1, 2), (0, 0, 0, 0, 1)))  # in the last, most ops wait for none
     lines: list[list[str]] = [[] for _ in range(ranks)]
     counts = [0] * ranks
 
@@ -132,7 +133,7 @@ def random_goal(dice: random.Random, limits: Limits) -> str:
         attributes = attributes_of(message=message)
         place = counts[rank]
         lines[rank].append(f"l{place}: {statement}{attributes}")
-        for _ in range(dice.choice((0, 0, 1, 1, 2))):
+        for _ in range(dice.choice(waits)):
             if place > 0:
                 verb = dice.choice(("requires", "requires", "irequires"))
                 lines[rank].append(f"l{place} {verb} l{dice.randrange(place)}")
