@@ -61,7 +61,7 @@ class TimedChoice {
     int apart_ = least_apart;
     std::array<double, 2> costs_{};  ///< of an event, in ticks of the clock; 0: not tried yet
     Clock::time_point next_trial_;   ///< of what takes longer
-    std::uint64_t calls_ = 0;  ///< in the present trial
+    std::uint64_t calls_ = 0;        ///< in the present trial
     std::uint64_t events_ = 0;
     Clock::time_point began_;
 };
