@@ -80,10 +80,10 @@ Dims fitting_dims(std::uint32_t size, std::uint32_t count, const Dims& wanted) {
     return dims;
 }
 
-void Grid::fit(const CollectiveCall& call, std::uint32_t dimensions) {
-    fitted_ = call.shape == nullptr ? GridShape{} : *call.shape;
-    fitted_->dims = fitting_dims(call.size, dimensions, fitted_->dims);
-    shape_ = &*fitted_;
+GridShape shape_that_fits(const CollectiveCall& call, std::uint32_t dimensions) {
+    GridShape shape = call.shape == nullptr ? GridShape{} : *call.shape;
+    shape.dims = fitting_dims(call.size, dimensions, shape.dims);
+    return shape;
 }
 
 }  // namespace idlewave::collectives

@@ -17,15 +17,19 @@ using Dims = std::array<std::uint32_t, 3>;
 /// `size`.
 Dims fitting_dims(std::uint32_t size, std::uint32_t count, const Dims& wanted = {});
 
+/// The shape of a call, with the dimensions of a grid of `dimensions` that has the call's ranks.
+GridShape shape_that_fits(const CollectiveCall& call, std::uint32_t dimensions);
+
 /// The position of a rank in a Cartesian grid. The last dimension varies fastest, as in MPI_Cart_create.
 ///
 /// Choosing dimensions takes long compared to a step: the shape should already contain them (`fitting_dims`).
+template <std::uint32_t dimensions>
 class Grid {
   public:
-    Grid(const CollectiveCall& call, std::uint32_t dimensions)
-        : rank_(call.rank), dimensions_(dimensions), bytes_(call.bytes), shape_(call.shape) {
+    explicit Grid(const CollectiveCall& call) : rank_(call.rank), bytes_(call.bytes), shape_(call.shape) {
         if (shape_ == nullptr || ranks_from(0) != call.size) [[unlikely]] {
-            fit(call, dimensions);
+            fitted_ = shape_that_fits(call, dimensions);
+            shape_ = &*fitted_;
         }
     }
     Grid(const Grid&) = delete;  // it points into itself
@@ -58,15 +62,13 @@ class Grid {
     /// The number of ranks with the same position in the dimensions before `first`.
     [[nodiscard]] std::uint64_t ranks_from(std::uint32_t first) const {
         std::uint64_t ranks = 1;
-        for (std::uint32_t d = first; d < dimensions_; ++d) {
-            ranks *= shape_->dims[d];
+        for (std::uint32_t d = 0; d < dimensions; ++d) {  // the compiler unrolls it
+            ranks *= d < first ? 1 : shape_->dims[d];
         }
         return ranks;
     }
-    void fit(const CollectiveCall& call, std::uint32_t dimensions);
 
     std::uint32_t rank_;
-    std::uint32_t dimensions_;
     std::uint64_t bytes_;
     const GridShape* shape_;
     std::optional<GridShape> fitted_;  ///< if the call's shape does not fit

@@ -9,10 +9,11 @@ namespace {
 /// A rank that is its own neighbour (one rank in a periodic dimension) copies in memory and sends no message. If both
 /// neighbours are the same rank (two ranks in a periodic dimension), messages match in order; therefore receives begin
 /// with the upper face, and sends with the lower one.
-Step halo(const CollectiveCall& call, StepNumber number, std::uint32_t dimensions) {
+template <std::uint32_t dimensions>
+Step halo(const CollectiveCall& call, StepNumber number) {
+    constexpr std::uint32_t faces = 2 * dimensions;
     const auto n = static_cast<std::uint32_t>(number);
-    const std::uint32_t faces = 2 * dimensions;
-    const Grid grid(call, dimensions);
+    const Grid<dimensions> grid(call);
     if (n >= 2 * faces) {
         return n == 2 * faces       ? steps::join(number)
                : n == 2 * faces + 1 ? steps::calc(number, grid.shape().compute_ns)
@@ -33,15 +34,15 @@ Step halo(const CollectiveCall& call, StepNumber number, std::uint32_t dimension
 }  // namespace
 
 Step halo1d(const CollectiveCall& call, StepNumber number) {
-    return halo(call, number, 1);
+    return halo<1>(call, number);
 }
 
 Step halo2d(const CollectiveCall& call, StepNumber number) {
-    return halo(call, number, 2);
+    return halo<2>(call, number);
 }
 
 Step halo3d(const CollectiveCall& call, StepNumber number) {
-    return halo(call, number, 3);
+    return halo<3>(call, number);
 }
 
 }  // namespace idlewave::collectives

@@ -20,7 +20,7 @@ std::array<bool, 2> upwards(std::uint32_t i, std::uint32_t sweeps) {
 /// to the two downstream neighbours. The next sweep follows without a barrier.
 Step sweep(const CollectiveCall& call, StepNumber number) {
     constexpr std::uint32_t per_block = 5;  // two receives, which end in a join, computation, and two sends
-    const Grid grid(call, 2);
+    const Grid<2> grid(call);
     const std::uint32_t blocks = std::clamp<std::uint32_t>(grid.shape().blocks, 1, 1U << 26);
     const std::uint32_t sweeps = std::clamp<std::uint32_t>(grid.shape().sweeps, 1, 8);
     const auto n = static_cast<std::uint32_t>(number);

@@ -208,10 +208,10 @@ class Dispatcher {
             return false;
         }
         if constexpr (S::single_cpu_and_nic) {
+            auto& slot = parts().current.state().match.slot;
             if (ended.has_successors && time_of(ended.at) >= until &&
-                same(ended.at, parts().current.free_times()[Layout::cpu(0)])) {
-                parts().current.state().match.slot.set_pending_end(
-                    {.op_index = ended.op_index, .cookie = ended.cookie});
+                same(ended.at, parts().current.free_times()[Layout::cpu(0)]) && !slot.posted()) {
+                slot.set_pending_end({.op_index = ended.op_index, .cookie = ended.cookie});
                 return false;
             }
         }

@@ -33,8 +33,9 @@ struct alignas(64) ArrivedMessage {
 };
 static_assert(sizeof(ArrivedMessage<goal::NoCookie, Time>) == 64);
 
-/// A posted receive in the rank itself, while no other receive is posted. The same memory holds a receive whose end is
-/// known and not yet reported to the source of the schedule; its end is the time from which the CPU is free.
+/// A posted receive in the rank itself, which was posted while no other was: it is the oldest one. The same memory holds
+/// a receive whose end is known and not yet reported to the source of the schedule; its end is the time from which the
+/// CPU is free.
 template <class Cookie>
 struct ReceiveSlot {
     enum class State : std::uint8_t { empty, posted, end_pending };
@@ -126,18 +127,18 @@ class Matching {
 
     /// A message arrives: takes the oldest posted receive that it matches. Returns whether there is one.
     [[gnu::always_inline]] bool take_posted(State& state, std::uint32_t source, std::uint32_t tag, Receive& receive) {
-        if (!state.slot.posted()) [[unlikely]] {
-            Receive found;  // its own variable, so that `receive` can stay in registers
-            const bool matched = take_posted_in_overflow(state, source, tag, found);
-            receive = found;
-            return matched;
+        if (state.slot.posted() && state.slot.matches(source, tag)) [[likely]] {
+            receive = state.slot.op();
+            state.slot.state = ReceiveSlot<Cookie>::State::empty;
+            return true;
         }
-        if (!state.slot.matches(source, tag)) [[unlikely]] {
-            return false;  // it is the only posted receive
+        if (!state.queues.in_overflow()) [[likely]] {
+            return false;
         }
-        receive = state.slot.op();
-        state.slot.state = ReceiveSlot<Cookie>::State::empty;
-        return true;
+        Receive found;  // its own variable, so that `receive` can stay in registers
+        const bool matched = take_posted_in_overflow(state, source, tag, found);
+        receive = found;
+        return matched;
     }
 
     /// A receive starts: takes the oldest unexpected message that it matches, or is posted. Returns whether there is
@@ -301,7 +302,6 @@ class Matching {
             state.slot.post(receive, source, tag);
             return;
         }
-        move_slot_to_overflow(state);
         overflow(state).posted.add(source, tag, receive);
     }
 
@@ -337,16 +337,9 @@ class Matching {
         return overflows_[state.queues.overflow()];
     }
 
-    void move_slot_to_overflow(State& state) {
-        if (state.slot.posted()) {
-            overflow(state).posted.add(state.slot.source, state.slot.tag, state.slot.op());
-            state.slot.state = ReceiveSlot<Cookie>::State::empty;
-        }
-    }
-
-    [[gnu::noinline]] bool take_posted_in_overflow(State& state, std::uint32_t source, std::uint32_t tag,
+    [[gnu::noinline]] bool take_posted_in_overflow(const State& state, std::uint32_t source, std::uint32_t tag,
                                                    Receive& receive) {
-        return state.queues.in_overflow() && overflows_[state.queues.overflow()].posted.take(source, tag, receive);
+        return overflows_[state.queues.overflow()].posted.take(source, tag, receive);
     }
 
     [[gnu::noinline]] bool post_among_others(State& state, Receive receive, std::uint32_t source, std::uint32_t tag,
@@ -358,7 +351,6 @@ class Matching {
             state.slot.post(receive, source, tag);
             return false;
         }
-        move_slot_to_overflow(state);
         overflow(state).posted.add(source, tag, receive);
         return false;
     }
