@@ -44,7 +44,7 @@ class Grid {
     [[nodiscard]] std::uint32_t neighbour(std::uint32_t dimension, bool up, bool periodic) const {
         const std::uint32_t ranks = shape_->dims[dimension];
         const auto stride = static_cast<std::uint32_t>(ranks_from(dimension + 1));
-        const std::uint32_t at = rank_ / stride % ranks;
+        const std::uint32_t at = dimension == 0 ? rank_ / stride : rank_ / stride % ranks;
         if (up ? at + 1 < ranks : at > 0) [[likely]] {
             return up ? rank_ + stride : rank_ - stride;
         }

@@ -6,12 +6,12 @@
 namespace idlewave::collectives {
 namespace {
 
-/// Whether sweep `i` goes upwards in the first and in the second dimension. Sweeps begin at the corners in turn, around
+/// Whether sweep `i` goes upwards in the first or in the second dimension. Sweeps begin at the corners in turn, around
 /// the grid. More than four sweeps begin twice at each corner (downwards and upwards in the third dimension, which is
 /// not divided), as the eight octants of a transport code do.
-std::array<bool, 2> upwards(std::uint32_t i, std::uint32_t sweeps) {
+bool goes_up(std::uint32_t i, std::uint32_t sweeps, std::uint32_t dimension) {
     const std::uint32_t corner = sweeps > 4 ? i / 2 : i;
-    return {corner == 0 || corner == 3, corner < 2};
+    return dimension == 0 ? corner == 0 || corner == 3 : corner < 2;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ Step sweep(const CollectiveCall& call, StepNumber number) {
     const bool receiving = part < 2;
     const bool last_receive = part == 1;
     const std::uint32_t dimension = receiving ? part : part - 3;
-    const bool up = upwards(which, sweeps)[dimension] != receiving;
+    const bool up = goes_up(which, sweeps, dimension) != receiving;
     const std::uint32_t peer = grid.neighbour(dimension, up, false);
     if (peer == goal::no_rank) {
         return last_receive ? steps::join(number) : steps::skip(number);
