@@ -42,7 +42,7 @@ class RankWorker {
     }
 
     template <class Context>
-    Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
+    [[gnu::always_inline]] Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
         write_undo_log(rank, context);
         enter(rank, context.self());
         return leave(dispatcher_.run(events, until, context));
@@ -89,9 +89,8 @@ class RankWorker {
             return;
         }
         parts().agenda.prefetch_requests(rank.requests);
-        if (next.is_timer) {
-            parts().matching.prefetch_unexpected(rank.match);
-        } else {
+        parts().matching.prefetch_unexpected(rank.match);
+        if (!next.is_timer) {
             parts().matching.prefetch_posted(rank.match, next.source, next.payload->tag);
         }
     }
@@ -103,9 +102,8 @@ class RankWorker {
         if (!has_queues(rank)) {
             return;
         }
-        if (next.is_timer) {
-            parts().matching.prefetch_unexpected_message(rank.match);
-        } else {
+        parts().matching.prefetch_unexpected_message(rank.match);
+        if (!next.is_timer) {
             parts().matching.prefetch_match(rank.match, next.source, next.payload->tag);
         }
     }
