@@ -22,7 +22,8 @@ using testing::written_out;
 
 /// Some operation of a job of `ranks` ranks, by all or by groups.
 Stage random_stage(Dice& dice, std::uint32_t ranks, std::uint32_t tag) {
-    constexpr std::array names{"barrier", "bcast", "reduce", "allreduce", "gather", "alltoall", "halo1d", "compute"};
+    constexpr std::array names{"barrier",  "bcast",  "reduce", "allreduce", "gather",
+                               "alltoall", "halo1d", "halo2d", "sweep",     "compute"};
     Group group;
     std::uint32_t members = ranks;
     if (dice.one_in(2)) {
@@ -65,10 +66,10 @@ TEST(Composition, RunsExactlyAsItsScheduleWrittenOut) {
         if (dice.one_in(2)) {
             jobs.push_back(random_job(dice, 30, 1));
         }
-        machine::Machine machine = testing::simple_machine(700, 150, 200, 2, 0.5);
+        machine::Machine machine = testing::random_machine(dice);
         machine.network.S = dice.one_in(2) ? machine::Level::always_eager : dice.roll(2000);
         const Composition source(jobs);
-        ASSERT_EQ(testing::outcome_of(source, machine), testing::outcome_of(written_out(source), machine))
+        ASSERT_EQ(testing::outcome_of(source, machine, seed), testing::outcome_of(written_out(source), machine, seed))
             << "seed " << seed;
     }
 }
