@@ -33,9 +33,9 @@ struct alignas(64) ArrivedMessage {
 };
 static_assert(sizeof(ArrivedMessage<goal::NoCookie, Time>) == 64);
 
-/// A posted receive in the rank itself, which was posted while no other was: it is the oldest one. The same memory holds
-/// a receive whose end is known and not yet reported to the source of the schedule; its end is the time from which the
-/// CPU is free.
+/// A posted receive in the rank itself, which was posted while no other was: it is the oldest one. The same memory
+/// holds a receive whose end is known and not yet reported to the source of the schedule; its end is the time from
+/// which the CPU is free.
 template <class Cookie>
 struct ReceiveSlot {
     enum class State : std::uint8_t { empty, posted, end_pending };

@@ -20,10 +20,10 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same. For each event it calls the first `count` of `steps`, before the event's LP is executed, with an event that
-/// lies ahead: the first step with that which is BlockEvents::margin events ahead, each other one half as far as the one
-/// before, whose memory it needs. So no event is left out where an LP has several. It reads beyond the end, up to that
-/// margin.
+/// The same. For each event it calls the first `count` of `steps`, before the event's LP is executed, with an event
+/// that lies ahead: the first step with that which is BlockEvents::margin events ahead, each other one half as far as
+/// the one before, whose memory it needs. So no event is left out where an LP has several. It reads beyond the end, up
+/// to that margin.
 template <class Use, class... Steps>
 [[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, std::size_t count, Use use,
                                                     Steps... steps) {
