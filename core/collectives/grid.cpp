@@ -80,7 +80,7 @@ Dims fitting_dims(std::uint32_t size, std::uint32_t count, const Dims& wanted) {
     return dims;
 }
 
-GridShape shape_that_fits(const CollectiveCall& call, std::uint32_t dimensions) {
+GridShape fitting_shape(const CollectiveCall& call, std::uint32_t dimensions) {
     GridShape shape = call.shape == nullptr ? GridShape{} : *call.shape;
     shape.dims = fitting_dims(call.size, dimensions, shape.dims);
     return shape;

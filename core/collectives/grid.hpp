@@ -17,18 +17,21 @@ using Dims = std::array<std::uint32_t, 3>;
 /// `size`.
 Dims fitting_dims(std::uint32_t size, std::uint32_t count, const Dims& wanted = {});
 
-/// The shape of a call, with the dimensions of a grid of `dimensions` that has the call's ranks.
-GridShape shape_that_fits(const CollectiveCall& call, std::uint32_t dimensions);
+/// The shape of a call whose dimensions `fitting_dims` chooses, for a grid of `dimensions` (1 to 3) with the call's
+/// ranks. Throws InputError.
+GridShape fitting_shape(const CollectiveCall& call, std::uint32_t dimensions);
 
 /// The position of a rank in a Cartesian grid. The last dimension varies fastest, as in MPI_Cart_create.
 ///
-/// Choosing dimensions takes long compared to a step: the shape should already contain them (`fitting_dims`).
+/// Choosing dimensions takes long compared to a step: the shape should already contain them (`fitting_dims`). The
+/// number of dimensions is a constant, so that the compiler unrolls the loops: each step of an exchange needs a
+/// position.
 template <std::uint32_t dimensions>
 class Grid {
   public:
     explicit Grid(const CollectiveCall& call) : rank_(call.rank), bytes_(call.bytes), shape_(call.shape) {
         if (shape_ == nullptr || ranks_from(0) != call.size) [[unlikely]] {
-            fitted_ = shape_that_fits(call, dimensions);
+            fitted_ = fitting_shape(call, dimensions);
             shape_ = &*fitted_;
         }
     }
@@ -44,6 +47,7 @@ class Grid {
     [[nodiscard]] std::uint32_t neighbour(std::uint32_t dimension, bool up, bool periodic) const {
         const std::uint32_t ranks = shape_->dims[dimension];
         const auto stride = static_cast<std::uint32_t>(ranks_from(dimension + 1));
+        // In the first dimension the quotient is less than `ranks`: that saves a division.
         const std::uint32_t at = dimension == 0 ? rank_ / stride : rank_ / stride % ranks;
         if (up ? at + 1 < ranks : at > 0) [[likely]] {
             return up ? rank_ + stride : rank_ - stride;
@@ -62,7 +66,7 @@ class Grid {
     /// The number of ranks with the same position in the dimensions before `first`.
     [[nodiscard]] std::uint64_t ranks_from(std::uint32_t first) const {
         std::uint64_t ranks = 1;
-        for (std::uint32_t d = 0; d < dimensions; ++d) {  // the compiler unrolls it
+        for (std::uint32_t d = 0; d < dimensions; ++d) {  // over all dimensions: such a loop is unrolled
             ranks *= d < first ? 1 : shape_->dims[d];
         }
         return ranks;

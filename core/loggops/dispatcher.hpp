@@ -208,6 +208,8 @@ class Dispatcher {
             return false;
         }
         if constexpr (S::single_cpu_and_nic) {
+            // The end waits in the memory of the slot. If the message matched a later receive, the slot still holds the
+            // oldest one.
             auto& slot = parts().current.state().match.slot;
             if (ended.has_successors && time_of(ended.at) >= until &&
                 same(ended.at, parts().current.free_times()[Layout::cpu(0)]) && !slot.posted()) {

@@ -115,7 +115,8 @@ struct MatchState {
 
 /// MPI's matching (docs/model.md, R9): the posted receive queue and the unexpected message queue of each rank of a
 /// thread. Most ranks have at most one posted receive and at most two unexpected messages; then the queues are in the
-/// rank's MatchState. A rank with more has an overflow: match lists, which have an index if they are long.
+/// rank's MatchState. A rank with more has an overflow: match lists, which have an index if they are long. In it are
+/// all unexpected messages, and all posted receives but that in the rank's slot, which is older than they are.
 template <class Cookie, class Moment>
 class Matching {
   public:
@@ -133,10 +134,10 @@ class Matching {
             return true;
         }
         if (!state.queues.in_overflow()) [[likely]] {
-            return false;
+            return false;  // no other receive is posted
         }
         Receive found;  // its own variable, so that `receive` can stay in registers
-        const bool matched = take_posted_in_overflow(state, source, tag, found);
+        const bool matched = take_posted_in_overflow(state.queues.overflow(), source, tag, found);
         receive = found;
         return matched;
     }
@@ -228,7 +229,7 @@ class Matching {
     [[nodiscard]] bool any_arrived() const { return !messages_.empty(); }
     [[nodiscard]] bool any_in_overflow() const { return !overflows_.empty(); }
 
-    /// Brings a rank's first unexpected message, or its posted receive queue, into the cache.
+    /// Brings a rank's first unexpected message, or its overflow, into the cache.
     [[gnu::always_inline]] void prefetch(const State& state) const {
         messages_.prefetch(state.queues.first_unexpected());
         if (state.queues.in_overflow()) {
@@ -258,15 +259,16 @@ class Matching {
         }
     }
 
-    /// Brings what a message's search reads first into the cache, once `prefetch` has brought where that is.
+    /// Brings what a message's search in the overflow reads first into the cache, once `prefetch` has brought the
+    /// overflow.
     [[gnu::always_inline]] void prefetch_posted(const State& state, std::uint32_t source, std::uint32_t tag) const {
         if (state.queues.in_overflow()) {
             overflows_[state.queues.overflow()].posted.prefetch(source, tag);
         }
     }
 
-    /// Brings the receive that a message will probably match into the cache, once `prefetch_posted` has brought what
-    /// leads to it.
+    /// Brings the receive in the overflow that a message probably matches into the cache, once `prefetch_posted` has
+    /// brought what leads to it.
     [[gnu::always_inline]] void prefetch_match(const State& state, std::uint32_t source, std::uint32_t tag) const {
         if (state.queues.in_overflow()) {
             overflows_[state.queues.overflow()].posted.prefetch_match(source, tag);
@@ -296,7 +298,8 @@ class Matching {
         }
     }
 
-    /// Adds a posted receive without a search for messages: a rank is restored from its serialised state.
+    /// Adds a posted receive without a search for messages: none matches, or a rank is restored from its serialised
+    /// state.
     void add_posted(State& state, std::uint32_t source, std::uint32_t tag, const Receive& receive) {
         if (state.slot.state == ReceiveSlot<Cookie>::State::empty && posted_receives(state) == 0) {
             state.slot.post(receive, source, tag);
@@ -317,7 +320,7 @@ class Matching {
     }
 
   private:
-    /// The queues of a rank with several posted receives or many unexpected messages.
+    /// The posted receives of a rank except that in its slot, and its unexpected messages.
     struct alignas(64) Overflow {
         PostedReceiveQueue<Receive> posted;
         UnexpectedMessageQueue<std::uint32_t> unexpected;  ///< handles
@@ -337,9 +340,9 @@ class Matching {
         return overflows_[state.queues.overflow()];
     }
 
-    [[gnu::noinline]] bool take_posted_in_overflow(const State& state, std::uint32_t source, std::uint32_t tag,
+    [[gnu::noinline]] bool take_posted_in_overflow(std::uint32_t overflow, std::uint32_t source, std::uint32_t tag,
                                                    Receive& receive) {
-        return overflows_[state.queues.overflow()].posted.take(source, tag, receive);
+        return overflows_[overflow].posted.take(source, tag, receive);
     }
 
     [[gnu::noinline]] bool post_among_others(State& state, Receive receive, std::uint32_t source, std::uint32_t tag,
@@ -347,11 +350,7 @@ class Matching {
         if (take_unexpected(state, source, tag, message)) {
             return true;
         }
-        if (posted_receives(state) == 0) {
-            state.slot.post(receive, source, tag);
-            return false;
-        }
-        overflow(state).posted.add(source, tag, receive);
+        add_posted(state, source, tag, receive);
         return false;
     }
 

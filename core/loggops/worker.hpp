@@ -89,6 +89,7 @@ class RankWorker {
             return;
         }
         parts().agenda.prefetch_requests(rank.requests);
+        // Also where a message arrives: the receive that it ends may let another one start, which searches them.
         parts().matching.prefetch_unexpected(rank.match);
         if (!next.is_timer) {
             parts().matching.prefetch_posted(rank.match, next.source, next.payload->tag);

@@ -52,7 +52,7 @@ class BlockEvents {
 
     [[nodiscard]] std::size_t size() const { return count_; }
 
-    /// Elements behind the end that may be read: they repeat the last event, so that a loop may look ahead.
+    /// Elements behind the end that may be read: they repeat the last event, so that a loop may fetch ahead.
     static constexpr std::size_t margin = 16;
 
     /// The events, those of an LP one after the other and in the order in which they came to their calendar. Valid

@@ -20,15 +20,15 @@ void each_lp_of_block(std::span<const QueuedEvent> events, Use use) {
     }
 }
 
-/// The same. For each event it calls the first `count` of `steps`, before the event's LP is executed, with an event
-/// that lies ahead: the first step with that which is BlockEvents::margin events ahead, each other one half as far as
-/// the one before, whose memory it needs. So no event is left out where an LP has several. It reads beyond the end, up
-/// to that margin.
+/// The same, and memory is fetched ahead. At each event the first `count` of `steps` are called: the first one with the
+/// event that is BlockEvents::margin events ahead, each other one with the event half as far ahead as that of the step
+/// before, which has fetched the memory that it reads. Were they called once for each LP only, the events behind an LP
+/// with several would be skipped. It reads up to BlockEvents::margin events beyond the end.
 template <class Use, class... Steps>
 [[gnu::always_inline]] inline void each_lp_of_block(std::span<const QueuedEvent> events, std::size_t count, Use use,
                                                     Steps... steps) {
     static_assert(sizeof...(Steps) <= 4);
-    const auto look_ahead = [count, steps...](const QueuedEvent* event) __attribute__((always_inline)) {
+    const auto fetch_ahead = [count, steps...](const QueuedEvent* event) __attribute__((always_inline)) {
         std::size_t ahead = 2 * BlockEvents::margin;
         std::size_t step = 0;
         ((step++ < count ? steps(event[ahead /= 2]) : void()), ...);
@@ -38,7 +38,7 @@ template <class Use, class... Steps>
     while (event != end) {
         const QueuedEvent* const first = event;
         do {
-            look_ahead(event++);
+            fetch_ahead(event++);
         } while (event != end && event->lp == first->lp);
         use(std::span<const QueuedEvent>(first, event));
     }

@@ -22,8 +22,8 @@ using testing::written_out;
 
 /// Some operation of a job of `ranks` ranks, by all or by groups.
 Stage random_stage(Dice& dice, std::uint32_t ranks, std::uint32_t tag) {
-    constexpr std::array names{"barrier",  "bcast",  "reduce", "allreduce", "gather",
-                               "alltoall", "halo1d", "halo2d", "sweep",     "compute"};
+    constexpr std::array names{"barrier", "bcast",  "reduce", "allreduce", "gather", "alltoall",
+                               "halo1d",  "halo2d", "halo3d", "sweep",     "compute"};
     Group group;
     std::uint32_t members = ranks;
     if (dice.one_in(2)) {
@@ -40,6 +40,9 @@ Stage random_stage(Dice& dice, std::uint32_t ranks, std::uint32_t tag) {
     }
     PatternCall call{.bytes = dice.roll(3000), .reduction_cost = 0.25, .root = dice.small(members)};
     call.shape.compute_ns = dice.roll(500);
+    call.shape.blocks = 1 + dice.small(3);
+    call.shape.sweeps = 1 + dice.small(8);
+    call.shape.periodic = dice.one_in(2);
     Stage stage = stage_of(names[dice.roll(names.size())], "", members, call);
     stage.group = group;
     stage.times = 1 + dice.small(3);

@@ -137,6 +137,21 @@ TEST(Matching, ARankWithOneReceiveAndTwoMessagesNeedsNoOverflow) {
     rank.expect_same_queues();
 }
 
+TEST(Matching, TheOldestReceiveStaysInTheRankWhileOthersArePosted) {
+    TestedMatching matching;
+    MatchedRank rank(matching);
+    rank.receive_is_posted(1, 7);
+    rank.receive_is_posted(2, 7);
+    EXPECT_TRUE(matching.has_overflow(rank.state()));
+    rank.message_arrives(2, 7);
+    rank.leave();
+    EXPECT_FALSE(matching.has_overflow(rank.state()));
+    EXPECT_EQ(matching.posted_receives(rank.state()), 1U);
+    rank.message_arrives(1, 7);
+    rank.expect_same_queues();
+    EXPECT_TRUE(rank.state().empty());
+}
+
 TEST(Matching, AMessageIsReceivedOnceItIsProcessedUnlessItIsARequestToSend) {
     TestedMatching matching;
     EXPECT_TRUE(matching.is_received(matching.add({.processed = true})));
