@@ -6,9 +6,9 @@
 namespace idlewave::collectives {
 namespace {
 
-/// Whether a sweep goes upwards in `dimension`, which is 0 or 1. Sweeps begin at the corners in turn, around
-/// the grid. More than four sweeps begin twice at each corner (downwards and upwards in the third dimension,
-/// sweep_number is not divided), as the eight octants of a transport code do.
+/// Whether a sweep goes upwards in `dimension`, which is 0 or 1. Sweeps begin at the corners in turn, around the grid.
+/// More than four sweeps begin twice at each corner (downwards and upwards in the third dimension, which is not
+/// divided), as the eight octants of a transport code do.
 bool goes_up(std::uint32_t sweep, std::uint32_t sweeps, std::uint32_t dimension) {
     const std::uint32_t corner = sweeps > 4 ? sweep / 2 : sweep;
     return dimension == 0 ? corner == 0 || corner == 3 : corner < 2;
