@@ -41,7 +41,7 @@ class RankWorker {
         return leave(dispatcher_.start(until, context));
     }
 
-    // Always inline: otherwise the compiler calls it, and a message of a wavefront takes 17 instructions more.
+    // Always inline: it has two callers, and the compiler would otherwise call it for each rank with several events.
     template <class Context>
     [[gnu::always_inline]] Time run(State& rank, std::span<const Event> events, Time until, Context& context) {
         write_undo_log(rank, context);
