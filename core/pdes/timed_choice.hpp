@@ -5,13 +5,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace idlewave::pdes {
 
 /// Chooses of two ways to execute events the one that takes less time for an event. `Way` is an enumeration of two, of
 /// which the first is chosen at the beginning. The present way is timed for a millisecond at a time. What takes longer
 /// is tried again after twenty times the time that the last trial of it took, so trials take a twentieth of the time at
-/// most; after twice as many for each trial that has confirmed the ones before.
+/// most; after twice as many for each trial that has confirmed the ones before. The better way is left only when it has
+/// taken longer twice in a row: once may be another program's doing, for which it would be left for a hundred
+/// milliseconds.
 template <class Way>
 class TimedChoice {
   public:
@@ -47,17 +50,26 @@ class TimedChoice {
     /// After work that took `taken`.
     void choose(Clock::duration taken, Clock::time_point now) {
         const Way better = cost_of(second) < cost_of(first) ? second : first;
-        if (chosen_ != better) {  // either a trial is over, or what took less time takes more now
-            apart_ = better == better_ ? std::min(2 * apart_, most_apart) : least_apart;
-            better_ = chosen_ = better;
-            next_trial_ = now + apart_ * taken;
-        } else if (now >= next_trial_) {
-            chosen_ = better == first ? second : first;
+        if (chosen_ == better) {
+            doubted_ = false;
+            if (now >= next_trial_) {
+                chosen_ = better == first ? second : first;
+            }
+            return;
         }
+        const bool took_less = chosen_ == better_ && cost_of(better) > 0;  // and takes more now; else a trial is over
+        if (took_less && !std::exchange(doubted_, true)) {
+            return;
+        }
+        doubted_ = false;
+        apart_ = better == better_ ? std::min(2 * apart_, most_apart) : least_apart;
+        better_ = chosen_ = better;
+        next_trial_ = now + apart_ * taken;
     }
 
     Way chosen_ = first;
-    Way better_ = first;  ///< by the last trial
+    Way better_ = first;    ///< by the last trial
+    bool doubted_ = false;  ///< the better way took longer, the last time
     int apart_ = least_apart;
     std::array<double, 2> costs_{};  ///< of an event, in ticks of the clock; 0: not tried yet
     Clock::time_point next_trial_;   ///< of what takes longer

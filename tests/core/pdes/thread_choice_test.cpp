@@ -67,6 +67,17 @@ TEST(ThreadChoice, ChangesSoonAfterTheOtherHasBecomeFaster) {
     EXPECT_LT(windows.share_by_one(), 0.2);
 }
 
+TEST(ThreadChoice, AWindowThatWasInterruptedChangesNothing) {
+    Windows windows;
+    windows.run(1000, microseconds(100), microseconds(160));
+    windows.forget();
+    for (int i = 0; i < 10; ++i) {
+        windows.run(1, microseconds(5000), microseconds(5000));  // the system ran another program on a thread's core
+        windows.run(50, microseconds(100), microseconds(160));
+    }
+    EXPECT_LT(windows.share_by_one(), 0.1);
+}
+
 TEST(ThreadChoice, AShortRunIsExecutedByAllThreads) {
     Windows windows;
     windows.run(9, microseconds(100), microseconds(10));
