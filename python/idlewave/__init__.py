@@ -160,13 +160,13 @@ if not TYPE_CHECKING:  # else every name would pass for one that the package has
 
     def __getattr__(name: str) -> object:
         from importlib import import_module
-        from importlib.util import find_spec
+        from importlib.machinery import PathFinder  # which is loaded already, unlike importlib.util
 
         if name in _MODULES:
             found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
         elif name == "__version__":
             found = import_module("._core", __name__).version()
-        elif not name.startswith("__") and find_spec(f".{name}", __name__):
+        elif not name.startswith("__") and PathFinder.find_spec(f"{__name__}.{name}", __path__):
             found = import_module(f".{name}", __name__)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

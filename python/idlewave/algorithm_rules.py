@@ -9,14 +9,15 @@ from typing import Any
 from . import _core
 from .digests import digest_of
 from .errors import UsageError
+from .field_methods import FieldMethods
 from .native_files import PRESETS
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
 
 _DEFAULT_SEGMENT: int = _core.PatternCall().segment
 
 
-@dataclass(frozen=True)
-class AlgorithmRule:
+@dataclass(frozen=True, eq=False, repr=False)
+class AlgorithmRule(FieldMethods):
     """What a library does for `collective` with at least `ranks` ranks and `bytes` bytes, as `Schedule.pattern` counts
     them.
 

@@ -10,6 +10,7 @@ from typing import Any
 from . import _core
 from .digests import digest_of
 from .errors import InputError
+from .field_methods import FieldMethods
 from .units import PICOSECONDS
 
 _NS = PICOSECONDS["ns"]
@@ -17,8 +18,8 @@ _MOST = 50 * 24 * 3600 * PICOSECONDS["s"]
 """Times are below 50 days, as all times of a machine."""
 
 
-@dataclass(frozen=True)
-class ColdCaches:
+@dataclass(frozen=True, eq=False, repr=False)
+class ColdCaches(FieldMethods):
     """The extra CPU time of messages after a computation. Times in ps, sizes in bytes.
 
     `calls` has (after, time), by ascending length: the extra time of the next call that begins a message or a

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from array import array
 from collections.abc import Iterator
 from itertools import chain
@@ -40,19 +39,9 @@ def read_detours(path: str | Path) -> tuple[Times, Times]:
         has_header = unparsed in _HEADERS
         if has_header:
             unparsed = _read_plain_rows(file, starts, lengths)
-        lines_before = len(starts) + has_header
-        rows = csv.reader(_lines(unparsed, file, name))
-        try:
-            if not has_header:
-                _check_header(next(rows, None), name)
-            for row in rows:
-                if row:
-                    start, length = _times(row, f"{name}:{lines_before + rows.line_num}")
-                    starts.append(start)
-                    lengths.append(length)
-        except csv.Error as error:
-            where = f"{name}:{lines_before + rows.line_num}"
-            raise InputError(f"{where}: cannot be read as a file of detours: {error}") from error
+        at_end = has_header and not unparsed and file.tell() <= MOST_TABLE
+        if not at_end:
+            _read_rows(_lines(unparsed, file, name), name, starts, lengths, has_header=has_header)
     return buffer_of_times(starts), buffer_of_times(lengths)
 
 
@@ -79,6 +68,25 @@ def _read_plain_rows(file: BinaryIO, starts: array[int], lengths: array[int]) ->
         lengths.frombytes(some_lengths)
         unparsed = unparsed[parsed:]
     return unparsed
+
+
+def _read_rows(lines: Iterator[str], name: str, starts: array[int], lengths: array[int], *, has_header: bool) -> None:
+    """Read rows of any form, behind those that were read. `has_header`: the header was read, too."""
+    import csv  # which plain rows do not need
+
+    lines_before = len(starts) + has_header
+    rows = csv.reader(lines)
+    try:
+        if not has_header:
+            _check_header(next(rows, None), name)
+        for row in rows:
+            if row:
+                start, length = _times(row, f"{name}:{lines_before + rows.line_num}")
+                starts.append(start)
+                lengths.append(length)
+    except csv.Error as error:
+        where = f"{name}:{lines_before + rows.line_num}"
+        raise InputError(f"{where}: cannot be read as a file of detours: {error}") from error
 
 
 def _check_header(header: list[str] | None, name: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from . import _core
 from .errors import InputError, UsageError
 from .escaping import quote
+from .field_methods import FieldMethods
 from .formatting import unknown_name
 from .parameters import checked, completed
 from .pattern_options import PATTERNS, RANKS, OperationParameters, PatternOptions
@@ -16,8 +17,8 @@ GROUPS = tuple(_core.GroupKind.__members__)
 _DEFAULTS = completed(OperationParameters, {})
 
 
-@dataclass(frozen=True)
-class Operation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Operation(FieldMethods):
     """An operation of all ranks of a job: a collective, a halo exchange, a sweep, or "compute" (of `compute_ns`).
 
     It is done `times` times; with `rotating_root` the root moves on by one rank each time. `group` says which ranks
@@ -66,8 +67,8 @@ class Operation:
         return stage
 
 
-@dataclass(frozen=True)
-class Job:
+@dataclass(frozen=True, eq=False, repr=False)
+class Job(FieldMethods):
     """A job: its ranks do the operations one after another, and the whole sequence `repetitions` times.
 
     Rank i of the job is rank `first + i * stride` of the machine, or `placement[i]`.

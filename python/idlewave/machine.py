@@ -18,6 +18,7 @@ from .cold_caches import ColdCaches
 from .digests import digest_of, digests_of_machine
 from .errors import InputError, UsageError
 from .escaping import found, name_of, quote
+from .field_methods import FieldMethods
 from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
 from .native_files import PRESETS
@@ -38,8 +39,8 @@ WITHIN: Place = "within a node"
 BETWEEN: Place = "between nodes"
 
 
-@dataclass(frozen=True)
-class Parameters:
+@dataclass(frozen=True, eq=False, repr=False)
+class Parameters(FieldMethods):
     """LogGOPS parameters of a transmission. Times in ps; G, O_s and O_r in ps per byte after the first.
 
     c, the completion, is the time from the end of a send's CPU time until the send ends; o_p the CPU time to post a
@@ -57,16 +58,16 @@ class Parameters:
     o_p: int = 0
 
 
-@dataclass(frozen=True)
-class Segment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Segment(FieldMethods):
     """Parameters that hold for messages of at least `start` bytes."""
 
     start: int
     parameters: Parameters
 
 
-@dataclass(frozen=True)
-class Level:
+@dataclass(frozen=True, eq=False, repr=False)
+class Level(FieldMethods):
     """One level of a network: its parameters from 0 bytes on, further segments, and S.
 
     `eager_limit` is S, the largest eager message in bytes; None: every message is eager.
@@ -95,8 +96,8 @@ class Level:
         return _core.Level(rows, self.eager_limit)
 
 
-@dataclass(frozen=True)
-class Scope:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scope(FieldMethods):
     """The networks between the ranks of a machine, for sentences about it.
 
     `measured` says where the network between any two ranks was measured; None if that is not known. `latency` is its L
@@ -115,8 +116,8 @@ class Scope:
         return self.measured == WITHIN and self.node_ranks is not None and ranks > self.node_ranks
 
 
-@dataclass(frozen=True)
-class Machine:
+@dataclass(frozen=True, eq=False, repr=False)
+class Machine(FieldMethods):
     """A machine to simulate on. Immutable; `with_noise`, `between` and `dataclasses.replace` make variants.
 
     `node` is the network within a node of `node_ranks` ranks, if that differs. `shared_buffer` has the parameters of

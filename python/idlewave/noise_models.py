@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, cast, get_
 from . import _core
 from .errors import InputError
 from .escaping import quote
+from .field_methods import FieldMethods
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,8 +75,8 @@ class OfTimes:
             return state[name]
 
 
-@dataclass(frozen=True)
-class Noise(OfTimes):
+@dataclass(frozen=True, eq=False, repr=False)
+class Noise(OfTimes, FieldMethods):
     """The detours of one period, repeated for ever. During a detour the CPU stands still.
 
     `starts` and `lengths` are int64 arrays in ps, ascending and separate, inside [0, period). `phase` says where in

@@ -21,6 +21,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from .errors import UsageError
 from .escaping import quote
+from .field_methods import FieldMethods
 from .formatting import unknown_name
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,8 +31,8 @@ NEVER = 2**63 - 1
 """The time of the core that no run reaches."""
 
 
-@dataclass(frozen=True)
-class Parameter:
+@dataclass(frozen=True, eq=False, repr=False)
+class Parameter(FieldMethods):
     """A parameter of a table; its name and its type are those of the table's line.
 
     help: one sentence without the full stop and the unit.

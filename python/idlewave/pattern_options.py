@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from . import _core
 from .errors import UsageError
+from .field_methods import FieldMethods
 from .parameters import Parameter, filled, parameters_of, takes
 from .pattern_bounds import MOST_BYTES as MOST_BYTES
 from .pattern_bounds import MOST_RANKS as MOST_RANKS
@@ -132,8 +133,8 @@ def _fields_of(table: type) -> Any:  # noqa: ANN401 - mypy knows no class that i
     declared = parameters_of(table)
     defaults = {name: parameter.default for name, (_, parameter) in declared.items()}
     kinds = {name: kind for name, (kind, _) in declared.items()}
-    made = type("_Fields", (), {"__doc__": table.__doc__, "__annotations__": kinds, **defaults})
-    return dataclass(frozen=True)(made)
+    made = type("_Fields", (FieldMethods,), {"__doc__": table.__doc__, "__annotations__": kinds, **defaults})
+    return dataclass(frozen=True, eq=False, repr=False)(made)
 
 
 _Fields: Any = _fields_of(PatternParameters)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ._core import version
 from .digests import plain
 from .errors import InputError
+from .field_methods import FieldMethods
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +40,8 @@ _TEXTS = {"name": "name", "made_by": "made_by", "version": "idlewave", "host": "
 """The fields that are texts, with their keys in JSON."""
 
 
-@dataclass(frozen=True)
-class Provenance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Provenance(FieldMethods):
     """The provenance of an artefact.
 
     `kind` is machine, trace, schedule, timeline, study, measurement, recording, signature, run (of a model), picture or

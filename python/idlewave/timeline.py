@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _core
 from .errors import UsageError
 from .escaping import quote
+from .field_methods import FieldMethods
 from .lazy_provenance import LazyProvenance
 from .provenance import KEY, Provenance
 
@@ -42,8 +43,8 @@ NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "completion", "computation", "noise")
 
 
-@dataclass(frozen=True)
-class Recording:
+@dataclass(frozen=True, eq=False, repr=False)
+class Recording(FieldMethods):
     """Which ops a simulation records: those that start from `since_ps` on and before `until_ps` (None: the end).
 
     `ranks` has the first and the last rank to record (None: all ranks). If the rows would take more than `most_bytes`,
@@ -86,8 +87,8 @@ class Recording:
         return core
 
 
-@dataclass(frozen=True)
-class Timeline:
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline(FieldMethods):
     """The result of one simulation. Arrays are read-only views of the simulator's own memory.
 
     `finish` is int64, one a rank, ps; `finish_view` the same as a memoryview, for use without numpy; `max_finish`

@@ -103,10 +103,10 @@ NOISE = {
     "none": ("", set()),
     "periodic": ('kind = "periodic"\nperiod = "1ms"\nlength = "10us"', set()),
     "poisson": ('kind = "poisson"\ninterval = "1ms"\nlength = "10us"', {"idlewave.random_noise"}),
-    "trace": ('kind = "trace"\nperiod = "1s"\nfile = "noise.csv"', {"csv", "idlewave.detour_file"}),
+    "trace": ('kind = "trace"\nperiod = "1s"\nfile = "noise.csv"', {"idlewave.detour_file"}),
     "empirical": (
         'kind = "poisson"\ninterval = "1ms"\nlength = { distribution = "empirical", file = "noise.csv" }',
-        {"csv", "idlewave.detour_file", "idlewave.random_noise"},
+        {"idlewave.detour_file", "idlewave.random_noise"},
     ),
 }
 """For each kind of noise its table, and what it takes to read that."""
