@@ -11,14 +11,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/huge_memory.hpp"
+#include "detours.hpp"
 #include "floors.hpp"
-#include "machine/noise_trace.hpp"
 
 namespace {
 
@@ -27,8 +26,6 @@ using floors::g;
 using floors::L;
 using floors::o;
 using floors::window;
-using idlewave::machine::Detour;
-using idlewave::machine::NoiseTrace;
 
 constexpr std::size_t windows_ahead = 16;     ///< the longest detour of bench/simulate.py is five windows
 constexpr std::size_t prefetched = 12;        ///< messages ahead
@@ -40,10 +37,9 @@ struct Rank {
     std::int64_t send_side = 0;
     std::int64_t receive_side = 0;
     std::int64_t ready = 0;  ///< when the next message may be sent, as far as is known
-    std::int64_t next_detour = 0;
-    std::uint32_t detour = 0;  ///< the number of the next
-    std::uint32_t came = 0;    ///< a bit a round
-    std::uint32_t round = 0;   ///< the one whose message is sent next
+    floors::NextDetour next_detour;
+    std::uint32_t came = 0;   ///< a bit a round
+    std::uint32_t round = 0;  ///< the one whose message is sent next
 };
 
 struct Message {
@@ -55,19 +51,15 @@ static_assert(sizeof(Message) == 16);
 
 class NoiseFloor {
   public:
-    NoiseFloor(std::uint32_t ranks, const std::vector<Detour>& detours, const NoiseTrace& trace)
+    NoiseFloor(std::uint32_t ranks, const floors::Detours& detours)
         : size_(ranks),
           rounds_(static_cast<std::uint32_t>(std::bit_width(ranks - 1))),
           detours_(detours),
-          period_(trace.period()),
           rank_(ranks),
           buckets_(ranks) {
         for (std::uint32_t r = 0; r < size_; ++r) {
             Rank& rank = rank_[r];
-            const NoiseTrace::Completion begun = trace.run(trace.phase(0, r), 0, 0);
-            rank.cpu = begun.end;
-            rank.detour = begun.next;
-            rank.next_detour = begun.quiet_until;
+            rank.cpu = detours_.begin(r, rank.next_detour);
         }
     }
 
@@ -98,40 +90,6 @@ class NoiseFloor {
     }
 
   private:
-    /// `shift`: from the recording's time to the rank's.
-    void begin_detour(Rank& rank, std::int64_t shift) {
-        if (rank.detour == detours_.size()) {
-            rank.detour = 0;
-            shift += period_;
-        }
-        rank.next_detour = detours_[rank.detour].start + shift;
-    }
-
-    /// When work begun at `at` is done.
-    std::int64_t finish(Rank& rank, std::int64_t at, std::int64_t work) {
-        if (at + work <= rank.next_detour) [[likely]] {
-            return at + work;
-        }
-        return finish_in_noise(rank, at, work);
-    }
-    [[gnu::noinline]] std::int64_t finish_in_noise(Rank& rank, std::int64_t at, std::int64_t work) {
-        std::int64_t end = at + work;
-        while (rank.next_detour < end) {
-            const std::int64_t length = detours_[rank.detour].length;
-            const std::int64_t detour_end = rank.next_detour + length;
-            if (rank.next_detour > at) {
-                end += length;
-            } else if (detour_end > at) {
-                end += detour_end - at;
-                at = detour_end;
-            }
-            const std::int64_t shift = rank.next_detour - detours_[rank.detour].start;
-            ++rank.detour;
-            begin_detour(rank, shift);
-        }
-        return end;
-    }
-
     /// Puts a bucket into the order of ranks, and a rank's messages into the order of time.
     void sort(const std::vector<Message>& bucket) {
         sorted_.resize(bucket.size() + prefetched);
@@ -196,7 +154,7 @@ class NoiseFloor {
 
     void receive(Rank& rank, const Message& message) {
         const std::int64_t at = std::max(message.time, std::max(rank.cpu, rank.receive_side));
-        rank.cpu = finish(rank, at, o);
+        rank.cpu = detours_.finish(rank.next_detour, at, o);
         rank.receive_side = at + g;
         rank.came |= std::uint32_t{1} << message.round;
         if (message.round + 1 == rank.round) {
@@ -218,7 +176,7 @@ class NoiseFloor {
 
     void send(Rank& rank, std::uint32_t r) {
         const std::int64_t at = std::max(rank.cpu, rank.send_side);
-        rank.cpu = finish(rank, at, o);
+        rank.cpu = detours_.finish(rank.next_detour, at, o);
         rank.send_side = at + g;
         rank.ready = rank.cpu;
         const std::uint64_t to = r + (std::uint64_t{1} << rank.round);
@@ -230,8 +188,7 @@ class NoiseFloor {
 
     std::uint32_t size_;
     std::uint32_t rounds_;
-    const std::vector<Detour>& detours_;
-    std::int64_t period_;
+    const floors::Detours& detours_;
     std::int64_t window_end_ = window;
     idlewave::HugeArray<Rank> rank_;
     floors::Buckets<Message, windows_ahead> buckets_;
@@ -239,28 +196,13 @@ class NoiseFloor {
     std::vector<Message> sorted_;
 };
 
-/// Of a table in ns.
-std::vector<Detour> read_detours(const char* file) {
-    constexpr std::int64_t picoseconds = 1'000;
-    std::vector<Detour> detours;
-    std::ifstream in(file);
-    std::string line;
-    std::getline(in, line);
-    long long start = 0;
-    long long length = 0;
-    while (std::getline(in, line) && std::sscanf(line.c_str(), "%lld,%lld", &start, &length) == 2) {
-        detours.push_back({start * picoseconds, length * picoseconds});
-    }
-    return detours;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
     const bool fits = count == 5;
     const long ranks = fits ? std::strtol(arguments[1], nullptr, 10) : 0;
     const long runs = fits ? std::strtol(arguments[2], nullptr, 10) : 0;
-    const std::vector<Detour> detours = fits ? read_detours(arguments[3]) : std::vector<Detour>();
+    auto detours = fits ? floors::read_detours(arguments[3]) : std::vector<idlewave::machine::Detour>();
     const long period = fits ? std::strtol(arguments[4], nullptr, 10) : 0;
     if (ranks < 2 || ranks > 1L << 30 || runs < 1 || period < 1 || detours.empty()) {
         std::fprintf(
@@ -268,9 +210,9 @@ int main(int count, char** arguments) {
             "usage: noise_floor RANKS RUNS DETOURS PERIOD: from 2 to 2^30 ranks, a table start_ns,length_ns, s\n");
         return 2;
     }
-    const NoiseTrace trace(detours, period * 1'000'000'000'000, idlewave::machine::Phase::random);
+    const floors::Detours recording(std::move(detours), period * floors::ps_per_second);
     floors::several(static_cast<std::size_t>(runs), [&] {
-        NoiseFloor floor(static_cast<std::uint32_t>(ranks), detours, trace);
+        NoiseFloor floor(static_cast<std::uint32_t>(ranks), recording);
         const std::string messages = "\"messages\": " + std::to_string(floor.run());
         return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
     });

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 
 import idlewave
 from kernel_runs import said_by
-from peer import GENERAL_WORKS, IDLEWAVE, SEED, write_schedule
+from peer import GENERAL_WORKS, IDLEWAVE, LARGE_GENERAL_WORKS, SEED, write_schedule
 from rich.table import Table
-from simulations import fastest
+from simulations import PERIODS, Work, fastest, machine_file
 from traces import write_sweep
 
 CONVERSIONS = 5
@@ -21,6 +21,7 @@ TRACED = (5, 8, 75)
 COPIES, LARGE_COPIES = 70, 700
 PATTERN = ["sweep", "--ranks", "28000", "--dims", "140x200", "--sweeps", "8", "--blocks"]
 BLOCKS, LARGE_BLOCKS = 20, 100
+NOISY_WORKS = [Work("dissemination", 2**18, noise=noise) for noise in ("", *PERIODS)]
 
 
 def conversion(trace: Path, calls: int) -> Table:
@@ -66,20 +67,24 @@ def simulations(trace: Path, machine: Path, *, large: bool) -> Table:
     return table
 
 
-def beside_loop(folder: Path, machine: Path, floors: Path) -> Table:
-    """Schedules beside bench/schedule_loop.cpp, without reading them."""
-    table = Table("schedule", "ranks", "messages", "ns a message", "bare loop, ns", "over it", "same answer")
-    for work in GENERAL_WORKS:
+def beside_loop(folder: Path, floors: Path, *, large: bool) -> Table:
+    """Schedules beside bench/schedule_loop.cpp, without reading them. The folder has the machines."""
+    table = Table("schedule", "ranks", "noise", "messages", "ns a message", "bare loop, ns", "over it", "same answer")
+    for work in [*GENERAL_WORKS, *(LARGE_GENERAL_WORKS if large else []), *NOISY_WORKS]:
+        noise = work.noise if isinstance(work, Work) else ""
+        recording: list[str | Path] = [folder / f"{machine_file(noise)}.csv", str(PERIODS[noise])] if noise else []
         with TemporaryDirectory(dir=folder) as name:
             file = Path(name) / "schedule.bin"
             write_schedule(work, floors, file)
             schedule = idlewave.Schedule.load(file)
+            machine = idlewave.Machine.load(folder / machine_file(noise))
             runs = [idlewave.simulate(schedule, machine) for _ in range(RUNS)]
-            loop = fastest([floors / "schedule_loop", file, str(RUNS)])
+            loop = fastest([floors / "schedule_loop", file, str(RUNS), *recording])
         ours = min(run.seconds for run in runs) / runs[0].messages * 1e9
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",
+            noise,
             f"{runs[0].messages:,}",
             f"{ours:.0f}",
             f"{loop.nanoseconds:.0f}",
@@ -89,14 +94,14 @@ def beside_loop(folder: Path, machine: Path, floors: Path) -> Table:
     return table
 
 
-def programs(folder: Path, machine: Path, floors: Path, *, large: bool) -> list[Table]:
-    """All tables."""
+def programs(folder: Path, floors: Path, *, large: bool) -> list[Table]:
+    """All tables. The folder has the machines."""
     trace = folder / "traced-sweep"
     calls = write_sweep(trace, *TRACED, SEED)
     tables = [
-        beside_loop(folder, machine, floors),
+        beside_loop(folder, floors, large=large),
         conversion(trace, calls),
-        simulations(trace, machine, large=large),
+        simulations(trace, folder / machine_file(""), large=large),
     ]
     for table in tables:
         for column in table.columns[1:]:

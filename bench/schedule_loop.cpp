@@ -1,9 +1,9 @@
 // A bare loop for schedules of real programs: those of eager messages by the rules of docs/model.md, on ranks with one
-// CPU and one NIC, without noise, wildcards, recording and threads, as simple as these rules allow. Ops lie in an array
-// as they are executed, successors and posted receives beside them; events lie in buckets by window of the lookahead
-// and block of ranks. Prints messages, and when the last rank has finished.
+// CPU and one NIC, with or without noise, without wildcards, recording and threads, as simple as these rules allow. Ops
+// lie in an array as they are executed, successors and posted receives beside them; events lie in buckets by window of
+// the lookahead and block of ranks. Prints messages, and when the last rank has finished.
 //
-//     schedule_loop FILE RUNS
+//     schedule_loop FILE RUNS [DETOURS PERIOD]    (a table start_ns,length_ns in a file; s)
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 
 #include "base/inline_vector.hpp"
 #include "base/large_vector.hpp"
+#include "detours.hpp"
 #include "floors.hpp"
 #include "goal/graph.hpp"
 #include "goal/rank_schedule.hpp"
@@ -96,6 +98,7 @@ struct Rank {
     std::int64_t receive_side = 0;
     std::int64_t last = 0;  ///< when the last of its ops has ended, and its last message was received
     std::int64_t timer = unknown;
+    floors::NextDetour next_detour{.start = unknown};
     std::uint32_t first_op = 0;
     std::uint32_t sent = 0;
     std::uint32_t posts = 0;          ///< of the pending requests
@@ -111,7 +114,8 @@ std::int64_t bytes_after_first(std::uint32_t size) {
 
 class ScheduleLoop {
   public:
-    explicit ScheduleLoop(const idlewave::goal::Graph& graph) : ranks_(graph.ranks()) {
+    ScheduleLoop(const idlewave::goal::Graph& graph, std::optional<floors::Detours> detours)
+        : ranks_(graph.ranks()), detours_(std::move(detours)) {
         for (std::uint32_t r = 0; r < ranks_; ++r) {
             add(graph.rank_schedule(r));
         }
@@ -179,6 +183,9 @@ class ScheduleLoop {
     void begin(std::uint32_t r) {
         Rank& rank = rank_[r];
         rank.first_op = first_op_[r];
+        if (detours_) {
+            rank.cpu = detours_->begin(r, rank.next_detour);
+        }
         for (std::uint32_t op = 0; op < first_op_[r + 1] - first_op_[r]; ++op) {
             const Op& own = ops_[rank.first_op + op];
             if (own.required == 0 && own.kind == OpKind::recv && own.successor_count == 0 && rank.posts == 0) {
@@ -331,9 +338,9 @@ class ScheduleLoop {
             case Kind::reception:
                 break;
             case Kind::send:
-                rank.cpu = now + o;
+                rank.cpu = finish(rank, now, o);
                 rank.send_side = now + g + bytes_after_first(op.size);
-                push({now + o + L, op.peer, r, op.tag, op.size, rank.sent++});
+                push({rank.cpu + L, op.peer, r, op.tag, op.size, rank.sent++});
                 ++messages_;
                 meet(rank, request.op, Edge::start, now);
                 end(rank, request.op, rank.cpu);
@@ -342,17 +349,22 @@ class ScheduleLoop {
                 post(rank, request.op, now);
                 break;
             case Kind::calc:
-                rank.cpu = now + static_cast<std::int64_t>(op.size) * ps_per_ns;
+                rank.cpu = finish(rank, now, static_cast<std::int64_t>(op.size) * ps_per_ns);
                 meet(rank, request.op, Edge::start, now);
                 end(rank, request.op, rank.cpu);
                 break;
         }
     }
 
+    /// When work begun at `at` is done.
+    std::int64_t finish(Rank& rank, std::int64_t at, std::int64_t work) const {
+        return at + work <= rank.next_detour.start ? at + work : detours_->finish(rank.next_detour, at, work);
+    }
+
     void receive(Rank& rank, const Request& request, std::int64_t now) {
         const std::int64_t bytes = bytes_after_first(request.size);
-        const std::int64_t processed = now + o + bytes;
-        rank.cpu = now + o;
+        rank.cpu = finish(rank, now, o);
+        const std::int64_t processed = rank.cpu + bytes;
         rank.receive_side = now + g + bytes;
         rank.last = std::max(rank.last, processed);
         if (request.op != none) {
@@ -427,6 +439,7 @@ class ScheduleLoop {
     }
 
     std::uint32_t ranks_;
+    std::optional<floors::Detours> detours_;
     std::vector<std::uint32_t> first_op_;
     idlewave::LargeVector<Op> ops_;
     idlewave::LargeVector<std::uint32_t> successors_;  ///< numbers of ops, twice, and 1 more if they wait for a start
@@ -440,13 +453,19 @@ class ScheduleLoop {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const long runs = count == 3 ? std::strtol(arguments[2], nullptr, 10) : 0;
-    if (runs < 1) {
-        std::fprintf(stderr, "usage: schedule_loop FILE RUNS\n");
+    const bool has_noise = count == 5;
+    const long runs = count == 3 || has_noise ? std::strtol(arguments[2], nullptr, 10) : 0;
+    const long period = has_noise ? std::strtol(arguments[4], nullptr, 10) : 0;
+    if (runs < 1 || (has_noise && period < 1)) {
+        std::fprintf(stderr, "usage: schedule_loop FILE RUNS [DETOURS PERIOD]: a table start_ns,length_ns, s\n");
         return 2;
     }
     try {
-        ScheduleLoop floor(idlewave::goal::read_schedule(arguments[1]));
+        std::optional<floors::Detours> detours;
+        if (has_noise) {
+            detours.emplace(floors::read_detours(arguments[3]), period * floors::ps_per_second);
+        }
+        ScheduleLoop floor(idlewave::goal::read_schedule(arguments[1]), std::move(detours));
         floors::several(static_cast<std::size_t>(runs), [&] {
             const std::string messages = "\"messages\": " + std::to_string(floor.run());
             return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());

@@ -323,7 +323,7 @@ def main() -> None:
         plot(answers, floors, arguments.output)
         console.print(in_turns(folder, arguments.large))
         console.print(around_simulations(folder))
-        console.print(*programs(folder, folder / machine_file(""), arguments.floors, large=arguments.large))
+        console.print(*programs(folder, arguments.floors, large=arguments.large))
         if arguments.loggopsim is not None:
             peer = arguments.loggopsim
             console.print(beside_peer(peer, folder, folder, arguments.floors, large=arguments.large))

@@ -70,7 +70,7 @@ compile_floors() {
 
 # compile_schedules: what writes the schedules of a benchmark, and the loop that executes them.
 compile_schedules() {
-    compile_bench "schedules schedule_loop" core/base/*.cpp core/goal/*.cpp
+    compile_bench "schedules schedule_loop" core/base/*.cpp core/goal/*.cpp core/machine/noise_trace.cpp
 }
 
 # The first clang that has libFuzzer; nothing if there is none.
