@@ -11,7 +11,7 @@ namespace idlewave::pdes {
 
 /// Chooses of two ways to execute events the one that takes less time for an event. `Way` is an enumeration of two, of
 /// which the first is chosen at the beginning. The present way is timed for a millisecond at a time. What takes longer
-/// is tried again after twenty times the time that the last trial of it took, so trials take a twentieth of the time at
+/// is tried again after forty times the time that the last trial of it took, so trials take a fortieth of the time at
 /// most; after twice as many for each trial that has confirmed the ones before. The better way is left only when it has
 /// taken longer twice in a row: once may be another program's doing, for which it would be left for a hundred
 /// milliseconds.
@@ -40,7 +40,7 @@ class TimedChoice {
 
   private:
     static constexpr std::chrono::microseconds trial{1000};
-    static constexpr int least_apart = 20;  ///< from a trial to the next: times its duration
+    static constexpr int least_apart = 40;  ///< from a trial to the next: times its duration
     static constexpr int most_apart = 320;
     static constexpr Way first = Way{0};
     static constexpr Way second = Way{1};
