@@ -15,6 +15,8 @@
 
 namespace floors {
 
+constexpr std::int64_t ps_per_ns = 1'000;
+constexpr std::int64_t ps_per_second = 1'000'000'000'000;
 constexpr std::int64_t L = 2'500'000;
 constexpr std::int64_t o = 1'500'000;
 constexpr std::int64_t g = 1'000'000;

@@ -4,20 +4,21 @@
 // window waits for the next, in which an earlier message may come. The times are the simulator's own. Prints messages,
 // and when the last rank has finished.
 //
-//     noise_floor RANKS RUNS DETOURS PERIOD    (a table start_ns,length_ns in a file; s)
+//     noise_floor RANKS RUNS DETOURS PERIOD    (DETOURS: a file, start_ns,length_ns; PERIOD in s)
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/huge_memory.hpp"
-#include "detours.hpp"
 #include "floors.hpp"
+#include "noise_recording.hpp"
 
 namespace {
 
@@ -51,15 +52,15 @@ static_assert(sizeof(Message) == 16);
 
 class NoiseFloor {
   public:
-    NoiseFloor(std::uint32_t ranks, const floors::Detours& detours)
+    NoiseFloor(std::uint32_t ranks, const floors::NoiseRecording& noise)
         : size_(ranks),
           rounds_(static_cast<std::uint32_t>(std::bit_width(ranks - 1))),
-          detours_(detours),
+          noise_(noise),
           rank_(ranks),
           buckets_(ranks) {
         for (std::uint32_t r = 0; r < size_; ++r) {
             Rank& rank = rank_[r];
-            rank.cpu = detours_.begin(r, rank.next_detour);
+            rank.cpu = noise_.begin(r, rank.next_detour);
         }
     }
 
@@ -154,7 +155,7 @@ class NoiseFloor {
 
     void receive(Rank& rank, const Message& message) {
         const std::int64_t at = std::max(message.time, std::max(rank.cpu, rank.receive_side));
-        rank.cpu = detours_.finish(rank.next_detour, at, o);
+        rank.cpu = noise_.finish(rank.next_detour, at, o);
         rank.receive_side = at + g;
         rank.came |= std::uint32_t{1} << message.round;
         if (message.round + 1 == rank.round) {
@@ -176,7 +177,7 @@ class NoiseFloor {
 
     void send(Rank& rank, std::uint32_t r) {
         const std::int64_t at = std::max(rank.cpu, rank.send_side);
-        rank.cpu = detours_.finish(rank.next_detour, at, o);
+        rank.cpu = noise_.finish(rank.next_detour, at, o);
         rank.send_side = at + g;
         rank.ready = rank.cpu;
         const std::uint64_t to = r + (std::uint64_t{1} << rank.round);
@@ -188,7 +189,7 @@ class NoiseFloor {
 
     std::uint32_t size_;
     std::uint32_t rounds_;
-    const floors::Detours& detours_;
+    const floors::NoiseRecording& noise_;
     std::int64_t window_end_ = window;
     idlewave::HugeArray<Rank> rank_;
     floors::Buckets<Message, windows_ahead> buckets_;
@@ -202,18 +203,23 @@ int main(int count, char** arguments) {
     const bool fits = count == 5;
     const long ranks = fits ? std::strtol(arguments[1], nullptr, 10) : 0;
     const long runs = fits ? std::strtol(arguments[2], nullptr, 10) : 0;
-    auto detours = fits ? floors::read_detours(arguments[3]) : std::vector<idlewave::machine::Detour>();
     const long period = fits ? std::strtol(arguments[4], nullptr, 10) : 0;
-    if (ranks < 2 || ranks > 1L << 30 || runs < 1 || period < 1 || detours.empty()) {
+    if (ranks < 2 || ranks > 1L << 30 || runs < 1 || period < 1) {
         std::fprintf(
             stderr,
-            "usage: noise_floor RANKS RUNS DETOURS PERIOD: from 2 to 2^30 ranks, a table start_ns,length_ns, s\n");
+            "usage: noise_floor RANKS RUNS DETOURS PERIOD: from 2 to 2^30 ranks, a file of start_ns,length_ns, s\n");
         return 2;
     }
-    const floors::Detours recording(std::move(detours), period * floors::ps_per_second);
-    floors::several(static_cast<std::size_t>(runs), [&] {
-        NoiseFloor floor(static_cast<std::uint32_t>(ranks), recording);
-        const std::string messages = "\"messages\": " + std::to_string(floor.run());
-        return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
-    });
+    try {
+        const floors::NoiseRecording noise = floors::read_recording(arguments[3], period);
+        floors::several(static_cast<std::size_t>(runs), [&] {
+            NoiseFloor floor(static_cast<std::uint32_t>(ranks), noise);
+            const std::string messages = "\"messages\": " + std::to_string(floor.run());
+            return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());
+        });
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "noise_floor: %s\n", error.what());
+        return 1;
+    }
+    return 0;
 }

@@ -46,6 +46,7 @@ class GeneralWork:
     pattern: str
     ranks: int
     steps: int
+    noise: str = ""
 
 
 GENERAL_WORKS = [

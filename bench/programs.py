@@ -1,5 +1,5 @@
-"""What people simulate: schedules of real programs, beside a bare loop; and what no peer could: traced programs, their
-conversion, and continued to many ranks."""
+"""Schedules as real programs have them, and of a dissemination with noise, beside a bare loop; and what no peer could:
+traced programs, their conversion, and continued to many ranks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import idlewave
 from kernel_runs import said_by
 from peer import GENERAL_WORKS, IDLEWAVE, LARGE_GENERAL_WORKS, SEED, write_schedule
 from rich.table import Table
-from simulations import PERIODS, Work, fastest, machine_file
+from simulations import PERIODS, Work, fastest, machine_file, recording_arguments
 from traces import write_sweep
 
 CONVERSIONS = 5
@@ -21,7 +21,8 @@ TRACED = (5, 8, 75)
 COPIES, LARGE_COPIES = 70, 700
 PATTERN = ["sweep", "--ranks", "28000", "--dims", "140x200", "--sweeps", "8", "--blocks"]
 BLOCKS, LARGE_BLOCKS = 20, 100
-NOISY_WORKS = [Work("dissemination", 2**18, noise=noise) for noise in ("", *PERIODS)]
+DISSEMINATIONS = [Work("dissemination", 2**18, noise=noise) for noise in ("", *PERIODS)]
+"""Without noise and with each share of it: what noise costs by general rules."""
 
 
 def conversion(trace: Path, calls: int) -> Table:
@@ -70,21 +71,19 @@ def simulations(trace: Path, machine: Path, *, large: bool) -> Table:
 def beside_loop(folder: Path, floors: Path, *, large: bool) -> Table:
     """Schedules beside bench/schedule_loop.cpp, without reading them. The folder has the machines."""
     table = Table("schedule", "ranks", "noise", "messages", "ns a message", "bare loop, ns", "over it", "same answer")
-    for work in [*GENERAL_WORKS, *(LARGE_GENERAL_WORKS if large else []), *NOISY_WORKS]:
-        noise = work.noise if isinstance(work, Work) else ""
-        recording: list[str | Path] = [folder / f"{machine_file(noise)}.csv", str(PERIODS[noise])] if noise else []
+    for work in [*GENERAL_WORKS, *(LARGE_GENERAL_WORKS if large else []), *DISSEMINATIONS]:
         with TemporaryDirectory(dir=folder) as name:
             file = Path(name) / "schedule.bin"
             write_schedule(work, floors, file)
             schedule = idlewave.Schedule.load(file)
-            machine = idlewave.Machine.load(folder / machine_file(noise))
+            machine = idlewave.Machine.load(folder / machine_file(work.noise))
             runs = [idlewave.simulate(schedule, machine) for _ in range(RUNS)]
-            loop = fastest([floors / "schedule_loop", file, str(RUNS), *recording])
+            loop = fastest([floors / "schedule_loop", file, str(RUNS), *recording_arguments(folder, work.noise)])
         ours = min(run.seconds for run in runs) / runs[0].messages * 1e9
         table.add_row(
             work.pattern,
             f"{work.ranks:,}",
-            noise,
+            work.noise or "none",
             f"{runs[0].messages:,}",
             f"{ours:.0f}",
             f"{loop.nanoseconds:.0f}",

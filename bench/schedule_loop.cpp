@@ -3,7 +3,7 @@
 // lie in an array as they are executed, successors and posted receives beside them; events lie in buckets by window of
 // the lookahead and block of ranks. Prints messages, and when the last rank has finished.
 //
-//     schedule_loop FILE RUNS [DETOURS PERIOD]    (a table start_ns,length_ns in a file; s)
+//     schedule_loop FILE RUNS [DETOURS PERIOD]    (DETOURS: a file, start_ns,length_ns; PERIOD in s)
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,6 @@
 #include <exception>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,11 +19,11 @@
 
 #include "base/inline_vector.hpp"
 #include "base/large_vector.hpp"
-#include "detours.hpp"
 #include "floors.hpp"
 #include "goal/graph.hpp"
 #include "goal/rank_schedule.hpp"
 #include "goal/schedule_file.hpp"
+#include "noise_recording.hpp"
 #include "posted_receives.hpp"
 
 namespace {
@@ -32,6 +31,7 @@ namespace {
 using floors::g;
 using floors::L;
 using floors::o;
+using floors::ps_per_ns;
 using floors::window;
 using idlewave::goal::Edge;
 using idlewave::goal::OpKind;
@@ -39,7 +39,6 @@ using schedule_loop::none;
 using schedule_loop::PostedReceives;
 
 constexpr std::int64_t G = 6'000;
-constexpr std::int64_t ps_per_ns = 1'000;
 constexpr std::size_t windows_ahead = 1 << 16;
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
@@ -98,7 +97,7 @@ struct Rank {
     std::int64_t receive_side = 0;
     std::int64_t last = 0;  ///< when the last of its ops has ended, and its last message was received
     std::int64_t timer = unknown;
-    floors::NextDetour next_detour{.start = unknown};
+    floors::NextDetour next_detour;
     std::uint32_t first_op = 0;
     std::uint32_t sent = 0;
     std::uint32_t posts = 0;          ///< of the pending requests
@@ -114,8 +113,8 @@ std::int64_t bytes_after_first(std::uint32_t size) {
 
 class ScheduleLoop {
   public:
-    ScheduleLoop(const idlewave::goal::Graph& graph, std::optional<floors::Detours> detours)
-        : ranks_(graph.ranks()), detours_(std::move(detours)) {
+    ScheduleLoop(const idlewave::goal::Graph& graph, floors::NoiseRecording noise)
+        : ranks_(graph.ranks()), noise_(std::move(noise)) {
         for (std::uint32_t r = 0; r < ranks_; ++r) {
             add(graph.rank_schedule(r));
         }
@@ -150,7 +149,7 @@ class ScheduleLoop {
     [[nodiscard]] std::int64_t last() const {
         std::int64_t last = 0;
         for (const Rank& rank : rank_) {
-            last = std::max({last, rank.cpu, rank.last});
+            last = std::max(last, rank.last);
         }
         return last;
     }
@@ -183,9 +182,7 @@ class ScheduleLoop {
     void begin(std::uint32_t r) {
         Rank& rank = rank_[r];
         rank.first_op = first_op_[r];
-        if (detours_) {
-            rank.cpu = detours_->begin(r, rank.next_detour);
-        }
+        rank.cpu = noise_.begin(r, rank.next_detour);
         for (std::uint32_t op = 0; op < first_op_[r + 1] - first_op_[r]; ++op) {
             const Op& own = ops_[rank.first_op + op];
             if (own.required == 0 && own.kind == OpKind::recv && own.successor_count == 0 && rank.posts == 0) {
@@ -338,7 +335,7 @@ class ScheduleLoop {
             case Kind::reception:
                 break;
             case Kind::send:
-                rank.cpu = finish(rank, now, o);
+                rank.cpu = noise_.finish(rank.next_detour, now, o);
                 rank.send_side = now + g + bytes_after_first(op.size);
                 push({rank.cpu + L, op.peer, r, op.tag, op.size, rank.sent++});
                 ++messages_;
@@ -349,21 +346,16 @@ class ScheduleLoop {
                 post(rank, request.op, now);
                 break;
             case Kind::calc:
-                rank.cpu = finish(rank, now, static_cast<std::int64_t>(op.size) * ps_per_ns);
+                rank.cpu = noise_.finish(rank.next_detour, now, static_cast<std::int64_t>(op.size) * ps_per_ns);
                 meet(rank, request.op, Edge::start, now);
                 end(rank, request.op, rank.cpu);
                 break;
         }
     }
 
-    /// When work begun at `at` is done.
-    std::int64_t finish(Rank& rank, std::int64_t at, std::int64_t work) const {
-        return at + work <= rank.next_detour.start ? at + work : detours_->finish(rank.next_detour, at, work);
-    }
-
     void receive(Rank& rank, const Request& request, std::int64_t now) {
         const std::int64_t bytes = bytes_after_first(request.size);
-        rank.cpu = finish(rank, now, o);
+        rank.cpu = noise_.finish(rank.next_detour, now, o);
         const std::int64_t processed = rank.cpu + bytes;
         rank.receive_side = now + g + bytes;
         rank.last = std::max(rank.last, processed);
@@ -439,7 +431,7 @@ class ScheduleLoop {
     }
 
     std::uint32_t ranks_;
-    std::optional<floors::Detours> detours_;
+    floors::NoiseRecording noise_;
     std::vector<std::uint32_t> first_op_;
     idlewave::LargeVector<Op> ops_;
     idlewave::LargeVector<std::uint32_t> successors_;  ///< numbers of ops, twice, and 1 more if they wait for a start
@@ -457,15 +449,12 @@ int main(int count, char** arguments) {
     const long runs = count == 3 || has_noise ? std::strtol(arguments[2], nullptr, 10) : 0;
     const long period = has_noise ? std::strtol(arguments[4], nullptr, 10) : 0;
     if (runs < 1 || (has_noise && period < 1)) {
-        std::fprintf(stderr, "usage: schedule_loop FILE RUNS [DETOURS PERIOD]: a table start_ns,length_ns, s\n");
+        std::fprintf(stderr, "usage: schedule_loop FILE RUNS [DETOURS PERIOD]: a file of start_ns,length_ns, s\n");
         return 2;
     }
     try {
-        std::optional<floors::Detours> detours;
-        if (has_noise) {
-            detours.emplace(floors::read_detours(arguments[3]), period * floors::ps_per_second);
-        }
-        ScheduleLoop floor(idlewave::goal::read_schedule(arguments[1]), std::move(detours));
+        ScheduleLoop floor(idlewave::goal::read_schedule(arguments[1]),
+                           has_noise ? floors::read_recording(arguments[3], period) : floors::NoiseRecording());
         floors::several(static_cast<std::size_t>(runs), [&] {
             const std::string messages = "\"messages\": " + std::to_string(floor.run());
             return messages + ", \"max_finish_ps\": " + std::to_string(floor.last());

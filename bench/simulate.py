@@ -49,6 +49,7 @@ from simulations import (
     Work,
     fastest,
     machine_file,
+    recording_arguments,
     repetitions,
     simulated,
     write_machines,
@@ -92,7 +93,7 @@ class Floors:
             command: list[str | Path] = [self.folder / "floor", str(ranks), str(repetitions(ranks))]
             if noise:
                 command[0] = self.folder / "noise_floor"
-                command += [self.machines / f"{machine_file(noise)}.csv", str(PERIODS[noise])]
+            command += recording_arguments(self.machines, noise)
             self.answers[ranks, noise] = fastest(command)
         return self.answers[ranks, noise]
 

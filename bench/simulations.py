@@ -46,6 +46,11 @@ def machine_file(noise: str) -> str:
     return f"noise-{noise.rstrip('%')}.toml" if noise else "quiet.toml"
 
 
+def recording_arguments(machines: Path, noise: str) -> list[str | Path]:
+    """That share of noise for a floor's program: the file of detours, and the period in seconds; nothing without."""
+    return [machines / f"{machine_file(noise)}.csv", str(PERIODS[noise])] if noise else []
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a process said of itself, or was seen to need."""

@@ -160,7 +160,7 @@ if not TYPE_CHECKING:  # else every name would pass for one that the package has
 
     def __getattr__(name: str) -> object:
         from importlib import import_module
-        from importlib.machinery import PathFinder  # which is loaded already, unlike importlib.util
+        from importlib.machinery import PathFinder  # importlib.util takes longer to load
 
         if name in _MODULES:
             found = getattr(import_module(f".{_MODULES[name]}", __name__), name)

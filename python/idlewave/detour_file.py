@@ -36,12 +36,12 @@ def read_detours(path: str | Path) -> tuple[Times, Times]:
     name = name_of(path)
     with opened(path, "a file of detours") as file:
         unparsed = file.readline(MOST_LINE)
-        has_header = unparsed in _HEADERS
-        if has_header:
+        plain_header = unparsed in _HEADERS
+        if plain_header:
             unparsed = _read_plain_rows(file, starts, lengths)
-        at_end = has_header and not unparsed and file.tell() <= MOST_TABLE
-        if not at_end:
-            _read_rows(_lines(unparsed, file, name), name, starts, lengths, has_header=has_header)
+        all_read = plain_header and not unparsed and file.tell() <= MOST_TABLE  # `_lines` refuses a longer file
+        if not all_read:
+            _read_rows(_lines(unparsed, file, name), name, starts, lengths, header_read=plain_header)
     return buffer_of_times(starts), buffer_of_times(lengths)
 
 
@@ -70,14 +70,14 @@ def _read_plain_rows(file: BinaryIO, starts: array[int], lengths: array[int]) ->
     return unparsed
 
 
-def _read_rows(lines: Iterator[str], name: str, starts: array[int], lengths: array[int], *, has_header: bool) -> None:
-    """Read rows of any form, behind those that were read. `has_header`: the header was read, too."""
+def _read_rows(lines: Iterator[str], name: str, starts: array[int], lengths: array[int], *, header_read: bool) -> None:
+    """Read rows of any form, behind those that were read. `header_read`: the header was read, too."""
     import csv  # which plain rows do not need
 
-    lines_before = len(starts) + has_header
+    lines_before = len(starts) + header_read
     rows = csv.reader(lines)
     try:
-        if not has_header:
+        if not header_read:
             _check_header(next(rows, None), name)
         for row in rows:
             if row:

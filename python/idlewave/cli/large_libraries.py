@@ -71,7 +71,7 @@ def _blas_threads() -> int:
 
 def _limits() -> list[Limit]:
     """The limits of this process, with its address space as used: it counts even if the memory is not touched."""
-    with open("/proc/self/statm", encoding="utf-8") as file:  # noqa: PTH123 - pathlib need not be loaded
+    with open("/proc/self/statm", encoding="utf-8") as file:  # noqa: PTH123 - no pathlib; this codec is loaded
         pages = [int(word) for word in file.read().split()]
     page = os.sysconf("SC_PAGE_SIZE")
     return [

@@ -22,6 +22,7 @@ class Windows {
             choice_.count(executed_, now_);
         }
     }
+    [[nodiscard]] bool next_is_by_one() const { return choice_.chosen() == WindowThreads::one; }
     [[nodiscard]] double share_by_one() const { return static_cast<double>(by_one_) / (by_one_ + by_all_); }
     void forget() { by_one_ = by_all_ = 0; }
 
@@ -67,15 +68,51 @@ TEST(ThreadChoice, ChangesSoonAfterTheOtherHasBecomeFaster) {
     EXPECT_LT(windows.share_by_one(), 0.2);
 }
 
-TEST(ThreadChoice, AWindowThatWasInterruptedChangesNothing) {
+TEST(ThreadChoice, ATrialTakesAMillisecond) {
+    Windows windows;
+    windows.run(11, microseconds(100), microseconds(160));  // the first window begins the time of all
+    EXPECT_TRUE(windows.next_is_by_one());
+    windows.run(8, microseconds(100), microseconds(160));
+    EXPECT_FALSE(windows.next_is_by_one());
+}
+
+TEST(ThreadChoice, ATrialThatTheOtherWinsIsAcceptedAtOnce) {
+    Windows windows;
+    windows.run(11, microseconds(100), microseconds(50));
+    ASSERT_TRUE(windows.next_is_by_one()) << "the trial begins";
+    windows.forget();
+    windows.run(500, microseconds(100), microseconds(50));
+    EXPECT_EQ(windows.share_by_one(), 1);
+}
+
+TEST(ThreadChoice, AnInterruptedWindowDoesNotEndTheUseOfAllThreads) {
     Windows windows;
     windows.run(1000, microseconds(100), microseconds(160));
     windows.forget();
     for (int i = 0; i < 10; ++i) {
         windows.run(1, microseconds(5000), microseconds(5000));  // the system ran another program on a thread's core
-        windows.run(50, microseconds(100), microseconds(160));
+        windows.run(200, microseconds(100), microseconds(160));
     }
     EXPECT_LT(windows.share_by_one(), 0.1);
+}
+
+TEST(ThreadChoice, OneThreadExecutesWindowsWhereAnotherProgramTakesACoreAgainAndAgain) {
+    for (const int between : {15, 20, 30}) {
+        Windows windows;
+        for (int i = 0; i < 1000; ++i) {
+            windows.run(1, microseconds(5000), microseconds(160));  // a time slice of the other program
+            windows.run(between, microseconds(100), microseconds(160));
+        }
+        EXPECT_GT(windows.share_by_one(), 0.9) << between << " windows between two slices";
+    }
+}
+
+TEST(ThreadChoice, AnInterruptedFirstWindowCostsLittle) {
+    Windows windows;
+    windows.run(5, microseconds(100), microseconds(160));
+    windows.run(1, microseconds(5000), microseconds(160));
+    windows.run(4000, microseconds(100), microseconds(160));
+    EXPECT_LT(windows.share_by_one(), 0.2);
 }
 
 TEST(ThreadChoice, AShortRunIsExecutedByAllThreads) {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import idlewave
 import pytest
 from idlewave.field_methods import FieldMethods
+from places import ROOT
 
 
 def _declared(base: type, **how: bool) -> Callable[..., object]:
@@ -54,3 +56,12 @@ def test_a_changed_machine_is_another_one() -> None:
     machine = idlewave.Machine.preset("odin")
     assert machine == idlewave.Machine.preset("odin")
     assert replace(machine, name="another") != machine
+
+
+def test_classes_that_share_the_methods_do_not_compile_them_and_others_do() -> None:
+    """One without the other would compare by identity, or compile what is not used."""
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "python/idlewave").rglob("*.py")]
+    declared = [found for text in sources for found in re.findall(r"^@dataclass(.*)\nclass (\w+)(.*):", text, re.M)]
+    assert len(declared) > 100
+    for how, name, bases in declared:
+        assert ("eq=False, repr=False" in how) == ("FieldMethods" in bases), name

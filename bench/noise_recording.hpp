@@ -1,14 +1,17 @@
-// Detours of a recording, as the floors with noise execute them: each rank at a phase of its own.
+// The detours of a recording, for noise_floor.cpp and schedule_loop.cpp. Each rank begins at a phase of its own.
 
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "floors.hpp"
 #include "machine/noise_trace.hpp"
 
 namespace floors {
@@ -19,14 +22,21 @@ struct NextDetour {
     std::uint32_t number = 0;
 };
 
-/// A recording.
-class Detours {
+/// A recording, or no noise at all.
+class NoiseRecording {
   public:
-    Detours(std::vector<idlewave::machine::Detour> detours, std::int64_t period)
+    NoiseRecording() = default;
+
+    /// Detours have a length and do not touch: NoiseTrace, whose numbers are used here, leaves out or joins the others.
+    NoiseRecording(std::vector<idlewave::machine::Detour> detours, std::int64_t period)
         : detours_(std::move(detours)), trace_(detours_, period, idlewave::machine::Phase::random) {}
 
     /// When a rank's CPU is free first, and its next detour then.
     [[nodiscard]] std::int64_t begin(std::uint32_t rank, NextDetour& next) const {
+        if (detours_.empty()) {
+            next = {.start = std::numeric_limits<std::int64_t>::max()};
+            return 0;
+        }
         const auto begun = trace_.run(trace_.phase(0, rank), 0, 0);
         next = {begun.quiet_until, begun.next};
         return begun.end;
@@ -46,18 +56,19 @@ class Detours {
         while (next.start < end) {
             const std::int64_t length = detours_[next.number].length;
             const std::int64_t detour_end = next.start + length;
-            if (next.start > at) {
+            if (next.start > at) {  // it begins during the work
                 end += length;
-            } else if (detour_end > at) {
+            } else if (detour_end > at) {  // it has begun before
                 end += detour_end - at;
                 at = detour_end;
             }
-            pass(next);
+            go_on(next);
         }
         return end;
     }
 
-    void pass(NextDetour& next) const {
+    /// Goes on to the detour after it.
+    void go_on(NextDetour& next) const {
         std::int64_t shift = next.start - detours_[next.number].start;  // from the recording's time to the rank's
         if (++next.number == detours_.size()) {
             next.number = 0;
@@ -70,21 +81,29 @@ class Detours {
     idlewave::machine::NoiseTrace trace_;
 };
 
-/// The detours of a table start_ns,length_ns; empty if there is no such file.
-inline std::vector<idlewave::machine::Detour> read_detours(const char* file) {
-    constexpr std::int64_t ps_per_ns = 1'000;
+/// Reads a recording with a period of some seconds from a table start_ns,length_ns of whole numbers. Throws if the file
+/// has no row, or one that cannot be read, is empty, or touches the detour before.
+inline NoiseRecording read_recording(const std::string& file, long period) {
     std::vector<idlewave::machine::Detour> detours;
     std::ifstream in(file);
     std::string line;
     std::getline(in, line);
-    long long start = 0;
-    long long length = 0;
-    while (std::getline(in, line) && std::sscanf(line.c_str(), "%lld,%lld", &start, &length) == 2) {
+    std::int64_t end = -1;
+    while (std::getline(in, line)) {
+        long long start = 0;
+        long long length = 0;
+        int read = 0;
+        if (std::sscanf(line.c_str(), "%lld,%lld%n", &start, &length, &read) != 2 || line.size() != std::size_t(read) ||
+            length < 1 || start <= end) {
+            throw std::runtime_error(file + ": expected separate detours start_ns,length_ns, found " + line);
+        }
+        end = start + length;
         detours.push_back({start * ps_per_ns, length * ps_per_ns});
     }
-    return detours;
+    if (detours.empty()) {
+        throw std::runtime_error(file + ": no detours start_ns,length_ns can be read");
+    }
+    return {std::move(detours), period * ps_per_second};
 }
-
-constexpr std::int64_t ps_per_second = 1'000'000'000'000;
 
 }  // namespace floors
