@@ -11,10 +11,10 @@ typedef struct {
     unsigned c;
     int root;
     MPI_Comm comm;
-    const MPI_Request* request;
+    Started started;
     int64_t sent;
     int64_t received;
-    const Parts* sends;  // lists of `peers` byte counts, or NULL
+    const Parts* sends;  // lists of byte counts, one for each peer, or NULL
     const Parts* receives;
 } Collective;
 
@@ -42,22 +42,28 @@ static int root_of(int root) {
     return root == MPI_PROC_NULL ? RANK_PROC_NULL : root;
 }
 
+// The calls of the collectives, by the kind of request that they make.
+static const unsigned first_of[] = {CALL_COLLECTIVE, CALL_NONBLOCKING_COLLECTIVE, CALL_COLLECTIVE_INIT};
+
 static void record_collective(const Call* call, const Collective* collective) {
     const Comm* comm = comm_of(collective->comm);
-    const size_t lists = (collective->sends ? 1 : 0) + (collective->receives ? 1 : 0);
-    uint64_t* words = record_begin(5 + lists * (size_t)comm->peers);
+    if (collective->started.kind == PERSISTENT) persistent_add(request_value(collective->started.request));
+    const Degrees peers =
+        collective->c == NEIGHBOR ? degrees_of(collective->comm) : (Degrees){comm->peers, comm->peers};
+    const int sends = collective->sends ? peers.out : 0;
+    const int receives = collective->receives ? peers.in : 0;
+    uint64_t* words = record_begin(5 + (size_t)sends + (size_t)receives);
     if (!words) return;
     uint64_t* next = words;
     *next++ = comm->id;
     *next++ = pair(collective->root, 0);
-    if (collective->request) *next++ = request_value(*collective->request);
+    if (collective->started.kind != BLOCKING) *next++ = request_value(collective->started.request);
     *next++ = (uint64_t)collective->sent;
     *next++ = (uint64_t)collective->received;
-    next = list(next, collective->sends, comm->peers);
-    next = list(next, collective->receives, comm->peers);
+    next = list(next, collective->sends, sends);
+    next = list(next, collective->receives, receives);
     const unsigned info = (collective->sends ? INFO_SEND_COUNTS : 0) | (collective->receives ? INFO_RECEIVE_COUNTS : 0);
-    const unsigned base = collective->request ? CALL_NONBLOCKING_COLLECTIVE : CALL_COLLECTIVE;
-    record_commit(call, base + collective->c, info, (size_t)(next - words));
+    record_commit(call, first_of[collective->started.kind] + collective->c, info, (size_t)(next - words));
 }
 
 // True for the one rank for which the root arguments of a rooted collective have a meaning.
@@ -65,31 +71,31 @@ static bool is_root(const Comm* comm, int root) {
     return comm->inter ? root == MPI_ROOT : root == comm->rank;
 }
 
-void record_barrier(const Call* call, MPI_Comm comm, const MPI_Request* request) {
-    record_collective(call, &(Collective){BARRIER, .root = NOT_KNOWN, .comm = comm, .request = request});
+void record_barrier(const Call* call, MPI_Comm comm, Started started) {
+    record_collective(call, &(Collective){BARRIER, .root = NOT_KNOWN, .comm = comm, .started = started});
 }
 
 void record_vector(const Call* call, unsigned c, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                   const MPI_Request* request) {
+                   Started started) {
     const int64_t bytes = root == MPI_PROC_NULL ? 0 : bytes_of(count, datatype);
-    record_collective(call, &(Collective){c, root_of(root), comm, request, bytes, bytes, NULL, NULL});
+    record_collective(call, &(Collective){c, root_of(root), comm, started, bytes, bytes, NULL, NULL});
 }
 
 void record_gather(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, int64_t recvcount,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
+                   MPI_Datatype recvtype, int root, MPI_Comm comm, Started started) {
     const bool at_root = is_root(comm_of(comm), root);
     const bool sends = sendbuf != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
     int64_t part = sends ? bytes_of(sendcount, sendtype) : 0;
     const int64_t received = at_root ? bytes_of(recvcount, recvtype) : part;
     if (sendbuf == MPI_IN_PLACE) part = received;
-    record_collective(call, &(Collective){GATHER, root_of(root), comm, request, part, received, NULL, NULL});
+    record_collective(call, &(Collective){GATHER, root_of(root), comm, started, part, received, NULL, NULL});
 }
 
 void record_gatherv(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, Counts recvcounts,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, Started started) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = recvcounts, .type = recvtype};
-    Collective collective = {GATHERV, .root = root_of(root), .comm = comm, .request = request};
+    Collective collective = {GATHERV, .root = root_of(root), .comm = comm, .started = started};
     if (is_root(info, root)) {
         collective.receives = &parts;
         collective.received = total(&parts, info->peers);
@@ -103,21 +109,21 @@ void record_gatherv(const Call* call, const void* sendbuf, int64_t sendcount, MP
 }
 
 void record_scatter(const Call* call, int64_t sendcount, MPI_Datatype sendtype, int64_t recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, Started started) {
     int64_t part = 0;
     if (is_root(comm_of(comm), root)) {
         part = bytes_of(sendcount, sendtype);
     } else if (root != MPI_PROC_NULL) {
         part = bytes_of(recvcount, recvtype);
     }
-    record_collective(call, &(Collective){SCATTER, root_of(root), comm, request, part, part, NULL, NULL});
+    record_collective(call, &(Collective){SCATTER, root_of(root), comm, started, part, part, NULL, NULL});
 }
 
 void record_scatterv(const Call* call, Counts sendcounts, MPI_Datatype sendtype, const void* recvbuf, int64_t recvcount,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm, const MPI_Request* request) {
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, Started started) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = sendcounts, .type = sendtype};
-    Collective collective = {SCATTERV, .root = root_of(root), .comm = comm, .request = request};
+    Collective collective = {SCATTERV, .root = root_of(root), .comm = comm, .started = started};
     if (is_root(info, root)) {
         collective.sends = &parts;
         collective.sent = total(&parts, info->peers);
@@ -131,88 +137,64 @@ void record_scatterv(const Call* call, Counts sendcounts, MPI_Datatype sendtype,
 }
 
 void record_parts(const Call* call, unsigned c, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
-                  int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const MPI_Request* request) {
+                  int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, Started started) {
     const int64_t received = bytes_of(recvcount, recvtype);
     const int64_t sent = sendbuf == MPI_IN_PLACE ? received : bytes_of(sendcount, sendtype);
-    record_collective(call, &(Collective){c, NOT_KNOWN, comm, request, sent, received, NULL, NULL});
+    record_collective(call, &(Collective){c, NOT_KNOWN, comm, started, sent, received, NULL, NULL});
 }
 
 void record_allgatherv(const Call* call, const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype,
-                       Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm, const MPI_Request* request) {
+                       Counts recvcounts, MPI_Datatype recvtype, MPI_Comm comm, Started started) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = recvcounts, .type = recvtype};
     const int64_t sent = sendbuf == MPI_IN_PLACE ? bytes_at(&parts, info->rank) : bytes_of(sendcount, sendtype);
     const int64_t received = total(&parts, info->peers);
-    record_collective(call, &(Collective){ALLGATHERV, NOT_KNOWN, comm, request, sent, received, NULL, &parts});
+    record_collective(call, &(Collective){ALLGATHERV, NOT_KNOWN, comm, started, sent, received, NULL, &parts});
 }
 
 void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts sent, Parts received, MPI_Comm comm,
-                     const MPI_Request* request) {
+                     Started started) {
     const int peers = comm_of(comm)->peers;
     const Parts* sends = sendbuf == MPI_IN_PLACE ? &received : &sent;
-    record_collective(call, &(Collective){c, NOT_KNOWN, comm, request, total(sends, peers), total(&received, peers),
+    record_collective(call, &(Collective){c, NOT_KNOWN, comm, started, total(sends, peers), total(&received, peers),
                                           sends, &received});
 }
 
 void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm,
-                           const MPI_Request* request) {
+                           Started started) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = recvcounts, .type = datatype};
     // On an intercommunicator the counts are the local group's, whose size is not the number of peers.
     const bool listed = !info->inter;
     const int64_t sent = listed ? total(&parts, info->peers) : BYTES_NOT_KNOWN;
-    record_collective(call, &(Collective){REDUCE_SCATTER, NOT_KNOWN, comm, request, sent, bytes_at(&parts, info->rank),
+    record_collective(call, &(Collective){REDUCE_SCATTER, NOT_KNOWN, comm, started, sent, bytes_at(&parts, info->rank),
                                           NULL, listed ? &parts : NULL});
 }
 
 void record_reduce_scatter_block(const Call* call, int64_t recvcount, MPI_Datatype datatype, MPI_Comm comm,
-                                 const MPI_Request* request) {
+                                 Started started) {
     const Comm* info = comm_of(comm);
     const int64_t part = bytes_of(recvcount, datatype);
     const int64_t sent = info->inter ? BYTES_NOT_KNOWN : part * info->peers;
-    record_collective(call, &(Collective){REDUCE_SCATTER_BLOCK, NOT_KNOWN, comm, request, sent, part, NULL, NULL});
+    record_collective(call, &(Collective){REDUCE_SCATTER_BLOCK, NOT_KNOWN, comm, started, sent, part, NULL, NULL});
 }
 
-typedef struct {
-    int in;
-    int out;
-} Degrees;
-
-static Degrees degrees_of(MPI_Comm comm) {
-    Degrees degrees = {0, 0};
-    int topology = MPI_UNDEFINED;
-    PMPI_Topo_test(comm, &topology);
-    if (topology == MPI_CART) {
-        PMPI_Cartdim_get(comm, &degrees.in);
-        degrees.in *= 2;
-    } else if (topology == MPI_GRAPH) {
-        PMPI_Graph_neighbors_count(comm, comm_of(comm)->rank, &degrees.in);
-    } else if (topology == MPI_DIST_GRAPH) {
-        int weighted = 0;
-        PMPI_Dist_graph_neighbors_count(comm, &degrees.in, &degrees.out, &weighted);
-        return degrees;
-    }
-    degrees.out = degrees.in;
-    return degrees;
+static void record_neighborhood(const Call* call, int64_t sent, int64_t received, const Parts* sends,
+                                const Parts* receives, MPI_Comm comm, Started started) {
+    record_collective(call, &(Collective){NEIGHBOR, NOT_KNOWN, comm, started, sent, received, sends, receives});
 }
 
-static void record_totals(const Call* call, int64_t sent, int64_t received, MPI_Comm comm, const MPI_Request* request) {
-    record_collective(call, &(Collective){NEIGHBOR, NOT_KNOWN, comm, request, sent, received, NULL, NULL});
-}
-
-void record_neighbor(const Call* call, int64_t part_sent, int64_t part_received, MPI_Comm comm,
-                     const MPI_Request* request) {
+void record_neighbor(const Call* call, int64_t part_sent, int64_t part_received, MPI_Comm comm, Started started) {
     const Degrees degrees = degrees_of(comm);
-    record_totals(call, part_sent * degrees.out, part_received * degrees.in, comm, request);
+    record_neighborhood(call, part_sent * degrees.out, part_received * degrees.in, NULL, NULL, comm, started);
 }
 
-void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received, MPI_Comm comm,
-                             const MPI_Request* request) {
+void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received, MPI_Comm comm, Started started) {
     const Degrees degrees = degrees_of(comm);
-    record_totals(call, part_sent * degrees.out, total(&received, degrees.in), comm, request);
+    record_neighborhood(call, part_sent * degrees.out, total(&received, degrees.in), NULL, &received, comm, started);
 }
 
-void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm, const MPI_Request* request) {
+void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm, Started started) {
     const Degrees degrees = degrees_of(comm);
-    record_totals(call, total(&sent, degrees.out), total(&received, degrees.in), comm, request);
+    record_neighborhood(call, total(&sent, degrees.out), total(&received, degrees.in), &sent, &received, comm, started);
 }

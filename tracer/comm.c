@@ -96,6 +96,24 @@ Comm* comm_of(MPI_Comm comm) {
     return found;
 }
 
+Degrees degrees_of(MPI_Comm comm) {
+    Degrees degrees = {0, 0};
+    int topology = MPI_UNDEFINED;
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_CART) {
+        PMPI_Cartdim_get(comm, &degrees.in);
+        degrees.in *= 2;
+    } else if (topology == MPI_GRAPH) {
+        PMPI_Graph_neighbors_count(comm, comm_of(comm)->rank, &degrees.in);
+    } else if (topology == MPI_DIST_GRAPH) {
+        int weighted = 0;
+        PMPI_Dist_graph_neighbors_count(comm, &degrees.in, &degrees.out, &weighted);
+        return degrees;
+    }
+    degrees.out = degrees.in;
+    return degrees;
+}
+
 // The mixing function of splitmix64 (Steele, Lea, Flood 2014), chained.
 static uint64_t mix(uint64_t hash, uint64_t value) {
     uint64_t x = hash + value + 0x9e3779b97f4a7c15U;
@@ -157,10 +175,11 @@ static int* peers_world_ranks(MPI_Comm comm, const Comm* info) {
     return ranks;
 }
 
+static Call at_end_of(const Call* call) {
+    return (Call){.begin = call->end, .end = call->end};
+}
+
 static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
-    int topology = MPI_UNDEFINED;
-    PMPI_Topo_test(comm, &topology);
-    if (topology != MPI_CART) return;
     int dimensions = 0;
     PMPI_Cartdim_get(comm, &dimensions);
     int* numbers = calloc((size_t)dimensions * 3 + 1, sizeof *numbers);
@@ -171,9 +190,45 @@ static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
         words[0] = id;
         words[1] = (uint64_t)dimensions;
         for (int i = 0; i < dimensions; i++) words[2 + i] = pair(numbers[i], periods[i]);
-        record_commit(&(Call){.begin = call->end, .end = call->end}, CALL_CART, 0, 2 + (size_t)dimensions);
+        const Call end = at_end_of(call);
+        record_commit(&end, CALL_CART, 0, 2 + (size_t)dimensions);
     }
     free(numbers);
+}
+
+static void neighbors(MPI_Comm comm, Degrees degrees, int rank, int* sources, int* destinations) {
+    int topology = MPI_UNDEFINED;
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_GRAPH) {
+        PMPI_Graph_neighbors(comm, rank, degrees.in, sources);
+        memcpy(destinations, sources, (size_t)degrees.out * sizeof *destinations);
+        return;
+    }
+    int* weights = calloc((size_t)degrees.in + (size_t)degrees.out + 1, sizeof *weights);
+    if (!weights) return;
+    PMPI_Dist_graph_neighbors(comm, degrees.in, sources, weights, degrees.out, destinations, weights + degrees.in);
+    free(weights);
+}
+
+static void record_neighbors(const Call* call, MPI_Comm comm, const Comm* info) {
+    const Degrees degrees = degrees_of(comm);
+    const size_t listed = ((size_t)degrees.in + (size_t)degrees.out + 1) / 2;
+    uint64_t* words = record_begin(2 + listed);
+    if (!words) return;
+    words[0] = info->id;
+    words[1] = pair(degrees.in, degrees.out);
+    if (listed > 0) words[1 + listed] = 0;
+    int* ranks = (int*)(words + 2);
+    neighbors(comm, degrees, info->rank, ranks, ranks + degrees.in);
+    const Call end = at_end_of(call);
+    record_commit(&end, CALL_NEIGHBORS, 0, 2 + listed);
+}
+
+static void record_topology(const Call* call, MPI_Comm comm, const Comm* info) {
+    int topology = MPI_UNDEFINED;
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_CART) record_cart(call, comm, info->id);
+    if (topology == MPI_GRAPH || topology == MPI_DIST_GRAPH) record_neighbors(call, comm, info);
 }
 
 // `source` is the communicator from which the members are read: the new one itself, or the one that it duplicates.
@@ -190,7 +245,7 @@ static void record_definition(const Call* call, MPI_Comm source, const Comm* inf
         record_commit(call, CALL_COMM_DEF, flags, 3 + listed);
     }
     free(members);
-    record_cart(call, source, info->id);
+    record_topology(call, source, info);
 }
 
 static void record_no_member(const Call* call, uint64_t parent) {

@@ -14,6 +14,13 @@ typedef struct {
     bool inter;
 } Comm;
 
+// The numbers of neighbours of this process in a communicator's topology, from which it receives and to which it sends.
+typedef struct {
+    int in;
+    int out;
+} Degrees;
+Degrees degrees_of(MPI_Comm comm);
+
 // Creates the attribute's key. Call it once, after MPI_Init.
 void comm_start(void);
 

@@ -3,7 +3,7 @@
 An argument is "KIND NAME"; `generate.KINDS` has the types of a kind in C, with large counts, and in Fortran.
 `record` is the C statement that records the call after it returned; `$name` stands for an argument's value
 (in C: `name` or `*name`; in Fortran the result of a conversion), `$first` for the number of an array's first
-element, `$started` for a pointer to the request that a nonblocking call made, NULL in a blocking one.
+element, `$started` for the request that a nonblocking or persistent call made, and none in a blocking one.
 `before` is the statement that looks up before the call what the call changes or frees.
 """
 
@@ -31,7 +31,6 @@ MPI_4 = "MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)"
 SEND = "in buf, count count, type datatype, int dest, int tag, comm comm"
 RECV = "out buf, count count, type datatype, int source, int tag, comm comm"
 ENVELOPE = "$count, $datatype, $source, $tag, $comm"
-EXCHANGE = "int source, int recvtag, comm comm, status status"
 HANDLE = "const uint64_t handle = request_value($request);"
 HANDLES = "const uint64_t* handles = $requests;"
 
@@ -66,6 +65,7 @@ def sends() -> list[Function]:
 
 def receives() -> list[Function]:
     """Receives and exchanges."""
+    exchange = "int source, int recvtag, comm comm"
     parts = "$sendcount, $sendtype, $dest, $sendtag, $recvcount, $recvtype, $source, $recvtag"
     replaced = "$count, $datatype, $dest, $sendtag, $count, $datatype, $source, $recvtag"
     return [
@@ -85,15 +85,30 @@ def receives() -> list[Function]:
         Function(
             "Sendrecv",
             "in sendbuf, count sendcount, type sendtype, int dest, int sendtag, "
-            f"out recvbuf, count recvcount, type recvtype, {EXCHANGE}",
+            f"out recvbuf, count recvcount, type recvtype, {exchange}, status status",
             f"record_sendrecv(&call, {parts}, $comm, $status);",
             large=True,
         ),
         Function(
             "Sendrecv_replace",
-            f"out buf, count count, type datatype, int dest, int sendtag, {EXCHANGE}",
+            f"out buf, count count, type datatype, int dest, int sendtag, {exchange}, status status",
             f"record_sendrecv(&call, {replaced}, $comm, $status);",
             large=True,
+        ),
+        Function(
+            "Isendrecv",
+            "in sendbuf, count sendcount, type sendtype, int dest, int sendtag, "
+            f"out recvbuf, count recvcount, type recvtype, {exchange}, request request",
+            f"record_isendrecv(&call, {parts}, $comm, $request);",
+            large=True,
+            condition=MPI_4,
+        ),
+        Function(
+            "Isendrecv_replace",
+            f"out buf, count count, type datatype, int dest, int sendtag, {exchange}, request request",
+            f"record_isendrecv(&call, {replaced}, $comm, $request);",
+            large=True,
+            condition=MPI_4,
         ),
     ]
 
@@ -252,6 +267,16 @@ def nonblocking_collectives() -> list[Function]:
     ]
 
 
+def persistent_collectives() -> list[Function]:
+    """The same, persistent."""
+    return [
+        Function(
+            f"{f.name}_init", f"{f.arguments}, info info, request request", f.record, large=f.large, condition=MPI_4
+        )
+        for f in blocking_collectives()
+    ]
+
+
 def communicators() -> list[Function]:
     """Calls that make and free communicators."""
     adjacent = "int indegree, ints sources, ints sourceweights, int outdegree, ints destinations, ints destweights"
@@ -297,30 +322,34 @@ def communicators() -> list[Function]:
     ]
 
 
-def unmodelled() -> list[Function]:
-    """Calls that communicate and have no record in the format: only their name is recorded."""
-    source = "int source, int recvtag, comm comm, request request"
-    exchanges = [
-        Function(
-            "Isendrecv",
-            "in sendbuf, count sendcount, type sendtype, int dest, int sendtag, "
-            f"out recvbuf, count recvcount, type recvtype, {source}",
-            large=True,
+def partitioned() -> list[Function]:
+    """Partitioned messages."""
+    partitions = "int partitions, wide count, type datatype"
+    rows = [
+        (
+            "Psend_init",
+            f"in buf, {partitions}, int dest, int tag, comm comm, info info, request request",
+            "record_psend_init(&call, $partitions, $count, $datatype, $dest, $tag, $comm, $request);",
         ),
-        Function(
-            "Isendrecv_replace",
-            f"out buf, count count, type datatype, int dest, int sendtag, {source}",
-            large=True,
+        (
+            "Precv_init",
+            f"out buf, {partitions}, int source, int tag, comm comm, info info, request request",
+            "record_precv_init(&call, $partitions, $count, $datatype, $source, $tag, $comm, $request);",
         ),
+        ("Pready", "int partition, request_in request", "record_pready(&call, 1, $request);"),
+        (
+            "Pready_range",
+            "int partition_low, int partition_high, request_in request",
+            "record_pready(&call, $partition_high - $partition_low + 1, $request);",
+        ),
+        (
+            "Pready_list",
+            "int length, partitions array_of_partitions, request_in request",
+            "record_pready(&call, $length, $request);",
+        ),
+        ("Parrived", "request_in request, int partition, flag flag", "record_poll(&call);"),
     ]
-    persistent = [
-        Function(f"{f.name}_init", f"{f.arguments}, info info, request request", large=f.large)
-        for f in blocking_collectives()
-    ]
-    return [
-        Function(f.name, f.arguments, f'record_unmodelled(&call, "MPI_{f.name}");', large=f.large, condition=MPI_4)
-        for f in exchanges + persistent
-    ]
+    return [Function(*row, condition=MPI_4) for row in rows]
 
 
 FUNCTIONS = [
@@ -330,7 +359,8 @@ FUNCTIONS = [
     *completions(),
     *blocking_collectives(),
     *nonblocking_collectives(),
+    *persistent_collectives(),
+    *partitioned(),
     *communicators(),
-    *unmodelled(),
     Function("Abort", "comm comm, int errorcode", before="record_abort(&call, $errorcode);"),
 ]

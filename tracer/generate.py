@@ -30,6 +30,8 @@ KINDS = {
     "out": Kind("void*", fortran="void*", fortran_value="fortran_buffer({0})"),
     "int": Kind("int"),
     "count": Kind("int", large="MPI_Count"),
+    "wide": Kind("MPI_Count", fortran="MPI_Count*"),
+    "partitions": Kind("PartitionList", fortran_value="{0}"),
     "ints": Kind("const int*", fortran_value="{0}"),
     "counts": Kind(
         "const int*",
@@ -101,9 +103,10 @@ def fill(template: str, function: Function, form: str) -> str:
     """`template` with each `$name` replaced by that argument's value."""
     values = {a.name: value(function, a, form) for a in arguments(function)}
     values["first"] = "1" if form == "fortran" else "0"
-    values["started"] = "NULL"
+    values["started"] = "(Started){BLOCKING}"
     if "request" in values:
-        values["started"] = f"&(const MPI_Request){{{values['request']}}}"
+        kind = "PERSISTENT" if function.name.endswith("_init") else "NONBLOCKING"
+        values["started"] = f"(Started){{{kind}, {values['request']}}}"
     return Template(template).substitute(values)
 
 

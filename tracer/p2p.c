@@ -1,7 +1,5 @@
 #include "p2p.h"
 
-#include <string.h>
-
 #include "calls.h"
 #include "comm.h"
 #include "request.h"
@@ -100,6 +98,50 @@ void record_sendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype,
     record_commit(call, CALL_SENDRECV, 0, 7);
 }
 
+void record_isendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype, int destination, int sendtag,
+                      int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                      MPI_Request request) {
+#ifndef OPEN_MPI  // MPICH 5.0 leaves in the status what was there before
+    status_means_nothing(request_value(request));
+#endif
+    uint64_t* words = record_begin(6);
+    if (!words) return;
+    envelope(words, comm, destination, sendtag, bytes_of(sendcount, sendtype));
+    words[3] = peer_and_tag(source, recvtag);
+    words[4] = (uint64_t)bytes_of(recvcount, recvtype);
+    words[5] = request_value(request);
+    record_commit(call, CALL_ISENDRECV, 0, 6);
+}
+
+static void record_partitioned(const Call* call, unsigned id, int partitions, int64_t bytes, int peer, int tag,
+                               MPI_Comm comm, MPI_Request request) {
+    persistent_add(request_value(request));
+    uint64_t* words = record_begin(5);
+    if (!words) return;
+    envelope(words, comm, peer, tag, bytes * partitions);
+    words[3] = request_value(request);
+    words[4] = (uint64_t)partitions;
+    record_commit(call, id, 0, 5);
+}
+
+void record_psend_init(const Call* call, int partitions, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                       MPI_Comm comm, MPI_Request request) {
+    record_partitioned(call, CALL_PSEND_INIT, partitions, bytes_of(count, datatype), destination, tag, comm, request);
+}
+
+void record_precv_init(const Call* call, int partitions, int64_t count, MPI_Datatype datatype, int source, int tag,
+                       MPI_Comm comm, MPI_Request request) {
+    record_partitioned(call, CALL_PRECV_INIT, partitions, bytes_of(count, datatype), source, tag, comm, request);
+}
+
+void record_pready(const Call* call, int partitions, MPI_Request request) {
+    uint64_t* words = record_begin(2);
+    if (!words) return;
+    words[0] = request_value(request);
+    words[1] = (uint64_t)partitions;
+    record_commit(call, CALL_PREADY, 0, 2);
+}
+
 static void probed(uint64_t* words, int source, int tag, MPI_Comm comm, const MPI_Status* status) {
     words[0] = comm_of(comm)->id;
     words[1] = peer_and_tag(source, tag);
@@ -146,9 +188,10 @@ static bool was_cancelled(const MPI_Status* status) {
 
 // Writes a completed request to `words`. Returns the number of words written.
 static size_t completion(uint64_t* words, uint64_t request, const MPI_Status* status) {
-    if (request == request_value(MPI_REQUEST_NULL) || !request_completes(request)) return 0;
+    bool has_status = true;
+    if (request == request_value(MPI_REQUEST_NULL) || !request_completes(request, &has_status)) return 0;
     comm_completed(request);
-    const bool known = status != MPI_STATUS_IGNORE && !was_cancelled(status);
+    const bool known = has_status && status != MPI_STATUS_IGNORE && !was_cancelled(status);
     words[0] = request;
     received(known ? status : MPI_STATUS_IGNORE, words + 1);
     return 3;
@@ -265,14 +308,4 @@ void record_startall(const Call* call, int n, const uint64_t* requests) {
     Call rest = *call;
     rest.begin = rest.end;
     for (int i = 0; requests && i < n; i++) record_start(i == 0 ? call : &rest, requests[i]);
-}
-
-void record_unmodelled(const Call* call, const char* name) {
-    const size_t length = strlen(name);
-    const size_t n = (length + 7) / 8;
-    uint64_t* words = record_begin(n);
-    if (!words) return;
-    memset(words, 0, n * 8);
-    memcpy(words, name, length);
-    record_commit(call, CALL_UNMODELLED, 0, n);
 }

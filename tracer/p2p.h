@@ -21,6 +21,23 @@ void record_sendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype,
                      int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                      const MPI_Status* status);
 
+void record_isendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype, int destination, int sendtag,
+                      int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                      MPI_Request request);
+
+// Partitioned messages. Open MPI declares the list without const.
+#ifdef OPEN_MPI
+typedef int* PartitionList;
+#else
+typedef const int* PartitionList;
+#endif
+void record_psend_init(const Call* call, int partitions, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                       MPI_Comm comm, MPI_Request request);
+void record_precv_init(const Call* call, int partitions, int64_t count, MPI_Datatype datatype, int source, int tag,
+                       MPI_Comm comm, MPI_Request request);
+// `partitions` more are ready.
+void record_pready(const Call* call, int partitions, MPI_Request request);
+
 void record_probe(const Call* call, int source, int tag, MPI_Comm comm, const MPI_Status* status);
 void record_mprobe(const Call* call, int source, int tag, MPI_Comm comm, MPI_Message message, const MPI_Status* status);
 void record_mrecv(const Call* call, uint64_t message, const MPI_Status* status);
@@ -48,8 +65,5 @@ void record_request_free(const Call* call, uint64_t request);
 void record_cancel(const Call* call, uint64_t request);
 void record_start(const Call* call, uint64_t request);
 void record_startall(const Call* call, int n, const uint64_t* requests);
-
-// Records the name of a call that communicates and has no record of its own.
-void record_unmodelled(const Call* call, const char* name);
 
 #endif

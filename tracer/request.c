@@ -29,10 +29,12 @@ MPI_Status* status_scratch(int n) {
     return statuses ? statuses : MPI_STATUSES_IGNORE;
 }
 
-// A hash table with open addressing; `request` 0 is a free slot. Programs without persistent requests hardly touch it.
+// The persistent requests, and those whose status means nothing: a hash table with open addressing; `request` 0 is a
+// free slot. Most programs hardly touch it.
 typedef struct {
     uint64_t request;
     bool active;
+    bool once;  // not persistent; its status means nothing
 } Slot;
 
 static struct {
@@ -105,9 +107,20 @@ void persistent_remove(uint64_t request) {
     }
 }
 
-bool request_completes(uint64_t request) {
+void status_means_nothing(uint64_t request) {
+    persistent_add(request);
     Slot* slot = find(request);
+    if (slot) *slot = (Slot){.request = request, .once = true};
+}
+
+bool request_completes(uint64_t request, bool* has_status) {
+    Slot* slot = find(request);
+    *has_status = !slot || !slot->once;
     if (!slot) return true;
+    if (slot->once) {
+        persistent_remove(request);
+        return true;
+    }
     const bool active = slot->active;
     slot->active = false;
     return active;

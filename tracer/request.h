@@ -21,6 +21,12 @@ static inline uint64_t message_value(MPI_Message message) {
     return value;
 }
 
+// The request that a call made: none of a blocking call, and one that is used once or again and again (persistent).
+typedef struct {
+    enum { BLOCKING, NONBLOCKING, PERSISTENT } kind;
+    MPI_Request request;
+} Started;
+
 // Scratch memory of the calling thread, one block for each purpose. A block grows only for a size larger than all
 // before; otherwise it is reused, so that calls do not allocate. NULL if memory is short.
 typedef enum { SCRATCH_HANDLES, SCRATCH_STATUSES, SCRATCH_FORTRAN_STATUSES, SCRATCH_KINDS } ScratchKind;
@@ -38,7 +44,11 @@ void persistent_add(uint64_t request);
 void persistent_start(uint64_t request);
 void persistent_remove(uint64_t request);
 
-// True unless `request` is an inactive persistent request; an active one becomes inactive.
-bool request_completes(uint64_t request);
+// The status with which `request`, which is used once, will complete says nothing.
+void status_means_nothing(uint64_t request);
+
+// True unless `request` is an inactive persistent request; an active one becomes inactive. Sets whether its status has a
+// meaning.
+bool request_completes(uint64_t request, bool* has_status);
 
 #endif

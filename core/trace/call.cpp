@@ -26,6 +26,7 @@ constexpr std::array call_infos{
     CallInfo{Call::start, "MPI_Start", CallGroup::point_to_point, 1},
     CallInfo{Call::unmodelled, "a call without a record of its own", CallGroup::other, 1},
     CallInfo{Call::tracer, "(the tracer itself)", CallGroup::other, 0},
+    CallInfo{Call::neighbors, "the neighbours of a topology", CallGroup::other, 2},
     CallInfo{Call::send, "MPI_Send", CallGroup::point_to_point, 3},
     CallInfo{Call::bsend, "MPI_Bsend", CallGroup::point_to_point, 3},
     CallInfo{Call::ssend, "MPI_Ssend", CallGroup::point_to_point, 3},
@@ -35,6 +36,8 @@ constexpr std::array call_infos{
     CallInfo{Call::issend, "MPI_Issend", CallGroup::point_to_point, 4},
     CallInfo{Call::irsend, "MPI_Irsend", CallGroup::point_to_point, 4},
     CallInfo{Call::send_init, "MPI_Send_init", CallGroup::other, 4},
+    CallInfo{Call::psend_init, "MPI_Psend_init", CallGroup::other, 5},
+    CallInfo{Call::pready, "MPI_Pready", CallGroup::point_to_point, 2},
     CallInfo{Call::recv, "MPI_Recv", CallGroup::point_to_point, 5},
     CallInfo{Call::irecv, "MPI_Irecv", CallGroup::point_to_point, 4},
     CallInfo{Call::recv_init, "MPI_Recv_init", CallGroup::other, 4},
@@ -43,6 +46,8 @@ constexpr std::array call_infos{
     CallInfo{Call::mprobe, "MPI_Mprobe", CallGroup::point_to_point, 5},
     CallInfo{Call::mrecv, "MPI_Mrecv", CallGroup::point_to_point, 3},
     CallInfo{Call::imrecv, "MPI_Imrecv", CallGroup::point_to_point, 2},
+    CallInfo{Call::isendrecv, "MPI_Isendrecv", CallGroup::point_to_point, 6},
+    CallInfo{Call::precv_init, "MPI_Precv_init", CallGroup::other, 5},
     CallInfo{Call::wait, "MPI_Wait", CallGroup::completion, 0},
     CallInfo{Call::waitall, "MPI_Waitall", CallGroup::completion, 0},
     CallInfo{Call::waitany, "MPI_Waitany", CallGroup::completion, 0},
@@ -83,6 +88,9 @@ std::string call_name(Call call) {
         name[0] = static_cast<char>(name[0] - 'a' + 'A');
         return "MPI_" + name;
     }
+    if (is_collective_init(call)) {
+        return call_name(static_cast<Call>(static_cast<std::uint16_t>(call) - 128)) + "_init";
+    }
     if (is_nonblocking_collective(call)) {
         return std::string("MPI_I") + collective_names[static_cast<std::size_t>(collective_of(call))];
     }
@@ -99,7 +107,7 @@ CallGroup call_group(Call call) {
 }
 
 bool min_words(Call call, std::size_t& words) {
-    if (is_collective(call) || is_nonblocking_collective(call)) {
+    if (is_collective(call) || is_nonblocking_collective(call) || is_collective_init(call)) {
         words = is_collective(call) ? 4 : 5;
         return true;
     }

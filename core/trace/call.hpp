@@ -6,8 +6,8 @@
 
 namespace idlewave::trace {
 
-/// The call that a record of a trace describes (docs/trace-format.md). Collective c is `collectives + c`, and
-/// nonblocking `nonblocking_collectives + c`.
+/// The call that a record of a trace describes (docs/trace-format.md). Collective c is `collectives + c`, nonblocking
+/// `nonblocking_collectives + c`, and persistent `collective_inits + c`.
 enum class Call : std::uint16_t {
     end_of_file = 0,
     init = 1,
@@ -22,6 +22,7 @@ enum class Call : std::uint16_t {
     start = 10,
     unmodelled = 11,
     tracer = 12,
+    neighbors = 13,
     send = 16,
     bsend = 17,
     ssend = 18,
@@ -31,6 +32,8 @@ enum class Call : std::uint16_t {
     issend = 22,
     irsend = 23,
     send_init = 24,
+    psend_init = 25,
+    pready = 26,
     recv = 32,
     irecv = 33,
     recv_init = 34,
@@ -39,6 +42,8 @@ enum class Call : std::uint16_t {
     mprobe = 37,
     mrecv = 38,
     imrecv = 39,
+    isendrecv = 40,
+    precv_init = 41,
     wait = 48,
     waitall = 49,
     waitany = 50,
@@ -48,7 +53,8 @@ enum class Call : std::uint16_t {
     testany = 54,
     testsome = 55,
     collectives = 64,
-    nonblocking_collectives = 128
+    nonblocking_collectives = 128,
+    collective_inits = 192
 };
 
 /// The collective operations in the numbering of traces.
@@ -75,6 +81,12 @@ enum class TracedCollective : std::uint8_t {
 
 inline constexpr std::uint16_t traced_collectives = 18;
 
+// Numbers that stand for no rank of a communicator.
+inline constexpr std::int32_t any_source = -1;
+inline constexpr std::int32_t proc_null = -2;
+inline constexpr std::int32_t not_known = -3;
+inline constexpr std::int32_t root_of_other_group = -4;  ///< MPI_ROOT
+
 /// The group of a call, by which the time of a rank is divided.
 enum class CallGroup : std::uint8_t { point_to_point, completion, collective, other };
 
@@ -94,6 +106,11 @@ inline bool is_collective(Call call) {
 inline bool is_nonblocking_collective(Call call) {
     const auto number = static_cast<std::uint16_t>(call);
     return number >= 128 && number < 128 + traced_collectives;
+}
+
+inline bool is_collective_init(Call call) {
+    const auto number = static_cast<std::uint16_t>(call);
+    return number >= 192 && number < 192 + traced_collectives;
 }
 
 inline TracedCollective collective_of(Call call) {

@@ -9,11 +9,6 @@
 namespace idlewave::trace {
 namespace {
 
-std::vector<std::uint64_t> counts_at(const TraceRecord& r, std::size_t begin, std::size_t count) {
-    const auto words = r.words.subspan(begin, count);
-    return {words.begin(), words.end()};
-}
-
 /// The `bytes` of CollectiveCall: the block of one rank, or the whole vector. At the root it may be the received size,
 /// and elsewhere the sent one.
 std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, std::int64_t received) {
@@ -63,6 +58,20 @@ bool has_equal_counts(TracedCollective traced) {
     }
 }
 
+/// Whether each rank has a block for each other one, or gives all the same one, and receives a block from each.
+bool exchanges_blocks(TracedCollective traced) {
+    switch (traced) {
+        case TracedCollective::allgather:
+        case TracedCollective::allgatherv:
+        case TracedCollective::alltoall:
+        case TracedCollective::alltoallv:
+        case TracedCollective::alltoallw:
+            return true;
+        default:
+            return false;
+    }
+}
+
 }  // namespace
 
 collectives::Collective operation_of(TracedCollective traced) {
@@ -101,17 +110,28 @@ collectives::Collective operation_of(TracedCollective traced) {
 }
 
 void RankConverter::collective(const TraceRecord& r) {
+    if (is_collective_init(r.call)) {
+        const auto started = static_cast<Call>(static_cast<std::uint16_t>(Call::nonblocking_collectives) +
+                                               static_cast<std::uint16_t>(collective_of(r.call)));
+        persistent_collectives_[r.words[2]] = {started, r.info, {r.words.begin(), r.words.end()}};
+        return;
+    }
     const bool blocking = is_collective(r.call);
     const Communicators::Group& communicator = communicator_of(r, r.words[0]);
     if (collective_of(r.call) == TracedCollective::neighbor) {
-        fail(r, "is a neighbourhood collective, for which there is no algorithm yet");
-    }
-    if (communicator.intercommunicator) {
-        fail(r, "is a collective on an intercommunicator, for which there is no algorithm yet");
+        neighborhood(r, communicator);
+        return;
     }
     const std::size_t sizes_at = blocking ? 2 : 3;
-    collectives::Instruction instruction{.kind = collectives::Instruction::Kind::collective,
-                                         .begin = number_of(site_of(r, sizes_at))};
+    if (communicator.intercommunicator && r.pair(1).first == proc_null) {  // the root's group, which takes no part
+        if (!blocking) {
+            pending_[r.words[2]].requests.push_back({});
+        }
+        return;
+    }
+    collectives::Instruction instruction{
+        .kind = collectives::Instruction::Kind::collective,
+        .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at) : site_of(r, sizes_at))};
     compute_in_cold_caches(cache_use_.call() + use_buffers(program_.collectives[instruction.begin], r.number(sizes_at),
                                                            r.number(sizes_at + 1)));
     if (!blocking) {
@@ -119,6 +139,41 @@ void RankConverter::collective(const TraceRecord& r) {
         pending_[r.words[2]].requests.push_back({.slot = instruction.slot});
     }
     program_.instructions.push_back(instruction);
+}
+
+/// A neighbourhood collective is a receive from each source and a send to each destination, all at once (MPI 4.1, 8.6).
+void RankConverter::neighborhood(const TraceRecord& r, const Communicators::Group& communicator) {
+    const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
+    const Neighborhood* neighbors =
+        communicators_.neighborhood(r.words[0], trace_.header().rank, member_of(r, communicator));
+    if (neighbors == nullptr) {
+        fail(r, "is on a communicator without a topology");
+    }
+    const std::size_t sends_listed = (r.info & 2) != 0 ? neighbors->destinations.size() : 0;
+    const std::size_t receives_listed = (r.info & 1) != 0 ? neighbors->sources.size() : 0;
+    if (r.words.size() < sizes_at + 2 + sends_listed + receives_listed) {
+        fail(r, "expected a list of " + std::to_string(sends_listed + receives_listed) + " sizes");
+    }
+    std::vector<std::uint32_t> slots;
+    const auto exchange = [&](const std::vector<Neighborhood::Neighbor>& with, bool receive, std::size_t listed,
+                              std::size_t list_at, std::int64_t total) {
+        for (std::size_t i = 0; i < with.size(); ++i) {
+            const std::int64_t bytes =
+                listed > 0 ? r.number(list_at + i) : total / static_cast<std::int64_t>(with.size());
+            slots.push_back(message(r, {.receive = receive,
+                                        .communicator = r.words[0],
+                                        .peer_tag = {with[i].rank, with[i].tag},
+                                        .bytes = bytes,
+                                        .space = Tags::Space::neighborhoods}));
+        }
+    };
+    exchange(neighbors->sources, true, receives_listed, sizes_at + 2 + sends_listed, r.number(sizes_at + 1));
+    exchange(neighbors->destinations, false, sends_listed, sizes_at + 2, r.number(sizes_at));
+    if (is_collective(r.call)) {
+        wait_for(slots);
+    } else {
+        pending_[r.words[2]].requests.push_back({.more_slots = std::move(slots)});
+    }
 }
 
 /// The number of a collective among the different ones of the rank.
@@ -157,7 +212,7 @@ std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site,
     }
     const bool at_root = site.root == site.rank;
     const std::uint64_t own = site.bytes;
-    const std::uint64_t all = site.bytes * communicators_.size(site.communicator);
+    const std::uint64_t all = site.bytes * communicators_.members(site.communicator).size();
     switch (site.collective) {
         case Collective::barrier:
             return 0;
@@ -182,45 +237,122 @@ std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site,
     return 0;
 }
 
-collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
-    const TracedCollective traced = collective_of(r.call);
-    const auto& members = communicator_of(r, r.words[0]).members;
-    const auto me = std::find(members.begin(), members.end(), trace_.header().rank);
-    if (me == members.end()) {
+/// This rank's number in a communicator.
+std::uint32_t RankConverter::member_of(const TraceRecord& r, const Communicators::Group& communicator) const {
+    const auto me = std::ranges::find(communicator.members, trace_.header().rank);
+    if (me == communicator.members.end()) {
         fail(r, "is on a communicator of which this rank is no member");
     }
+    return static_cast<std::uint32_t>(me - communicator.members.begin());
+}
+
+collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
+    const TracedCollective traced = collective_of(r.call);
+    const Communicators::Group& communicator = communicator_of(r, r.words[0]);
+    const std::size_t size = communicator.members.size();
     collectives::CollectiveSite site;
     site.communicator = communicators_.use(r.words[0], trace_.header().rank);
-    site.rank = static_cast<std::uint32_t>(me - members.begin());
-    const std::int32_t root = r.pair(1).first;
-    if (root >= static_cast<std::int32_t>(members.size())) {
-        fail(r,
-             "has root " + std::to_string(root) + " on a communicator of " + std::to_string(members.size()) + " ranks");
-    }
+    site.rank = member_of(r, communicator);
+    const std::int32_t root = root_of(r, size);
     site.root = static_cast<std::uint32_t>(std::max(root, 0));
     const bool at_root = root >= 0 && site.root == site.rank;
-    const std::int64_t bytes = bytes_of(traced, at_root, r.number(sizes_at), r.number(sizes_at + 1));
-    std::size_t next = sizes_at + 2;
-    const auto take = [&](bool present) {
-        if (!present) {
-            return std::vector<std::uint64_t>{};
+    site.bytes = size_of(r, bytes_of(traced, at_root, r.number(sizes_at), r.number(sizes_at + 1)));
+    Counts counts = counts_of(r, sizes_at, size);
+    site.send_counts = std::move(counts.sent);
+    site.recv_counts = std::move(counts.received);
+    choose_algorithm(r, traced, site);
+    return site;
+}
+
+/// A collective between the groups of an intercommunicator. One with a root is that of the root and the other group.
+/// One without is that of all ranks; where ranks exchange blocks, a rank has none for its own group.
+collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord& r, std::size_t sizes_at) {
+    const TracedCollective traced = collective_of(r.call);
+    const std::uint32_t rank = trace_.header().rank;
+    const std::vector<std::uint32_t>& others = communicator_of(r, r.words[0]).members;
+    const Communicators::Group* own = communicators_.find_own(r.words[0], rank);
+    if (own == nullptr || others.empty()) {
+        fail(r, "is on a communicator of which this rank is no member");
+    }
+    if (traced == TracedCollective::reduce_scatter) {
+        fail(r, "has unequal parts on an intercommunicator, of which a rank knows only its own");
+    }
+    const bool at_root = r.pair(1).first == root_of_other_group;
+    const std::int32_t root = at_root ? 0 : root_of(r, others.size());
+    const std::int64_t sent = r.number(sizes_at);
+    const std::int64_t received = r.number(sizes_at + 1);
+    Counts counts = counts_of(r, sizes_at, others.size());
+    collectives::CollectiveSite site;
+    if (root >= 0) {
+        site.communicator =
+            at_root ? communicators_.use_root(r.words[0], rank, others)
+                    : communicators_.use_root(r.words[0], others[static_cast<std::size_t>(root)], own->members);
+        site.bytes = size_of(r, bytes_of(traced, at_root, sent, received));
+        for (std::vector<std::uint64_t>* list : {&counts.sent, &counts.received}) {
+            list->insert(list->begin(), list->empty() ? 0 : 1, 0);  // the root's own block
         }
-        if (r.words.size() < next + members.size()) {
-            fail(r, "expected a list of " + std::to_string(members.size()) + " sizes");
+    } else {
+        site.communicator = communicators_.use_both(r.words[0], rank);
+        const std::vector<std::uint32_t>& both = communicators_.members(site.communicator);
+        const bool blocks_for_others = exchanges_blocks(traced);
+        site.bytes = traced == TracedCollective::reduce_scatter_block ? size_of(r, received) * both.size()
+                                                                      : size_of(r, blocks_for_others ? 0 : sent);
+        if (blocks_for_others) {
+            counts.sent.resize(others.size(), counts.sent.empty() ? size_of(r, sent) : 0);
+            counts.received.resize(others.size(), counts.received.empty() ? size_of(r, received) : 0);
+            for (std::vector<std::uint64_t>* list : {&counts.sent, &counts.received}) {
+                const bool own_first = both.front() == own->members.front();
+                list->insert(own_first ? list->begin() : list->end(), own->members.size(), 0);
+            }
         }
-        next += members.size();
-        return counts_at(r, next - members.size(), members.size());
-    };
-    site.send_counts = take((r.info & 2) != 0);
-    site.recv_counts = take((r.info & 1) != 0);
-    constexpr std::uint64_t largest = std::uint64_t{1} << 50;
-    const auto too_large = [](std::uint64_t size) { return size > largest; };
-    if (bytes < 0 || too_large(static_cast<std::uint64_t>(bytes)) ||
-        std::any_of(site.send_counts.begin(), site.send_counts.end(), too_large) ||
-        std::any_of(site.recv_counts.begin(), site.recv_counts.end(), too_large)) {
+    }
+    const std::vector<std::uint32_t>& members = communicators_.members(site.communicator);
+    site.rank = static_cast<std::uint32_t>(std::ranges::find(members, rank) - members.begin());
+    site.send_counts = std::move(counts.sent);
+    site.recv_counts = std::move(counts.received);
+    choose_algorithm(r, exchanges_blocks(traced) ? TracedCollective::alltoallv : traced, site);
+    return site;
+}
+
+/// The root that a call names; negative if it has none.
+std::int32_t RankConverter::root_of(const TraceRecord& r, std::size_t size) const {
+    const std::int32_t root = r.pair(1).first;
+    if (root >= 0 && static_cast<std::size_t>(root) >= size) {
+        fail(r, "has root " + std::to_string(root) + " on a communicator of " + std::to_string(size) + " ranks");
+    }
+    return root;
+}
+
+/// A size, after a check.
+std::uint64_t RankConverter::size_of(const TraceRecord& r, std::int64_t bytes) const {
+    constexpr std::int64_t largest = std::int64_t{1} << 50;
+    if (bytes < 0 || bytes > largest) {
         fail(r, "expected sizes from 0 to 2^50 bytes");
     }
-    site.bytes = static_cast<std::uint64_t>(bytes);
+    return static_cast<std::uint64_t>(bytes);
+}
+
+/// The lists of a call, of `size` counts each; empty if the call has none.
+RankConverter::Counts RankConverter::counts_of(const TraceRecord& r, std::size_t sizes_at, std::size_t size) const {
+    std::size_t next = sizes_at + 2;
+    const auto take = [&](bool present) {
+        std::vector<std::uint64_t> counts;
+        if (!present) {
+            return counts;
+        }
+        if (r.words.size() < next + size) {
+            fail(r, "expected a list of " + std::to_string(size) + " sizes");
+        }
+        for (; counts.size() < size; ++next) {
+            counts.push_back(size_of(r, r.number(next)));
+        }
+        return counts;
+    };
+    std::vector<std::uint64_t> sent = take((r.info & 2) != 0);
+    return {std::move(sent), take((r.info & 1) != 0)};
+}
+
+void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective traced, collectives::CollectiveSite& site) {
     const collectives::Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const collectives::Algorithm& algorithm_used =
@@ -235,7 +367,6 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
     site.tag = Tags::of_collectives(site.communicator);
     site.counter = counters_.try_emplace(site.communicator, static_cast<std::uint32_t>(counters_.size())).first->second;
     program_.counters = static_cast<std::uint32_t>(counters_.size());
-    return site;
 }
 
 }  // namespace idlewave::trace

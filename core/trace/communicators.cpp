@@ -25,6 +25,8 @@ Communicators::Communicators(const Trace& trace) {
         rank.each([&](const TraceRecord& record) {
             if (record.call == Call::comm_def && (record.info & 1) != 0) {
                 define(rank, record);
+            } else if (record.call == Call::cart || record.call == Call::neighbors) {
+                topologies_.add(rank, record);
             }
         });
     }
@@ -49,6 +51,12 @@ void Communicators::define(const RankTrace& rank, const TraceRecord& record) {
     if (!group.intercommunicator) {
         groups.clear();
     }
+    const bool overlap = std::ranges::any_of(groups, [&distinct](const Group& other) {
+        return std::ranges::any_of(other.members, [&distinct](std::uint32_t m) { return distinct.contains(m); });
+    });
+    if (overlap || groups.size() == 2) {
+        throw InputError(rank.name() + ": the groups of an intercommunicator overlap, or are more than two");
+    }
     groups.push_back(std::move(group));
 }
 
@@ -68,11 +76,40 @@ const Communicators::Group* Communicators::find(std::uint64_t id, std::uint32_t 
     return nullptr;
 }
 
+const Communicators::Group* Communicators::find_own(std::uint64_t id, std::uint32_t rank) const {
+    const auto found = groups_.find(id);
+    if (found == groups_.end()) {
+        return nullptr;
+    }
+    const auto own = std::ranges::find_if(found->second, [rank](const Group& group) {
+        return std::ranges::find(group.members, rank) != group.members.end();
+    });
+    return own == found->second.end() ? nullptr : &*own;
+}
+
 std::uint32_t Communicators::use(std::uint64_t id, std::uint32_t rank) {
-    const auto [entry, added] =
-        index_.try_emplace({id, id == self_id ? rank : 0}, static_cast<std::uint32_t>(used_.size()));
+    return use({id, Members::communicator, id == self_id ? rank : 0}, find(id, rank)->members);
+}
+
+std::uint32_t Communicators::use_both(std::uint64_t id, std::uint32_t rank) {
+    std::vector<std::uint32_t> first = find_own(id, rank)->members;
+    std::vector<std::uint32_t> second = find(id, rank)->members;
+    if (second.front() < first.front()) {
+        first.swap(second);
+    }
+    first.insert(first.end(), second.begin(), second.end());
+    return use({id, Members::both_groups, 0}, std::move(first));
+}
+
+std::uint32_t Communicators::use_root(std::uint64_t id, std::uint32_t root, std::vector<std::uint32_t> others) {
+    others.insert(others.begin(), root);
+    return use({id, Members::root_and_others, root}, std::move(others));
+}
+
+std::uint32_t Communicators::use(const Key& key, std::vector<std::uint32_t> members) {
+    const auto [entry, added] = index_.try_emplace(key, static_cast<std::uint32_t>(used_.size()));
     if (added) {
-        used_.push_back(find(id, rank)->members);
+        used_.push_back(std::move(members));
     }
     return entry->second;
 }

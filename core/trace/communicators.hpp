@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "trace/rank_trace.hpp"
+#include "trace/topologies.hpp"
 
 namespace idlewave::trace {
 
@@ -28,22 +29,41 @@ class Communicators {
     /// no member defined it.
     [[nodiscard]] const Group* find(std::uint64_t id, std::uint32_t rank) const;
 
+    /// With whom `world_rank`, which is `rank` of the communicator, exchanges messages in neighbourhood collectives.
+    /// Null if the communicator has no topology.
+    [[nodiscard]] const Neighborhood* neighborhood(std::uint64_t id, std::uint32_t world_rank, std::uint32_t rank) {
+        return topologies_.find(id, world_rank, rank);
+    }
+
+    /// The group of an intercommunicator that has `rank`; null if no member of it defined it.
+    [[nodiscard]] const Group* find_own(std::uint64_t id, std::uint32_t rank) const;
+
     /// The index of the communicator in `used`; adds it if it is not there.
     std::uint32_t use(std::uint64_t id, std::uint32_t rank);
 
-    /// How many members the used communicator with this index has.
-    [[nodiscard]] std::size_t size(std::uint32_t index) const { return used_[index].size(); }
+    /// The same for both groups of an intercommunicator, the one with the first rank of the world before the other; and
+    /// for `root`, a rank of the world, with the other group behind it.
+    std::uint32_t use_both(std::uint64_t id, std::uint32_t rank);
+    std::uint32_t use_root(std::uint64_t id, std::uint32_t root, std::vector<std::uint32_t> others);
+
+    /// The members of the used communicator with this index, ranks of the world.
+    [[nodiscard]] const std::vector<std::uint32_t>& members(std::uint32_t index) const { return used_[index]; }
 
     /// The members of the used communicators, by index.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> used() const { return used_; }
 
   private:
+    /// What a used communicator consists of, with the id; `rank` is of MPI_COMM_SELF and of a root.
+    enum class Members : std::uint8_t { communicator, both_groups, root_and_others };
+    using Key = std::tuple<std::uint64_t, Members, std::uint32_t>;
+
     void define(const RankTrace& rank, const TraceRecord& record);
+    std::uint32_t use(const Key& key, std::vector<std::uint32_t> members);
 
     std::map<std::uint64_t, std::vector<Group>> groups_;  ///< by id; an intercommunicator has two groups
     std::vector<Group> self_groups_;
-    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t>
-        index_;  ///< by id, and for MPI_COMM_SELF also by rank
+    Topologies topologies_;
+    std::map<Key, std::uint32_t> index_;
     std::vector<std::vector<std::uint32_t>> used_;
 };
 

@@ -11,10 +11,6 @@
 namespace idlewave::trace {
 namespace {
 
-constexpr std::int32_t any_source = -1;
-constexpr std::int32_t proc_null = -2;
-constexpr std::int32_t not_known = -3;
-
 /// The text in a record's words, eight characters to a word.
 std::string text_of(const TraceRecord& r) {
     std::string text;
@@ -74,32 +70,44 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::bsend:
         case Call::ssend:
         case Call::rsend:
-            message(r, false, r.words[0], r.pair(1), r.number(2), true);
+            message(r, {.communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)}, true);
             break;
         case Call::isend:
         case Call::ibsend:
         case Call::issend:
         case Call::irsend:
-            nonblocking(r, false, r.words[0], r.pair(1), r.number(2), r.words[3]);
+        case Call::irecv:
+            nonblocking(r,
+                        {.receive = r.call == Call::irecv,
+                         .communicator = r.words[0],
+                         .peer_tag = r.pair(1),
+                         .bytes = r.number(2)},
+                        r.words[3]);
             break;
         case Call::recv: {
             const Pair peer_tag = r.pair(1).first == proc_null ? r.pair(1) : r.pair(3);
-            receive(r, r.words[0], peer_tag, r.number(4) >= 0 ? r.number(4) : r.number(2));
+            const std::int64_t bytes = r.number(4) >= 0 ? r.number(4) : r.number(2);
+            receive(r, {.receive = true, .communicator = r.words[0], .peer_tag = peer_tag, .bytes = bytes});
             break;
         }
-        case Call::irecv:
-            nonblocking(r, true, r.words[0], r.pair(1), r.number(2), r.words[3]);
+        case Call::isendrecv:
+            isendrecv(r);
             break;
         case Call::sendrecv:
             sendrecv(r);
             break;
         case Call::send_init:
         case Call::recv_init:
+        case Call::psend_init:
+        case Call::precv_init:
         case Call::mprobe:
             persistent(r);
             break;
         case Call::start:
             start(r);
+            break;
+        case Call::pready:
+            partitions_ready(r);
             break;
         case Call::mrecv:
         case Call::imrecv:
@@ -132,6 +140,7 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::comm_def:
         case Call::comm_free:
         case Call::cart:
+        case Call::neighbors:
         case Call::probe:
             break;  // no messages of their own; the wait of a probe becomes the wait of the receive that follows
         default:
@@ -162,82 +171,125 @@ void RankConverter::compute_in_cold_caches(std::int64_t ns) {
 }
 
 /// Adds a send or receive. Returns its slot, or no_slot if it is `blocking` or for MPI_PROC_NULL.
-std::uint32_t RankConverter::message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
-                                     std::int64_t bytes, bool blocking) {
-    if (peer_tag.first == proc_null) {
+std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, bool blocking) {
+    if (m.peer_tag.first == proc_null) {
         return collectives::no_slot;
     }
-    communicator_of(r, communicator);  // it must be defined, also where the source is not named
+    communicator_of(r, m.communicator);  // it must be defined, also where the source is not named
     constexpr std::int64_t largest = std::int64_t{1} << 50;
-    if (bytes < 0 || bytes > largest) {
-        fail(r, "expected a size from 0 to 2^50 bytes, found " + std::to_string(bytes));
+    if (m.bytes < 0 || m.bytes > largest) {
+        fail(r, "expected a size from 0 to 2^50 bytes, found " + std::to_string(m.bytes));
     }
-    collectives::Instruction instruction{.kind = receive ? collectives::Instruction::Kind::recv
-                                                         : collectives::Instruction::Kind::send};
-    instruction.peer = peer_of(r, communicator, peer_tag.first);
-    if (!receive && instruction.peer == goal::any) {
+    collectives::Instruction instruction{.kind = m.receive ? collectives::Instruction::Kind::recv
+                                                           : collectives::Instruction::Kind::send};
+    instruction.peer = peer_of(r, m.communicator, m.peer_tag.first);
+    if (!m.receive && instruction.peer == goal::any) {
         fail(r, "sends to no rank");
     }
-    instruction.tag = tag_of(communicator, peer_tag.second);
-    instruction.size = static_cast<std::uint64_t>(bytes);
+    instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.space);
+    instruction.size = static_cast<std::uint64_t>(m.bytes);
     instruction.blocking = blocking;
     instruction.slot = blocking ? collectives::no_slot : new_slot();
-    compute_in_cold_caches(cache_use_.call() + (receive ? 0 : use_buffer(instruction, instruction.size)));
+    compute_in_cold_caches(cache_use_.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
     program_.instructions.push_back(instruction);
     return instruction.slot;
 }
 
 /// A blocking receive. If its buffer may be cold, it is used once it is posted, while the rank may wait for the
 /// message.
-void RankConverter::receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes) {
+void RankConverter::receive(const TraceRecord& r, const Message& m) {
     if (options_.cold_caches.buffers.empty()) {
-        message(r, true, communicator, peer_tag, bytes, true);
+        message(r, m, true);
         return;
     }
-    const std::uint32_t slot = message(r, true, communicator, peer_tag, bytes);
+    const std::uint32_t slot = message(r, m);
     if (slot != collectives::no_slot) {
         compute_in_cold_caches(use_buffer(program_.instructions.at_word(program_.instructions.last_word()),
-                                          static_cast<std::uint64_t>(bytes)));
+                                          static_cast<std::uint64_t>(m.bytes)));
     }
     wait_for(std::array{slot});
 }
 
-void RankConverter::nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
-                                std::int64_t bytes, std::uint64_t request) {
-    const std::uint32_t slot = message(r, receive, communicator, peer_tag, bytes);
+void RankConverter::nonblocking(const TraceRecord& r, const Message& m, std::uint64_t request) {
+    const std::uint32_t slot = message(r, m);
     pending_[request].requests.push_back({.slot = slot,
                                           .instruction = program_.instructions.last_word(),
-                                          .communicator = communicator,
-                                          .receive = receive && slot != collectives::no_slot});
+                                          .communicator = m.communicator,
+                                          .receive = m.receive && slot != collectives::no_slot});
 }
 
 void RankConverter::sendrecv(const TraceRecord& r) {
     const Pair from = r.pair(3).first == proc_null ? r.pair(3) : r.pair(5);
     const std::int64_t received = r.number(6) >= 0 ? r.number(6) : r.number(4);
-    const std::uint32_t receive_slot = message(r, true, r.words[0], from, received);
+    const std::uint32_t receive_slot =
+        message(r, {.receive = true, .communicator = r.words[0], .peer_tag = from, .bytes = received});
     const std::uint32_t at = program_.instructions.last_word();
-    const std::uint32_t send_slot = message(r, false, r.words[0], r.pair(1), r.number(2));
+    const std::uint32_t send_slot =
+        message(r, {.communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)});
     if (receive_slot != collectives::no_slot) {
         compute_in_cold_caches(use_buffer(program_.instructions.at_word(at), static_cast<std::uint64_t>(received)));
     }
     wait_for(std::array{receive_slot, send_slot});
 }
 
+void RankConverter::isendrecv(const TraceRecord& r) {
+    nonblocking(r, {.receive = true, .communicator = r.words[0], .peer_tag = r.pair(3), .bytes = r.number(4)},
+                r.words[5]);
+    const std::uint32_t send_slot =
+        message(r, {.communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)});
+    pending_[r.words[5]].requests.back().more_slots.push_back(send_slot);
+}
+
 void RankConverter::persistent(const TraceRecord& r) {
     if (r.call == Call::mprobe) {
-        probed_[r.words[4]] = {r.words[0], r.pair(2), r.words[3], true};
-    } else {
-        persistent_[r.words[3]] = {r.words[0], r.pair(1), r.words[2], r.call == Call::recv_init};
+        probed_[r.words[4]] = {
+            .receive = true, .communicator = r.words[0], .peer_tag = r.pair(2), .bytes = r.number(3)};
+        return;
     }
+    const bool partitioned = r.call == Call::psend_init || r.call == Call::precv_init;
+    const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
+    persistent_[r.words[3]] = {.receive = receive,
+                               .communicator = r.words[0],
+                               .peer_tag = r.pair(1),
+                               .bytes = r.number(2),
+                               .space = partitioned ? Tags::Space::partitioned : Tags::Space::messages,
+                               .partitions = partitioned && !receive ? r.number(4) : 0};
 }
 
 void RankConverter::start(const TraceRecord& r) {
-    const auto found = persistent_.find(r.words[0]);
+    const std::uint64_t request = r.words[0];
+    if (const auto made = persistent_collectives_.find(request); made != persistent_collectives_.end()) {
+        const CollectiveInit& init = made->second;
+        collective({.call = init.call, .info = init.info, .begin = r.begin, .end = r.end, .words = init.words});
+        return;
+    }
+    const auto found = persistent_.find(request);
     if (found == persistent_.end()) {
         fail(r, "starts a request that was not made before");
     }
-    const Template& t = found->second;
-    nonblocking(r, t.receive, t.communicator, t.peer_tag, static_cast<std::int64_t>(t.bytes), r.words[0]);
+    if (found->second.partitions > 0) {
+        pending_[request].requests.push_back({.partitions_left = found->second.partitions});
+    } else {
+        nonblocking(r, found->second, request);
+    }
+}
+
+/// A partitioned message is sent as a whole when its last partition is ready.
+void RankConverter::partitions_ready(const TraceRecord& r) {
+    const auto found = pending_.find(r.words[0]);
+    const auto made = persistent_.find(r.words[0]);
+    if (found == pending_.end() || made == persistent_.end() || found->second.empty()) {
+        fail(r, "is for a request that was not started");
+    }
+    Pending& pending = found->second.requests.back();
+    if (r.number(1) < 0 || r.number(1) > pending.partitions_left) {
+        fail(r, "makes " + std::to_string(r.number(1)) + " partitions ready, of which " +
+                    std::to_string(pending.partitions_left) + " are left");
+    }
+    pending.partitions_left -= r.number(1);
+    if (pending.partitions_left == 0 && r.number(1) > 0) {
+        pending.slot = message(r, made->second);
+    }
 }
 
 void RankConverter::matched_receive(const TraceRecord& r) {
@@ -245,12 +297,12 @@ void RankConverter::matched_receive(const TraceRecord& r) {
     if (found == probed_.end()) {
         fail(r, "receives a message that no MPI_Mprobe found before");
     }
-    const Template t = found->second;
+    const Message m = found->second;
     probed_.erase(found);
     if (r.call == Call::imrecv) {
-        nonblocking(r, true, t.communicator, t.peer_tag, static_cast<std::int64_t>(t.bytes), r.words[1]);
+        nonblocking(r, m, r.words[1]);
     } else {
-        receive(r, t.communicator, t.peer_tag, static_cast<std::int64_t>(t.bytes));
+        receive(r, m);
     }
 }
 
@@ -260,8 +312,10 @@ void RankConverter::cancel(const TraceRecord& r) {
     }
 }
 
-/// The op continues, but no call waits for it; its slot stays in use.
+/// The op continues, but no call waits for it; its slot stays in use. The handle may be that of another request later.
 void RankConverter::free_request(const TraceRecord& r) {
+    persistent_.erase(r.words[0]);
+    persistent_collectives_.erase(r.words[0]);
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
         found->second.requests.pop_back();
         if (found->second.empty()) {
@@ -285,6 +339,7 @@ void RankConverter::complete(const TraceRecord& r) {
         if (found->second.empty()) {
             pending_.erase(found);
         }
+        completed_.insert(completed_.end(), pending.more_slots.begin(), pending.more_slots.end());
         if (pending.slot == collectives::no_slot) {
             continue;
         }
@@ -314,7 +369,7 @@ void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair r
         instruction.peer = peer_of(r, pending.communicator, received.first);
     }
     if (instruction.tag == goal::any && received.second >= 0) {
-        instruction.tag = tag_of(pending.communicator, received.second);
+        instruction.tag = tag_of(pending.communicator, received.second, Tags::Space::messages);
     }
     program_.instructions.replace_word(pending.instruction, instruction);
 }
@@ -398,13 +453,13 @@ std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communi
     return members[static_cast<std::size_t>(peer)];
 }
 
-std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag) {
+std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Space space) {
     if (tag < 0) {
         return goal::any;
     }
     const bool world = communicator == Communicators::world_id;
     const std::uint32_t index = world ? 0 : communicators_.use(communicator, trace_.header().rank);
-    return tags_.message(index, static_cast<std::uint32_t>(tag), world);
+    return tags_.message(index, static_cast<std::uint32_t>(tag), world, space);
 }
 
 std::uint32_t RankConverter::new_slot() {

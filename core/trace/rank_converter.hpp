@@ -31,6 +31,16 @@ class RankConverter {
     collectives::RankProgram convert(std::int64_t offset);
 
   private:
+    /// A message as a call describes it.
+    struct Message {
+        bool receive = false;
+        std::uint64_t communicator = 0;
+        Pair peer_tag{};
+        std::int64_t bytes = 0;
+        Tags::Space space = Tags::Space::messages;
+        std::int64_t partitions = 0;  ///< of a partitioned send; else 0
+    };
+
     /// A request that has been started and not completed.
     struct Pending {
         std::uint32_t slot = collectives::no_slot;
@@ -38,6 +48,8 @@ class RankConverter {
         std::uint64_t communicator = 0;
         bool receive = false;
         bool cancelled = false;
+        std::int64_t partitions_left = 0;            ///< which are not ready yet
+        std::vector<std::uint32_t> more_slots = {};  ///< of the other messages of the request
     };
 
     /// The requests with one handle, oldest first: some MPIs give all sends that are complete at once the same one.
@@ -50,21 +62,29 @@ class RankConverter {
         Pending take() { return requests[first++]; }
     };
 
-    /// A persistent request, or a message that a matched probe has removed from the queue.
-    struct Template {
-        std::uint64_t communicator = 0;
-        Pair peer_tag{};
-        std::uint64_t bytes = 0;
-        bool receive = false;
+    /// The sizes of a collective's parts.
+    struct Counts {
+        std::vector<std::uint64_t> sent;
+        std::vector<std::uint64_t> received;
+    };
+
+    /// The call that has made a persistent collective.
+    struct CollectiveInit {
+        Call call;
+        std::uint16_t info;
+        std::vector<std::uint64_t> words;
     };
 
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
     void persistent(const TraceRecord& r);
     void collective(const TraceRecord& r);
+    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator);
     void complete(const TraceRecord& r);
     void sendrecv(const TraceRecord& r);
+    void isendrecv(const TraceRecord& r);
     void start(const TraceRecord& r);
+    void partitions_ready(const TraceRecord& r);
     void matched_receive(const TraceRecord& r);
     void cancel(const TraceRecord& r);
     void free_request(const TraceRecord& r);
@@ -73,19 +93,23 @@ class RankConverter {
     void compute_in_cold_caches(std::int64_t ns);
     std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
     std::int64_t use_buffers(const collectives::CollectiveSite& site, std::int64_t sent, std::int64_t received);
-    std::uint32_t message(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag,
-                          std::int64_t bytes, bool blocking = false);
-    void receive(const TraceRecord& r, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes);
-    void nonblocking(const TraceRecord& r, bool receive, std::uint64_t communicator, Pair peer_tag, std::int64_t bytes,
-                     std::uint64_t request);
+    std::uint32_t message(const TraceRecord& r, const Message& m, bool blocking = false);
+    void receive(const TraceRecord& r, const Message& m);
+    void nonblocking(const TraceRecord& r, const Message& m, std::uint64_t request);
     std::uint32_t number_of(collectives::CollectiveSite site);
     std::uint32_t begin_of(std::span<const std::uint32_t> slots);
     bool make_blocking(std::uint32_t slot);
     void wait_for(std::span<const std::uint32_t> slots);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
+    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at);
+    std::int32_t root_of(const TraceRecord& r, std::size_t size) const;
+    std::uint64_t size_of(const TraceRecord& r, std::int64_t bytes) const;
+    Counts counts_of(const TraceRecord& r, std::size_t sizes_at, std::size_t size) const;
+    void choose_algorithm(const TraceRecord& r, TracedCollective traced, collectives::CollectiveSite& site);
     std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer);
-    std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag);
+    std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Space space);
+    std::uint32_t member_of(const TraceRecord& r, const Communicators::Group& communicator) const;
     const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator);
     std::uint32_t new_slot();
     [[noreturn]] void fail(const TraceRecord& r, const std::string& what) const;
@@ -106,8 +130,9 @@ class RankConverter {
     std::vector<std::uint32_t> completed_;                     ///< the slots of the requests that a call has completed
     std::vector<std::uint32_t> awaited_;                       ///< those for which a wait is added
     std::unordered_map<std::uint64_t, PendingQueue> pending_;  ///< by request, oldest first
-    std::unordered_map<std::uint64_t, Template> persistent_;   ///< by request
-    std::unordered_map<std::uint64_t, Template> probed_;       ///< by message handle
+    std::unordered_map<std::uint64_t, Message> persistent_;    ///< by request
+    std::unordered_map<std::uint64_t, CollectiveInit> persistent_collectives_;  ///< by request
+    std::unordered_map<std::uint64_t, Message> probed_;                         ///< by message handle
     std::unordered_map<std::uint32_t, std::uint32_t> counters_;  ///< of collectives, by communicator index
     // Collectives and lists of slots that occur again are stored once: their numbers by hash.
     std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "collectives/program.hpp"
 
@@ -12,13 +12,16 @@ namespace idlewave::trace {
 /// therefore mapped to unused tags, which are the same for all ranks.
 class Tags {
   public:
+    /// Messages of different spaces never match.
+    enum class Space : std::uint8_t { messages, partitioned, neighborhoods };
+
     /// The schedule's tag for messages with `tag` on the communicator with this index; `world`: on MPI_COMM_WORLD.
-    std::uint32_t message(std::uint32_t communicator, std::uint32_t tag, bool world) {
-        if (world && tag < mapped) {
+    std::uint32_t message(std::uint32_t communicator, std::uint32_t tag, bool world, Space space) {
+        if (world && tag < mapped && space == Space::messages) {
             return tag;
         }
         const auto next = mapped + static_cast<std::uint32_t>(numbers_.size()) % (collective - mapped);
-        return numbers_.try_emplace({world ? no_communicator : communicator, tag}, next).first->second;
+        return numbers_.try_emplace({space, world ? no_communicator : communicator, tag}, next).first->second;
     }
 
     /// The tag of the first collective on a communicator; the next ones have those that follow (CollectiveSite).
@@ -34,7 +37,7 @@ class Tags {
     static constexpr std::uint32_t mapped = 0x30000000;
     static constexpr std::uint32_t collective = 0x40000000;
 
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+    std::map<std::tuple<Space, std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
 };
 
 }  // namespace idlewave::trace

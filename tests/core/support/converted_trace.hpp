@@ -16,7 +16,7 @@
 /// Traces made by hand, and what they are converted to.
 namespace idlewave::testing {
 
-constexpr std::int32_t not_known = -3;
+using trace::not_known;
 constexpr std::uint64_t no_root = pair(not_known, 0);
 
 inline collectives::ProgramSource program_of(const std::vector<TraceBytes>& files,

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,7 +47,7 @@ class TraceBytes {
 
     /// A record; of a collective `operation` is 64 or 128 plus its number.
     TraceBytes& call(std::uint16_t operation, std::int64_t begin, std::int64_t end,
-                     std::initializer_list<std::uint64_t> words, std::uint16_t info = 0) {
+                     const std::vector<std::uint64_t>& words, std::uint16_t info = 0) {
         append(std::uint64_t{words.size()} | std::uint64_t{operation} << 32 | std::uint64_t{info} << 48);
         append(static_cast<std::uint64_t>(begin));
         append(static_cast<std::uint64_t>(end));
@@ -59,7 +58,7 @@ class TraceBytes {
     }
 
     TraceBytes& call(trace::Call operation, std::int64_t begin, std::int64_t end,
-                     std::initializer_list<std::uint64_t> words, std::uint16_t info = 0) {
+                     const std::vector<std::uint64_t>& words, std::uint16_t info = 0) {
         return call(static_cast<std::uint16_t>(operation), begin, end, words, info);
     }
 

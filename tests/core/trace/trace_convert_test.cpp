@@ -239,7 +239,8 @@ TEST(Convert, NamesRankAndCallOfWhatItCannotTake) {
     EXPECT_EQ(with(64 + 3, {world, no_root, minus_one, 8}),
               place + "(MPI_Allreduce) expected sizes from 0 to 2^50 bytes");
     EXPECT_EQ(with(64 + 17, {world, no_root, 8, 8}),
-              place + "(MPI_Neighbor collective) is a neighbourhood collective, for which there is no algorithm yet");
+              place + "(MPI_Neighbor collective) is on a communicator without a topology");
+    EXPECT_EQ(with(Call::pready, {5, 1}), place + "(MPI_Pready) is for a request that was not started");
     std::uint64_t name = 0;
     std::memcpy(&name, "MPI_Foo", 7);
     EXPECT_EQ(with(Call::unmodelled, {name}),

@@ -14,12 +14,24 @@ FIELDS = (
     *("voluntary_switches", "involuntary_switches", "cpu_ns", "host", "library"),
 )
 
-POINT_TO_POINT = ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "SendInit")
-RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv")
+POINT_TO_POINT = (
+    "Send",
+    "Bsend",
+    "Ssend",
+    "Rsend",
+    "Isend",
+    "Ibsend",
+    "Issend",
+    "Irsend",
+    "SendInit",
+    "PsendInit",
+    "Pready",
+)
+RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv", "Isendrecv", "PrecvInit")
 COMPLETIONS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
 OTHERS = (
     *("Init", "Finalize", "Abort", "Polls", "CommDef", "CommFree", "Cart"),
-    *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer"),
+    *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer", "Neighbors"),
 )
 COLLECTIVES = (
     *("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter", "Scatterv"),
@@ -30,6 +42,7 @@ NAMES: dict[int, str] = {}
 for first, names in ((1, OTHERS), (16, POINT_TO_POINT), (32, RECEIVES), (48, COMPLETIONS), (64, COLLECTIVES)):
     NAMES |= dict(enumerate(names, first))
 NAMES |= dict(enumerate((f"I{name}" for name in COLLECTIVES), 128))
+NAMES |= dict(enumerate((f"{name}Init" for name in COLLECTIVES), 192))
 
 
 @dataclass(frozen=True)
