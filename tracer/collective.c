@@ -160,8 +160,7 @@ void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts se
                                           sends, &received});
 }
 
-void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm,
-                           Started started) {
+void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm, Started started) {
     const Comm* info = comm_of(comm);
     const Parts parts = {.counts = recvcounts, .type = datatype};
     // On an intercommunicator the counts are the local group's, whose size is not the number of peers.

@@ -76,17 +76,14 @@ void record_allgatherv(const Call* call, const void* sendbuf, int64_t sendcount,
 void record_exchange(const Call* call, unsigned c, const void* sendbuf, Parts sent, Parts received, MPI_Comm comm,
                      Started started);
 
-void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm,
-                           Started started);
+void record_reduce_scatter(const Call* call, Counts recvcounts, MPI_Datatype datatype, MPI_Comm comm, Started started);
 void record_reduce_scatter_block(const Call* call, int64_t recvcount, MPI_Datatype datatype, MPI_Comm comm,
                                  Started started);
 
 // Neighbourhood collectives, with the same amount to (or from) each neighbour on the sending or the receiving side, or
 // with different amounts.
-void record_neighbor(const Call* call, int64_t part_sent, int64_t part_received, MPI_Comm comm,
-                     Started started);
-void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received, MPI_Comm comm,
-                             Started started);
+void record_neighbor(const Call* call, int64_t part_sent, int64_t part_received, MPI_Comm comm, Started started);
+void record_neighbor_gatherv(const Call* call, int64_t part_sent, Parts received, MPI_Comm comm, Started started);
 void record_neighbor_exchange(const Call* call, Parts sent, Parts received, MPI_Comm comm, Started started);
 
 #endif

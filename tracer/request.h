@@ -47,8 +47,8 @@ void persistent_remove(uint64_t request);
 // The status with which `request`, which is used once, will complete says nothing.
 void status_means_nothing(uint64_t request);
 
-// True unless `request` is an inactive persistent request; an active one becomes inactive. Sets whether its status has a
-// meaning.
+// True unless `request` is an inactive persistent request; an active one becomes inactive. Sets whether its status has
+// a meaning.
 bool request_completes(uint64_t request, bool* has_status);
 
 #endif

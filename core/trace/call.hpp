@@ -81,8 +81,9 @@ enum class TracedCollective : std::uint8_t {
 
 inline constexpr std::uint16_t traced_collectives = 18;
 
-// Numbers that stand for no rank of a communicator.
+// Numbers that stand for no rank of a communicator, or no tag.
 inline constexpr std::int32_t any_source = -1;
+inline constexpr std::int32_t any_tag = -1;
 inline constexpr std::int32_t proc_null = -2;
 inline constexpr std::int32_t not_known = -3;
 inline constexpr std::int32_t root_of_other_group = -4;  ///< MPI_ROOT

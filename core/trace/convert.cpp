@@ -35,6 +35,7 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, communicators, tags, options);
         program.ranks.push_back(converter.convert(rank.header().global(rank.header().init_end) - begin));
+        program.wildcards += converter.wildcards();
     }
     program.communicators = communicators.used();
     return program;

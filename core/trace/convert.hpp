@@ -19,14 +19,15 @@ struct ConvertOptions {
     /// Choose for collectives without a name in `algorithms` whose ranks have equal counts.
     collectives::AlgorithmRules rules = {};
     ColdCaches cold_caches = {};
+    bool resolve_wildcards = true;  ///< receives that name no source or tag take the recorded message; else any
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same
 /// length. Calls become instructions with the dependencies that MPI defines. The time inside calls is dropped: the
 /// simulation determines it. The extra time of cold caches is added to the computation before a call.
 ///
-/// A wildcard receive gets the source and tag of the message that it received. Throws an InputError with the file and
-/// the call if the trace is incomplete or has a call that cannot be converted.
+/// A wildcard receive gets the source and tag of the message that it received, if `resolve_wildcards`. Throws an
+/// InputError with the file and the call if the trace is incomplete or has a call that cannot be converted.
 collectives::Program convert(const Trace& trace, const ConvertOptions& options);
 
 }  // namespace idlewave::trace

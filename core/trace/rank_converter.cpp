@@ -85,7 +85,7 @@ void RankConverter::record(const TraceRecord& r) {
                         r.words[3]);
             break;
         case Call::recv: {
-            const Pair peer_tag = r.pair(1).first == proc_null ? r.pair(1) : r.pair(3);
+            const Pair peer_tag = source_and_tag(r.pair(1), r.pair(3));
             const std::int64_t bytes = r.number(4) >= 0 ? r.number(4) : r.number(2);
             receive(r, {.receive = true, .communicator = r.words[0], .peer_tag = peer_tag, .bytes = bytes});
             break;
@@ -211,6 +211,9 @@ void RankConverter::receive(const TraceRecord& r, const Message& m) {
 }
 
 void RankConverter::nonblocking(const TraceRecord& r, const Message& m, std::uint64_t request) {
+    if (m.receive) {
+        count_wildcard(m.peer_tag);
+    }
     const std::uint32_t slot = message(r, m);
     pending_[request].requests.push_back({.slot = slot,
                                           .instruction = program_.instructions.last_word(),
@@ -219,7 +222,7 @@ void RankConverter::nonblocking(const TraceRecord& r, const Message& m, std::uin
 }
 
 void RankConverter::sendrecv(const TraceRecord& r) {
-    const Pair from = r.pair(3).first == proc_null ? r.pair(3) : r.pair(5);
+    const Pair from = source_and_tag(r.pair(3), r.pair(5));
     const std::int64_t received = r.number(6) >= 0 ? r.number(6) : r.number(4);
     const std::uint32_t receive_slot =
         message(r, {.receive = true, .communicator = r.words[0], .peer_tag = from, .bytes = received});
@@ -348,7 +351,7 @@ void RankConverter::complete(const TraceRecord& r) {
             program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
             continue;
         }
-        if (pending.receive && received.first >= 0) {
+        if (pending.receive && received.first >= 0 && options_.resolve_wildcards) {
             resolve(r, pending, received);
         }
         if (pending.receive) {
@@ -360,6 +363,16 @@ void RankConverter::complete(const TraceRecord& r) {
         completed_.push_back(pending.slot);
     }
     wait_for(completed_);
+}
+
+void RankConverter::count_wildcard(Pair called) {
+    wildcards_ += called.first == any_source || (called.first != proc_null && called.second == any_tag) ? 1 : 0;
+}
+
+/// Of the message that a blocking receive takes.
+Pair RankConverter::source_and_tag(Pair called, Pair received) {
+    count_wildcard(called);
+    return called.first == proc_null || !options_.resolve_wildcards ? called : received;
 }
 
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.

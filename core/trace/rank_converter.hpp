@@ -30,6 +30,9 @@ class RankConverter {
     /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
     collectives::RankProgram convert(std::int64_t offset);
 
+    /// How many receives named no source, or no tag.
+    [[nodiscard]] std::uint64_t wildcards() const { return wildcards_; }
+
   private:
     /// A message as a call describes it.
     struct Message {
@@ -101,6 +104,8 @@ class RankConverter {
     bool make_blocking(std::uint32_t slot);
     void wait_for(std::span<const std::uint32_t> slots);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
+    [[nodiscard]] Pair source_and_tag(Pair called, Pair received);
+    void count_wildcard(Pair called);
     collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
     collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at);
     std::int32_t root_of(const TraceRecord& r, std::size_t size) const;
@@ -123,6 +128,7 @@ class RankConverter {
     std::uint64_t last_id_ = 0;
     const Communicators::Group* last_group_ = nullptr;
     collectives::RankProgram program_;
+    std::uint64_t wildcards_ = 0;
     std::uint64_t call_ = 0;     ///< number of the record that is converted; the first is 1
     std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
     std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation

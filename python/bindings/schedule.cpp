@@ -60,9 +60,13 @@ std::string to_goal(const S& source) {
 }
 
 trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,
-                                   const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches) {
-    trace::ConvertOptions options{
-        .algorithms = {}, .reduction_cost = reduction_cost, .rules = rules, .cold_caches = cold_caches};
+                                   const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches,
+                                   bool resolve_wildcards) {
+    trace::ConvertOptions options{.algorithms = {},
+                                  .reduction_cost = reduction_cost,
+                                  .rules = rules,
+                                  .cold_caches = cold_caches,
+                                  .resolve_wildcards = resolve_wildcards};
     for (const auto& [operation, name] : names) {
         const collectives::Collective which = collectives::collective(operation);
         options.algorithms[which] = collectives::algorithm(which, name).name;
@@ -235,6 +239,8 @@ void bind_schedule(nb::module_& m) {
     program.def_prop_ro(
         "base_ranks", [](const collectives::ProgramSource& s) { return s.program()->ranks.size(); },
         "How many ranks were traced.");
+    program.def_prop_ro("wildcards", &collectives::ProgramSource::wildcards,
+                        "How many receives of the traced run named no source or no tag, in all copies.");
     program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
     nb::class_<trace::ColdCaches>(m, "ColdCaches", "The extra CPU time of messages after a computation.")
@@ -246,12 +252,13 @@ void bind_schedule(nb::module_& m) {
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
-           const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches) {
-            const trace::ConvertOptions options = options_from(algorithms, reduction_cost, rules, cold_caches);
+           const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches, bool resolve_wildcards) {
+            const trace::ConvertOptions options =
+                options_from(algorithms, reduction_cost, rules, cold_caches, resolve_wildcards);
             return collectives::ProgramSource(
                 std::make_shared<const collectives::Program>(trace::convert(trace, options)), 1);
         },
-        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a,
+        "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, "resolve_wildcards"_a = true,
         nb::call_guard<nb::gil_scoped_release>(), "The program that a trace is a run of.");
 
     bind_composition(m);

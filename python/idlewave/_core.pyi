@@ -219,6 +219,12 @@ class Program:
         """How many ranks were traced."""
 
     @property
+    def wildcards(self) -> int:
+        """
+        How many receives of the traced run named no source or no tag, in all copies.
+        """
+
+    @property
     def least_ops(self) -> int:
         """How many ops all ranks have at least."""
 
@@ -235,7 +241,7 @@ class ColdCaches:
         The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.
         """
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches) -> Program:
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True) -> Program:
     """The program that a trace is a run of."""
 
 class Composition:

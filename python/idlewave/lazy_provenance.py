@@ -119,6 +119,7 @@ def of_trace(
     reduction_cost: float,
     rules: Sequence[AlgorithmRule],
     cold_caches: ColdCaches | None,
+    wildcards: str,
 ) -> LazyProvenance:
     """Of the schedule that is made from a trace."""
 
@@ -126,6 +127,7 @@ def of_trace(
         source = trace.provenance
         options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
         options |= described(rules) | cold_caches_described(cold_caches)
+        options |= {} if wildcards == "recorded" else {"wildcards": wildcards}
         return _derived(name, source, options)
 
     return LazyProvenance(make)

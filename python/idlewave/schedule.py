@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from . import _core, memory_needs
 from .algorithm_rules import AlgorithmRule, core_rules
@@ -12,6 +12,7 @@ from .cold_caches import ColdCaches, core_of
 from .digests import Files
 from .errors import InputError, UsageError
 from .escaping import name_of, quote
+from .formatting import unknown_name
 from .input.files import at_hand
 from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .memory_limits import memory_for
@@ -46,6 +47,10 @@ PATTERN_COLUMNS = ("name", "does", "options", "source")
 
 RankProgress = Callable[[int, int], object]
 """Is called from time to time with the number of ranks done, and of all ranks."""
+
+Wildcards = Literal["recorded", "keep"]
+WILDCARDS = ("recorded", "keep")
+"""What the receives of a trace do that named no source or no tag."""
 
 
 class Schedule:
@@ -96,6 +101,7 @@ class Schedule:
         algorithms: Mapping[str, str] | None = None,
         rules: Sequence[AlgorithmRule] = (),
         cold_caches: ColdCaches | None = None,
+        wildcards: Wildcards = "recorded",
         **options: Unpack[ReductionParameters],
     ) -> Schedule:
         """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
@@ -103,20 +109,30 @@ class Schedule:
 
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as
         `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. `cold_caches`,
-        such as `machine.cold_caches`, are the extra time of messages after a computation; None: there is none. Raises
-        InputError naming rank and call if the trace is incomplete or has a call that cannot be simulated, or naming the
+        such as `machine.cold_caches`, are the extra time of messages after a computation; None: there is none.
+        `wildcards`: a receive that names no source or no tag takes the message that it took in the traced run
+        ("recorded"), or any that comes ("keep"), on whatever communicator if it names no tag. Raises InputError
+        naming rank and call if the trace is incomplete or has a call that cannot be simulated, or naming the
         time of `cold_caches` that cannot be.
         """
         from .trace import Trace
 
         reduction_cost = options["reduction_cost"]
+        if wildcards not in WILDCARDS:
+            raise UsageError(unknown_name("treatment of wildcards", wildcards, WILDCARDS))
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         with memory_for(f"making a schedule of {name_of(str(trace.directory))}"):
             core = _core.convert(
-                trace.core(), dict(algorithms or {}), reduction_cost, core_rules(rules), core_of(cold_caches)
+                trace.core(),
+                dict(algorithms or {}),
+                reduction_cost,
+                core_rules(rules),
+                core_of(cold_caches),
+                wildcards != "keep",
             )
-        made = (Path(trace.directory).absolute(), dict(algorithms or {}), reduction_cost, tuple(rules), cold_caches)
+        chosen = dict(algorithms or {})
+        made = (Path(trace.directory).absolute(), chosen, reduction_cost, tuple(rules), cold_caches, wildcards)
         name = str(trace.directory)
         return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
 
@@ -185,6 +201,11 @@ class Schedule:
         return int(self._core.ranks)
 
     @property
+    def wildcards(self) -> int:
+        """The number of receives of the traced run that named no source or no tag; 0 if it was made of no trace."""
+        return int(getattr(self._core, "wildcards", 0))
+
+    @property
     def least_ops(self) -> int:
         """A lower bound of the number of ops of all ranks, without making them: 0 for a pattern."""
         return int(getattr(self._core, "least_ops", 0) or getattr(self._core, "ops", 0))
@@ -243,8 +264,10 @@ def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
         text, name = arguments
         return Schedule.from_goal(text, name=name)
     if how == "from_trace":
-        directory, chosen, cost, rules, cold = arguments
-        return Schedule.from_trace(directory, algorithms=chosen, rules=rules, cold_caches=cold, reduction_cost=cost)
+        directory, chosen, cost, rules, cold, wildcards = arguments
+        return Schedule.from_trace(
+            directory, algorithms=chosen, rules=rules, cold_caches=cold, wildcards=wildcards, reduction_cost=cost
+        )
     if how == "compose":
         jobs, ranks, name, rules = arguments
         return Schedule.compose(jobs, ranks=ranks, name=name, rules=rules)

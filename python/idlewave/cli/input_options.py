@@ -13,7 +13,7 @@ from ..escaping import cut, quote
 from ..machine import Machine
 from ..parameters import parameters_of
 from ..pattern_options import OperationParameters, ReductionParameters
-from ..schedule import Schedule
+from ..schedule import WILDCARDS, Schedule, Wildcards
 from .completion import algorithms, machines
 from .option_types import Count, refuse_given
 from .parameter_options import options_of
@@ -97,15 +97,19 @@ def note_scope(machine: Machine, ranks: int) -> None:
 
 
 def load_schedule(
-    source: str, chosen: Iterable[str], reduction_cost: float, machine: Machine | None = None
+    source: str,
+    chosen: Iterable[str],
+    reduction_cost: float,
+    machine: Machine | None = None,
+    wildcards: Wildcards | None = None,
 ) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace). That of a trace is made for
     `machine`: with the algorithms of its MPI library that are not named, and its costs of cold caches."""
     if not Path(source).is_dir():
         if Path(source).exists():
             context = click.get_current_context()
-            why = "the collectives of a schedule file are messages already"
-            refuse_given(context, ("chosen", "reduction_cost"), why)
+            why = "a schedule file has messages, not calls"
+            refuse_given(context, ("chosen", "reduction_cost", "wildcards"), why)
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
     with doing(f"reading the trace {source}"):
@@ -114,8 +118,29 @@ def load_schedule(
             algorithms=algorithms_from(chosen),
             rules=() if machine is None else machine.algorithm_rules,
             cold_caches=None if machine is None else machine.cold_caches,
+            wildcards=wildcards or "recorded",
             reduction_cost=reduction_cost,
         )
+
+
+def wildcards_option(command: F) -> F:
+    """--wildcards."""
+    text = (
+        "Receives of a trace that name no source or no tag take the message that they took in the traced run, or any "
+        "that comes (keep).  [default: recorded]"
+    )
+    return click.option("--wildcards", type=click.Choice(WILDCARDS), help=text)(command)
+
+
+def note_wildcards(schedule: Schedule, wildcards: str | None) -> None:
+    """Print a note if receives of the traced run named no source or no tag."""
+    if schedule.wildcards == 0:
+        return
+    from .terminal import say_note
+
+    taken = "any message that comes" if wildcards == "keep" else "the message that it took in the traced run"
+    said = "receives name" if schedule.wildcards > 1 else "receive names"
+    say_note(f"{schedule.wildcards:,} {said} no source or no tag; each takes {taken} (--wildcards)")
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:

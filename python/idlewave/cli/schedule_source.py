@@ -13,9 +13,9 @@ from ..escaping import quote
 from ..formatting import did_you_mean
 from ..machine import Machine
 from ..pattern_options import PATTERNS, RANKS, OperationParameters, PatternParameters, ReductionParameters
-from ..schedule import Schedule
+from ..schedule import Schedule, Wildcards
 from .completion import sources
-from .input_options import algorithm_option, load_schedule
+from .input_options import algorithm_option, load_schedule, note_wildcards, wildcards_option
 from .parameter_options import option, option_of, options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +26,7 @@ OPTIONS = (
     option_of(OperationParameters, "bytes", unset=True),
     algorithm_option("[COLLECTIVE=]NAME", "for a trace COLLECTIVE=NAME, which may be repeated"),
     options_of(ReductionParameters),
+    wildcards_option,
     options_of(PatternParameters, unset=True),
 )
 
@@ -44,17 +45,23 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
     ranks: int | None = given.pop("ranks", None)
     chosen: tuple[str, ...] = given.pop("chosen")
     reduction_cost: float = given.pop("reduction_cost")
+    wildcards: Wildcards | None = given.pop("wildcards", None)
     if Path(source).exists() or "." in source or "/" in source:
         if given:
             name = min(given).replace("_", "-")
             raise UsageError(f"--{name} belongs to a pattern, not to a file or a trace")
-        schedule = load_schedule(source, chosen, reduction_cost, machine)
-        return schedule if ranks is None or ranks == schedule.ranks else schedule.extrapolate(ranks)
+        schedule = load_schedule(source, chosen, reduction_cost, machine, wildcards)
+        if ranks is not None and ranks != schedule.ranks:
+            schedule = schedule.extrapolate(ranks)
+        note_wildcards(schedule, wildcards)
+        return schedule
     if source not in PATTERNS:
         raise InputError(
             f"{quote(source)} is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
             f"There are the patterns {', '.join(PATTERNS)}"
         )
+    if wildcards is not None:
+        raise UsageError("--wildcards belongs to a trace, not to a pattern")
     if ranks is None:
         raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:

@@ -18,13 +18,21 @@ from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
 from ..provenance import Provenance, provenance_entry
-from ..schedule import Schedule
+from ..schedule import Schedule, Wildcards
 from ..studies.rows_digest import attach_with_rows
 from ..studies.study import SEEDS, study_provenance
 from ..studies.study import study as run
 from ..studies.workers import COLUMNS, Row
 from ..units import parse_count
-from .input_options import algorithm_options, load_machine, load_schedule, machine_options, note_scope
+from .input_options import (
+    algorithm_options,
+    load_machine,
+    load_schedule,
+    machine_options,
+    note_scope,
+    note_wildcards,
+    wildcards_option,
+)
 from .kernel_options import STATISTICS, check_statistics, write_statistics_of_study
 from .option_types import Count, OutputFile, as_json, print_json
 from .parameter_options import options_of
@@ -36,6 +44,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
+@wildcards_option
 @click.option(
     "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
 )
@@ -60,6 +69,7 @@ def study(
     node_ranks: int | None,
     chosen: tuple[str, ...],
     reduction_cost: float,
+    wildcards: Wildcards | None,
     sizes: str | None,
     seeds: int,
     workers: int | None,
@@ -72,7 +82,8 @@ def study(
     noise."""
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
-    schedule = load_schedule(source, chosen, reduction_cost, machine)
+    schedule = load_schedule(source, chosen, reduction_cost, machine, wildcards)
+    note_wildcards(schedule, wildcards)
     scales = ranks_from(sizes) or [schedule.ranks]
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)

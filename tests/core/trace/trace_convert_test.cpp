@@ -86,6 +86,24 @@ TEST(Convert, RequestsThatShareAHandleCompleteInTheOrderOfTheirStarts) {
               "l2 irequires l1\nl3 requires l1\nl3 irequires l2\n");
 }
 
+TEST(Convert, WildcardsAreCountedAndMayStay) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::recv, 1000, 1000, {world, pair(-1, 4), 64, pair(1, 4), 8})
+                                .call(Call::irecv, 1000, 1000, {world, pair(1, any_tag), 64, 11})
+                                .call(Call::wait, 1000, 1000, {11, pair(1, 5), 16})
+                                .call(Call::recv, 1000, 1000, {world, pair(1, 6), 64, pair(1, 6), 8})
+                                .call(Call::recv, 1000, 1000, {world, pair(-2, any_tag), 64, pair(-2, any_tag), 0});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: recv 8b from 1 tag 4\nl2: recv 64b from 1 tag 5\nl3: recv 8b from 1 tag 6\n"
+              "l2 requires l1\nl3 requires l2\n");
+    ConvertOptions keep;
+    keep.resolve_wildcards = false;
+    EXPECT_EQ(goal(beside(file), 0, keep),
+              "l1: recv 8b from -1 tag 4\nl2: recv 64b from 1 tag -1\nl3: recv 8b from 1 tag 6\n"
+              "l2 requires l1\nl3 requires l2\n");
+    EXPECT_EQ(testing::program_of(beside(file)).wildcards(), 2U);
+}
+
 TEST(Convert, SendrecvReceivesAndSendsAtOnceAndWaitsForBoth) {
     const TraceBytes file =
         rank_of_two(0)

@@ -37,6 +37,8 @@ class Message:
     computed_ns: int
     tag: int
     size: int
+    wildcard: bool = False
+    """The receive names no source and no tag."""
 
 
 def write_messages(folder: Path, messages: Sequence[Message]) -> Path:
@@ -47,7 +49,8 @@ def write_messages(folder: Path, messages: Sequence[Message]) -> Path:
         for message in messages:
             peer_and_tag = struct.pack("<2i", 1 - rank, message.tag)
             size = struct.pack("<q", message.size)
-            words = struct.pack("<Q", 1) + peer_and_tag + size + (peer_and_tag + size if rank == 1 else b"")
+            called = struct.pack("<2i", -1, -1) if message.wildcard and rank == 1 else peer_and_tag
+            words = struct.pack("<Q", 1) + called + size + (peer_and_tag + size if rank == 1 else b"")
             now += message.computed_ns
             call = SEND if rank == 0 else RECV
             records += struct.pack("<IHHqq", len(words) // 8, call, 0, now, now + 100) + words
