@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The groups of calls; the core has them as numbers."""
 
+LEAST_SHARE = 0.9
+"""Of a core: a rank that had less, and was preempted, shared it. A busy rank of its own has 0.98 and more."""
+
 
 class TraceSchema(Open):
     """The schema of trace.json (docs/trace-format.md), as far as it is used."""
@@ -177,6 +180,31 @@ class Trace:
 
         rows = self.processes
         return pd.DataFrame({"rank": rows["rank"], "seconds": (rows["finalize_begin_ns"] - rows["init_end_ns"]) / 1e9})
+
+    def core_shares(self) -> pd.DataFrame:
+        """What the system gave the ranks, one row a rank: rank, host, share (CPU time by run time: 1 is one core; NaN
+        if the rank did not reach MPI_Finalize), voluntary_switches and involuntary_switches (context switches), shared.
+
+        shared: the rank had less than LEAST_SHARE of a core, and was preempted more often than it slept. Then the times
+        between its calls hold waits for a core.
+        """
+        import pandas as pd
+
+        rows = self.processes
+        share = rows["cpu_ns"].where(rows["finalized"]) / (rows["finalize_begin_ns"] - rows["init_end_ns"]).clip(
+            lower=1
+        )
+        preempted = rows["involuntary_switches"] > rows["voluntary_switches"]
+        switches = rows[["voluntary_switches", "involuntary_switches"]]
+        return pd.DataFrame(
+            {
+                "rank": rows["rank"],
+                "host": rows["host"],
+                "share": share,
+                **switches,
+                "shared": (share < LEAST_SHARE) & preempted,
+            }
+        )
 
     def check_complete(self) -> None:
         """Raise InputError, naming the rank, unless every rank reached MPI_Finalize."""

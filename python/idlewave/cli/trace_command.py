@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from ..formatting import plural
 from ..trace import Trace
 from ..traced_run import trace as run_traced
 from .option_types import OutputFolder, as_json, print_json
-from .terminal import say
+from .terminal import say, say_note
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -34,6 +35,8 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     found = Trace.load(run.directory)
     records = int(found.processes["records"].sum())
     residual = found.clocks["residual_ns"].max()
+    cores = found.core_shares()
+    preempted = int(cores["involuntary_switches"].sum())
     if as_json:
         print_json(
             {
@@ -42,6 +45,9 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
                 "calls": records,
                 "seconds": found.measured_s,
                 "clock_residual_ns": float(residual) if residual > 0 else None,
+                "core_share": [float(cores["share"].min()), float(cores["share"].max())],
+                "involuntary_switches": preempted,
+                "ranks_that_shared_cores": int(cores["shared"].sum()),
                 "exit_status": run.exit_status,
             }
         )
@@ -50,5 +56,12 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         f"{found.ranks} ranks, {records} calls, {found.measured_s:.3f} s between MPI_Init and MPI_Finalize; "
         f"written: {run.directory}"
     )
+    least, most = cores["share"].min(), cores["share"].max()
+    say(f"cores: a rank had {least:.0%} to {most:.0%} of one; {preempted:,} involuntary context switches in all")
+    if shared := int(cores["shared"].sum()):
+        say_note(
+            f"{plural(shared, 'rank')} shared cores: the computations of this trace hold waits for a core, which are "
+            "not the program's"
+        )
     if residual > 0:
         say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")

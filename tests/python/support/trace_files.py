@@ -13,18 +13,31 @@ ALLREDUCE = 64 + 3
 HEADER_BYTES = 256
 
 
+@dataclass(frozen=True)
+class Core:
+    """What the system gave each rank: CPU time and context switches."""
+
+    cpu_ns: int
+    voluntary: int = 0
+    involuntary: int = 0
+
+
 def write_trace(
     folder: Path,
     *,
     gap_ns: int = 5000,
     hosts: Sequence[str] = ("node1", "node1"),
     said: dict[str, object] | None = None,
+    core: Core | None = None,
 ) -> Path:
     """The folder of a run of as many ranks as `hosts`, which reduce 64 bytes three times, `gap_ns` apart; trace.json
-    says `said`."""
+    says `said`, and the headers what `core` has."""
     folder.mkdir(parents=True, exist_ok=True)
     for rank, host in enumerate(hosts):
-        (folder / f"rank-{rank:07}.iwtrace").write_bytes(_rank(rank, len(hosts), host, gap_ns))
+        data = bytearray(_rank(rank, len(hosts), host, gap_ns))
+        if core is not None:
+            struct.pack_into("<2Qq", data, 120, core.voluntary, core.involuntary, core.cpu_ns)
+        (folder / f"rank-{rank:07}.iwtrace").write_bytes(data)
     described = {"format": 1, "command": ["mpiexec", "-n", str(len(hosts)), "./solve"], "host": hosts[0]}
     (folder / "trace.json").write_text(json.dumps(described | {"started": "2025-01-02T03:04:05+00:00"} | (said or {})))
     return folder
