@@ -27,6 +27,7 @@ enum {
     CALL_SEND_INIT = 24,
     CALL_PSEND_INIT = 25,
     CALL_PREADY = 26,
+    CALL_PARRIVED = 27,
     CALL_RECV = 32,
     CALL_IRECV = 33,
     CALL_RECV_INIT = 34,

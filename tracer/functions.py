@@ -347,7 +347,11 @@ def partitioned() -> list[Function]:
             "int length, partitions array_of_partitions, request_in request",
             "record_pready(&call, $length, $request);",
         ),
-        ("Parrived", "request_in request, int partition, flag flag", "record_poll(&call);"),
+        (
+            "Parrived",
+            "request_in request, int partition, flag flag",
+            "record_parrived(&call, $flag, $partition, $request);",
+        ),
     ]
     return [Function(*row, condition=MPI_4) for row in rows]
 

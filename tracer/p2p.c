@@ -134,12 +134,24 @@ void record_precv_init(const Call* call, int partitions, int64_t count, MPI_Data
     record_partitioned(call, CALL_PRECV_INIT, partitions, bytes_of(count, datatype), source, tag, comm, request);
 }
 
-void record_pready(const Call* call, int partitions, MPI_Request request) {
+static void record_partitions(const Call* call, unsigned id, int partitions, MPI_Request request) {
     uint64_t* words = record_begin(2);
     if (!words) return;
     words[0] = request_value(request);
     words[1] = (uint64_t)partitions;
-    record_commit(call, CALL_PREADY, 0, 2);
+    record_commit(call, id, 0, 2);
+}
+
+void record_pready(const Call* call, int partitions, MPI_Request request) {
+    record_partitions(call, CALL_PREADY, partitions, request);
+}
+
+void record_parrived(const Call* call, int flag, int partition, MPI_Request request) {
+    if (flag) {
+        record_partitions(call, CALL_PARRIVED, partition, request);
+    } else {
+        record_poll(call);
+    }
 }
 
 static void probed(uint64_t* words, int source, int tag, MPI_Comm comm, const MPI_Status* status) {

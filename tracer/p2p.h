@@ -37,6 +37,7 @@ void record_precv_init(const Call* call, int partitions, int64_t count, MPI_Data
                        MPI_Comm comm, MPI_Request request);
 // `partitions` more are ready.
 void record_pready(const Call* call, int partitions, MPI_Request request);
+void record_parrived(const Call* call, int flag, int partition, MPI_Request request);
 
 void record_probe(const Call* call, int source, int tag, MPI_Comm comm, const MPI_Status* status);
 void record_mprobe(const Call* call, int source, int tag, MPI_Comm comm, MPI_Message message, const MPI_Status* status);

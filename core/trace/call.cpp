@@ -38,6 +38,7 @@ constexpr std::array call_infos{
     CallInfo{Call::send_init, "MPI_Send_init", CallGroup::other, 4},
     CallInfo{Call::psend_init, "MPI_Psend_init", CallGroup::other, 5},
     CallInfo{Call::pready, "MPI_Pready", CallGroup::point_to_point, 2},
+    CallInfo{Call::parrived, "MPI_Parrived", CallGroup::completion, 2},
     CallInfo{Call::recv, "MPI_Recv", CallGroup::point_to_point, 5},
     CallInfo{Call::irecv, "MPI_Irecv", CallGroup::point_to_point, 4},
     CallInfo{Call::recv_init, "MPI_Recv_init", CallGroup::other, 4},

@@ -34,6 +34,7 @@ enum class Call : std::uint16_t {
     send_init = 24,
     psend_init = 25,
     pready = 26,
+    parrived = 27,
     recv = 32,
     irecv = 33,
     recv_init = 34,
@@ -81,9 +82,8 @@ enum class TracedCollective : std::uint8_t {
 
 inline constexpr std::uint16_t traced_collectives = 18;
 
-// Numbers that stand for no rank of a communicator, or no tag.
+// Numbers that stand for no rank of a communicator.
 inline constexpr std::int32_t any_source = -1;
-inline constexpr std::int32_t any_tag = -1;
 inline constexpr std::int32_t proc_null = -2;
 inline constexpr std::int32_t not_known = -3;
 inline constexpr std::int32_t root_of_other_group = -4;  ///< MPI_ROOT

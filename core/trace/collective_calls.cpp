@@ -109,29 +109,41 @@ collectives::Collective operation_of(TracedCollective traced) {
     return collectives::Collective::barrier;
 }
 
-void RankConverter::collective(const TraceRecord& r) {
+/// Persistent collectives match in the order in which they are made (MPI 4.1, 6.13).
+void RankConverter::make_persistent(const TraceRecord& r) {
+    const auto started = static_cast<Call>(static_cast<std::uint16_t>(Call::nonblocking_collectives) +
+                                           static_cast<std::uint16_t>(collective_of(r.call)));
+    persistent_collectives_[r.words[2]] = {
+        started, r.info, ++persistent_made_[r.words[0]], {r.words.begin(), r.words.end()}};
+}
+
+/// `number`: of a persistent collective that is started; 0: it is none.
+void RankConverter::collective(const TraceRecord& r, std::uint32_t number) {
     if (is_collective_init(r.call)) {
-        const auto started = static_cast<Call>(static_cast<std::uint16_t>(Call::nonblocking_collectives) +
-                                               static_cast<std::uint16_t>(collective_of(r.call)));
-        persistent_collectives_[r.words[2]] = {started, r.info, {r.words.begin(), r.words.end()}};
+        make_persistent(r);
         return;
     }
     const bool blocking = is_collective(r.call);
     const Communicators::Group& communicator = communicator_of(r, r.words[0]);
     if (collective_of(r.call) == TracedCollective::neighbor) {
-        neighborhood(r, communicator);
+        neighborhood(r, communicator, number);
         return;
     }
     const std::size_t sizes_at = blocking ? 2 : 3;
     if (communicator.intercommunicator && r.pair(1).first == proc_null) {  // the root's group, which takes no part
         if (!blocking) {
-            pending_[r.words[2]].requests.push_back({});
+            pending_[r.words[2]].requests.emplace_back();
         }
+        return;
+    }
+    if (communicator.intercommunicator && exchanges_blocks(collective_of(r.call))) {
+        exchange_between_groups(r, communicator.members.size(), number);
         return;
     }
     collectives::Instruction instruction{
         .kind = collectives::Instruction::Kind::collective,
-        .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at) : site_of(r, sizes_at))};
+        .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at, number)
+                                                          : site_of(r, sizes_at, number))};
     compute_in_cold_caches(cache_use_.call() + use_buffers(program_.collectives[instruction.begin], r.number(sizes_at),
                                                            r.number(sizes_at + 1)));
     if (!blocking) {
@@ -141,34 +153,54 @@ void RankConverter::collective(const TraceRecord& r) {
     program_.instructions.push_back(instruction);
 }
 
-/// A neighbourhood collective is a receive from each source and a send to each destination, all at once (MPI 4.1, 8.6).
-void RankConverter::neighborhood(const TraceRecord& r, const Communicators::Group& communicator) {
-    const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
+void RankConverter::neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t number) {
     const Neighborhood* neighbors =
         communicators_.neighborhood(r.words[0], trace_.header().rank, member_of(r, communicator));
     if (neighbors == nullptr) {
         fail(r, "is on a communicator without a topology");
     }
-    const std::size_t sends_listed = (r.info & 2) != 0 ? neighbors->destinations.size() : 0;
-    const std::size_t receives_listed = (r.info & 1) != 0 ? neighbors->sources.size() : 0;
+    exchange_blocks(r, *neighbors, number);
+}
+
+/// All ranks of the other group, of which there are `size`, are neighbours.
+void RankConverter::exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t number) {
+    Neighborhood others;
+    for (std::size_t i = 0; i < size; ++i) {
+        others.sources.push_back({static_cast<std::int32_t>(i), 0});
+    }
+    others.destinations = others.sources;
+    exchange_blocks(r, others, number);
+}
+
+/// A receive from each source and a send to each destination, all at once (MPI 4.1, 8.6). Where the call has no list,
+/// its sizes are the sums of a neighbourhood collective, and one block's of another.
+void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t number) {
+    const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
+    const bool sums = collective_of(r.call) == TracedCollective::neighbor;
+    const std::size_t sends_listed = (r.info & 2) != 0 ? neighbors.destinations.size() : 0;
+    const std::size_t receives_listed = (r.info & 1) != 0 ? neighbors.sources.size() : 0;
     if (r.words.size() < sizes_at + 2 + sends_listed + receives_listed) {
         fail(r, "expected a list of " + std::to_string(sends_listed + receives_listed) + " sizes");
     }
     std::vector<std::uint32_t> slots;
-    const auto exchange = [&](const std::vector<Neighborhood::Neighbor>& with, bool receive, std::size_t listed,
-                              std::size_t list_at, std::int64_t total) {
+    const auto add = [&](const std::vector<Neighborhood::Neighbor>& with, bool receive, std::size_t listed,
+                         std::size_t list_at, std::int64_t size) {
+        const auto count = static_cast<std::int64_t>(std::max<std::size_t>(with.size(), 1));
+        if (sums && listed == 0 && size % count != 0) {
+            fail(r, "has " + std::to_string(size) + " bytes for " + std::to_string(count) + " neighbours");
+        }
+        const std::int64_t block = sums ? size / count : size;
         for (std::size_t i = 0; i < with.size(); ++i) {
-            const std::int64_t bytes =
-                listed > 0 ? r.number(list_at + i) : total / static_cast<std::int64_t>(with.size());
+            const std::int64_t bytes = listed > 0 ? r.number(list_at + i) : block;
             slots.push_back(message(r, {.receive = receive,
                                         .communicator = r.words[0],
                                         .peer_tag = {with[i].rank, with[i].tag},
                                         .bytes = bytes,
-                                        .space = Tags::Space::neighborhoods}));
+                                        .context = {Tags::Context::Space::blocks, number}}));
         }
     };
-    exchange(neighbors->sources, true, receives_listed, sizes_at + 2 + sends_listed, r.number(sizes_at + 1));
-    exchange(neighbors->destinations, false, sends_listed, sizes_at + 2, r.number(sizes_at));
+    add(neighbors.sources, true, receives_listed, sizes_at + 2 + sends_listed, r.number(sizes_at + 1));
+    add(neighbors.destinations, false, sends_listed, sizes_at + 2, r.number(sizes_at));
     if (is_collective(r.call)) {
         wait_for(slots);
     } else {
@@ -246,7 +278,7 @@ std::uint32_t RankConverter::member_of(const TraceRecord& r, const Communicators
     return static_cast<std::uint32_t>(me - communicator.members.begin());
 }
 
-collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at) {
+collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t number) {
     const TracedCollective traced = collective_of(r.call);
     const Communicators::Group& communicator = communicator_of(r, r.words[0]);
     const std::size_t size = communicator.members.size();
@@ -260,13 +292,14 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
     Counts counts = counts_of(r, sizes_at, size);
     site.send_counts = std::move(counts.sent);
     site.recv_counts = std::move(counts.received);
-    choose_algorithm(r, traced, site);
+    choose_algorithm(r, traced, number, site);
     return site;
 }
 
-/// A collective between the groups of an intercommunicator. One with a root is that of the root and the other group.
-/// One without is that of all ranks; where ranks exchange blocks, a rank has none for its own group.
-collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord& r, std::size_t sizes_at) {
+/// A collective between the groups of an intercommunicator in which ranks do not exchange blocks. One with a root is
+/// that of the root and the other group, one without that of all ranks.
+collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord& r, std::size_t sizes_at,
+                                                               std::uint32_t number) {
     const TracedCollective traced = collective_of(r.call);
     const std::uint32_t rank = trace_.header().rank;
     const std::vector<std::uint32_t>& others = communicator_of(r, r.words[0]).members;
@@ -275,7 +308,7 @@ collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord
         fail(r, "is on a communicator of which this rank is no member");
     }
     if (traced == TracedCollective::reduce_scatter) {
-        fail(r, "has unequal parts on an intercommunicator, of which a rank knows only its own");
+        fail(r, "is on an intercommunicator, where a rank knows only its own part");
     }
     const bool at_root = r.pair(1).first == root_of_other_group;
     const std::int32_t root = at_root ? 0 : root_of(r, others.size());
@@ -293,24 +326,14 @@ collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord
         }
     } else {
         site.communicator = communicators_.use_both(r.words[0], rank);
-        const std::vector<std::uint32_t>& both = communicators_.members(site.communicator);
-        const bool blocks_for_others = exchanges_blocks(traced);
-        site.bytes = traced == TracedCollective::reduce_scatter_block ? size_of(r, received) * both.size()
-                                                                      : size_of(r, blocks_for_others ? 0 : sent);
-        if (blocks_for_others) {
-            counts.sent.resize(others.size(), counts.sent.empty() ? size_of(r, sent) : 0);
-            counts.received.resize(others.size(), counts.received.empty() ? size_of(r, received) : 0);
-            for (std::vector<std::uint64_t>* list : {&counts.sent, &counts.received}) {
-                const bool own_first = both.front() == own->members.front();
-                list->insert(own_first ? list->begin() : list->end(), own->members.size(), 0);
-            }
-        }
+        const bool scattered = traced == TracedCollective::reduce_scatter_block;  // the vector of the own group
+        site.bytes = scattered ? size_of(r, received) * own->members.size() : size_of(r, sent);
     }
     const std::vector<std::uint32_t>& members = communicators_.members(site.communicator);
     site.rank = static_cast<std::uint32_t>(std::ranges::find(members, rank) - members.begin());
     site.send_counts = std::move(counts.sent);
     site.recv_counts = std::move(counts.received);
-    choose_algorithm(r, exchanges_blocks(traced) ? TracedCollective::alltoallv : traced, site);
+    choose_algorithm(r, traced, number, site);
     return site;
 }
 
@@ -352,7 +375,8 @@ RankConverter::Counts RankConverter::counts_of(const TraceRecord& r, std::size_t
     return {std::move(sent), take((r.info & 1) != 0)};
 }
 
-void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective traced, collectives::CollectiveSite& site) {
+void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t number,
+                                     collectives::CollectiveSite& site) {
     const collectives::Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
     const collectives::Algorithm& algorithm_used =
@@ -364,8 +388,9 @@ void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective trac
     site.step = algorithm_used.step;
     site.collective = operation;
     site.by_rules = chosen == options_.algorithms.end() && has_equal_counts(traced) && options_.rules.has(operation);
-    site.tag = Tags::of_collectives(site.communicator);
-    site.counter = counters_.try_emplace(site.communicator, static_cast<std::uint32_t>(counters_.size())).first->second;
+    site.tag = number == 0 ? Tags::of_collectives(site.communicator) : tags_.of_persistent(site.communicator, number);
+    const auto next = static_cast<std::uint32_t>(counters_.size());
+    site.counter = counters_.try_emplace({site.communicator, number}, next).first->second;
     program_.counters = static_cast<std::uint32_t>(counters_.size());
 }
 

@@ -19,7 +19,7 @@ struct ConvertOptions {
     /// Choose for collectives without a name in `algorithms` whose ranks have equal counts.
     collectives::AlgorithmRules rules = {};
     ColdCaches cold_caches = {};
-    bool resolve_wildcards = true;  ///< receives that name no source or tag take the recorded message; else any
+    bool resolve_wildcards = true;  ///< receives that name no source take the recorded message; else any
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same

@@ -11,6 +11,11 @@ bool is_send(Call call) {
     return call >= Call::send && call <= Call::irsend;
 }
 
+/// Whether a record is of no call that the program makes in its run.
+bool is_description(Call call) {
+    return call == Call::init || call == Call::finalize || call == Call::cart || call == Call::neighbors;
+}
+
 /// Makes the rows of one rank.
 class Profiler {
   public:
@@ -25,10 +30,12 @@ class Profiler {
                     .begin = header.global(r.begin) - origin,
                     .end = header.global(r.end) - origin,
                     .inside = r.call == Call::polls ? r.number(1) : r.end - r.begin};
-        if (is_send(r.call) || r.call == Call::sendrecv) {
+        if (is_send(r.call) || r.call == Call::sendrecv || r.call == Call::isendrecv) {
             message(row, r.words[0], r.pair(1).first, r.number(2));
-        } else if (r.call == Call::send_init) {
+        } else if (r.call == Call::send_init || r.call == Call::psend_init) {
             persistent_[r.words[3]] = {r.words[0], r.pair(1).first, r.number(2)};
+        } else if (r.call == Call::request_free) {
+            persistent_.erase(r.words[0]);  // the handle may be another request's later
         } else if (r.call == Call::start && persistent_.contains(r.words[0])) {
             const Persistent& p = persistent_[r.words[0]];
             message(row, p.communicator, p.peer, p.bytes);
@@ -69,7 +76,7 @@ std::vector<CallRow> call_rows(const Trace& trace) {
     for (const RankTrace& rank : trace.ranks) {
         Profiler profiler(rank, communicators);
         rank.each([&](const TraceRecord& r) {
-            if (r.call != Call::init && r.call != Call::finalize && r.call != Call::cart) {
+            if (!is_description(r.call)) {
                 rows.push_back(profiler.row(r, origin));
             }
         });

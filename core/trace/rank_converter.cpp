@@ -109,6 +109,9 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::pready:
             partitions_ready(r);
             break;
+        case Call::parrived:
+            partition_arrived(r);
+            break;
         case Call::mrecv:
         case Call::imrecv:
             matched_receive(r);
@@ -186,7 +189,7 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
     if (!m.receive && instruction.peer == goal::any) {
         fail(r, "sends to no rank");
     }
-    instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.space);
+    instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.context);
     instruction.size = static_cast<std::uint64_t>(m.bytes);
     instruction.blocking = blocking;
     instruction.slot = blocking ? collectives::no_slot : new_slot();
@@ -251,29 +254,35 @@ void RankConverter::persistent(const TraceRecord& r) {
     }
     const bool partitioned = r.call == Call::psend_init || r.call == Call::precv_init;
     const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
-    persistent_[r.words[3]] = {.receive = receive,
-                               .communicator = r.words[0],
-                               .peer_tag = r.pair(1),
-                               .bytes = r.number(2),
-                               .space = partitioned ? Tags::Space::partitioned : Tags::Space::messages,
-                               .partitions = partitioned && !receive ? r.number(4) : 0};
+    Message made{.receive = receive, .communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)};
+    if (partitioned) {  // those with the same peer and tag match in the order in which they are made (MPI 4.1, 4.2)
+        const std::uint32_t channel = ++partitioned_made_[{r.words[0], r.words[1], receive}];
+        made.context = {Tags::Context::Space::partitioned, channel};
+        made.partitions = r.number(4);
+    }
+    persistent_[r.words[3]] = made;
 }
 
 void RankConverter::start(const TraceRecord& r) {
     const std::uint64_t request = r.words[0];
     if (const auto made = persistent_collectives_.find(request); made != persistent_collectives_.end()) {
         const CollectiveInit& init = made->second;
-        collective({.call = init.call, .info = init.info, .begin = r.begin, .end = r.end, .words = init.words});
+        collective({.call = init.call, .info = init.info, .begin = r.begin, .end = r.end, .words = init.words},
+                   init.number);
         return;
     }
     const auto found = persistent_.find(request);
     if (found == persistent_.end()) {
         fail(r, "starts a request that was not made before");
     }
-    if (found->second.partitions > 0) {
-        pending_[request].requests.push_back({.partitions_left = found->second.partitions});
+    const Message& m = found->second;
+    if (m.partitions > 0 && !m.receive) {
+        pending_[request].requests.emplace_back();
     } else {
-        nonblocking(r, found->second, request);
+        nonblocking(r, m, request);
+    }
+    if (m.partitions > 0) {
+        partitions_[request] = {.left = m.partitions};
     }
 }
 
@@ -284,14 +293,30 @@ void RankConverter::partitions_ready(const TraceRecord& r) {
     if (found == pending_.end() || made == persistent_.end() || found->second.empty()) {
         fail(r, "is for a request that was not started");
     }
-    Pending& pending = found->second.requests.back();
-    if (r.number(1) < 0 || r.number(1) > pending.partitions_left) {
-        fail(r, "makes " + std::to_string(r.number(1)) + " partitions ready, of which " +
-                    std::to_string(pending.partitions_left) + " are left");
+    std::int64_t& left = partitions_[r.words[0]].left;
+    if (r.number(1) < 0 || r.number(1) > left) {
+        fail(r, "makes " + std::to_string(r.number(1)) + " partitions ready, of which " + std::to_string(left) +
+                    " are left");
     }
-    pending.partitions_left -= r.number(1);
-    if (pending.partitions_left == 0 && r.number(1) > 0) {
-        pending.slot = message(r, made->second);
+    left -= r.number(1);
+    if (left == 0 && r.number(1) > 0) {
+        found->second.requests.back().slot = message(r, made->second);
+    }
+}
+
+/// Once all partitions were seen to have arrived, the rank has waited for the message.
+void RankConverter::partition_arrived(const TraceRecord& r) {
+    const auto found = pending_.find(r.words[0]);
+    if (found == pending_.end() || found->second.empty()) {
+        return;  // it is inactive
+    }
+    Partitions& partitions = partitions_[r.words[0]];
+    if (partitions.left == 0 || !partitions.arrived.insert(r.number(1)).second) {
+        return;
+    }
+    --partitions.left;
+    if (partitions.left == 0) {
+        wait_for(std::array{std::exchange(found->second.requests.back().slot, collectives::no_slot)});
     }
 }
 
@@ -351,8 +376,11 @@ void RankConverter::complete(const TraceRecord& r) {
             program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
             continue;
         }
-        if (pending.receive && received.first >= 0 && options_.resolve_wildcards) {
+        if (pending.receive && received.first >= 0) {
             resolve(r, pending, received);
+        }
+        if (pending.receive && program_.instructions.at_word(pending.instruction).tag == goal::any) {
+            fail(r, "completes a receive that names no tag, and the tag of its message is not known");
         }
         if (pending.receive) {
             const collectives::Instruction& instruction = program_.instructions.at_word(pending.instruction);
@@ -366,23 +394,26 @@ void RankConverter::complete(const TraceRecord& r) {
 }
 
 void RankConverter::count_wildcard(Pair called) {
-    wildcards_ += called.first == any_source || (called.first != proc_null && called.second == any_tag) ? 1 : 0;
+    wildcards_ += called.first == any_source ? 1 : 0;
 }
 
 /// Of the message that a blocking receive takes.
 Pair RankConverter::source_and_tag(Pair called, Pair received) {
     count_wildcard(called);
-    return called.first == proc_null || !options_.resolve_wildcards ? called : received;
+    if (called.first == proc_null) {
+        return called;
+    }
+    return {called.first == any_source && !options_.resolve_wildcards ? any_source : received.first, received.second};
 }
 
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
     collectives::Instruction instruction = program_.instructions.at_word(pending.instruction);
-    if (instruction.peer == goal::any) {
+    if (instruction.peer == goal::any && options_.resolve_wildcards) {
         instruction.peer = peer_of(r, pending.communicator, received.first);
     }
     if (instruction.tag == goal::any && received.second >= 0) {
-        instruction.tag = tag_of(pending.communicator, received.second, Tags::Space::messages);
+        instruction.tag = tag_of(pending.communicator, received.second, {});
     }
     program_.instructions.replace_word(pending.instruction, instruction);
 }
@@ -466,13 +497,13 @@ std::uint32_t RankConverter::peer_of(const TraceRecord& r, std::uint64_t communi
     return members[static_cast<std::size_t>(peer)];
 }
 
-std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Space space) {
+std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Context context) {
     if (tag < 0) {
         return goal::any;
     }
     const bool world = communicator == Communicators::world_id;
     const std::uint32_t index = world ? 0 : communicators_.use(communicator, trace_.header().rank);
-    return tags_.message(index, static_cast<std::uint32_t>(tag), world, space);
+    return tags_.message(index, static_cast<std::uint32_t>(tag), world, context);
 }
 
 std::uint32_t RankConverter::new_slot() {

@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collectives/program.hpp"
@@ -30,7 +33,7 @@ class RankConverter {
     /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
     collectives::RankProgram convert(std::int64_t offset);
 
-    /// How many receives named no source, or no tag.
+    /// How many receives named no source.
     [[nodiscard]] std::uint64_t wildcards() const { return wildcards_; }
 
   private:
@@ -40,8 +43,8 @@ class RankConverter {
         std::uint64_t communicator = 0;
         Pair peer_tag{};
         std::int64_t bytes = 0;
-        Tags::Space space = Tags::Space::messages;
-        std::int64_t partitions = 0;  ///< of a partitioned send; else 0
+        Tags::Context context = {};
+        std::int64_t partitions = 0;  ///< of a partitioned message; else 0
     };
 
     /// A request that has been started and not completed.
@@ -51,7 +54,6 @@ class RankConverter {
         std::uint64_t communicator = 0;
         bool receive = false;
         bool cancelled = false;
-        std::int64_t partitions_left = 0;            ///< which are not ready yet
         std::vector<std::uint32_t> more_slots = {};  ///< of the other messages of the request
     };
 
@@ -65,6 +67,12 @@ class RankConverter {
         Pending take() { return requests[first++]; }
     };
 
+    /// The partitions of a message that was started.
+    struct Partitions {
+        std::int64_t left = 0;  ///< which are not ready, or were not seen to have arrived
+        std::set<std::int64_t> arrived = {};
+    };
+
     /// The sizes of a collective's parts.
     struct Counts {
         std::vector<std::uint64_t> sent;
@@ -75,19 +83,24 @@ class RankConverter {
     struct CollectiveInit {
         Call call;
         std::uint16_t info;
+        std::uint32_t number;  ///< among the persistent collectives of its communicator, from 1 on
         std::vector<std::uint64_t> words;
     };
 
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
     void persistent(const TraceRecord& r);
-    void collective(const TraceRecord& r);
-    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator);
+    void collective(const TraceRecord& r, std::uint32_t number = 0);
+    void make_persistent(const TraceRecord& r);
+    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t number);
+    void exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t number);
+    void exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t number);
     void complete(const TraceRecord& r);
     void sendrecv(const TraceRecord& r);
     void isendrecv(const TraceRecord& r);
     void start(const TraceRecord& r);
     void partitions_ready(const TraceRecord& r);
+    void partition_arrived(const TraceRecord& r);
     void matched_receive(const TraceRecord& r);
     void cancel(const TraceRecord& r);
     void free_request(const TraceRecord& r);
@@ -106,14 +119,15 @@ class RankConverter {
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     [[nodiscard]] Pair source_and_tag(Pair called, Pair received);
     void count_wildcard(Pair called);
-    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at);
-    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at);
+    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t number);
+    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at, std::uint32_t number);
     std::int32_t root_of(const TraceRecord& r, std::size_t size) const;
     std::uint64_t size_of(const TraceRecord& r, std::int64_t bytes) const;
     Counts counts_of(const TraceRecord& r, std::size_t sizes_at, std::size_t size) const;
-    void choose_algorithm(const TraceRecord& r, TracedCollective traced, collectives::CollectiveSite& site);
+    void choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t number,
+                          collectives::CollectiveSite& site);
     std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer);
-    std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Space space);
+    std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Context context);
     std::uint32_t member_of(const TraceRecord& r, const Communicators::Group& communicator) const;
     const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator);
     std::uint32_t new_slot();
@@ -133,13 +147,18 @@ class RankConverter {
     std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
     std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation
     std::vector<std::uint32_t> unused_slots_;
-    std::vector<std::uint32_t> completed_;                     ///< the slots of the requests that a call has completed
-    std::vector<std::uint32_t> awaited_;                       ///< those for which a wait is added
-    std::unordered_map<std::uint64_t, PendingQueue> pending_;  ///< by request, oldest first
-    std::unordered_map<std::uint64_t, Message> persistent_;    ///< by request
+    std::vector<std::uint32_t> completed_;                      ///< the slots of the requests that a call has completed
+    std::vector<std::uint32_t> awaited_;                        ///< those for which a wait is added
+    std::unordered_map<std::uint64_t, PendingQueue> pending_;   ///< by request, oldest first
+    std::unordered_map<std::uint64_t, Message> persistent_;     ///< by request
+    std::unordered_map<std::uint64_t, Partitions> partitions_;  ///< by request
     std::unordered_map<std::uint64_t, CollectiveInit> persistent_collectives_;  ///< by request
     std::unordered_map<std::uint64_t, Message> probed_;                         ///< by message handle
-    std::unordered_map<std::uint32_t, std::uint32_t> counters_;  ///< of collectives, by communicator index
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
+        counters_;  ///< of collectives, by communicator index and the number of a persistent one
+    std::unordered_map<std::uint64_t, std::uint32_t> persistent_made_;  ///< collectives, by communicator
+    std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, std::uint32_t>
+        partitioned_made_;  ///< by communicator, peer and tag, and whether it is a receive
     // Collectives and lists of slots that occur again are stored once: their numbers by hash.
     std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;
     std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists_;

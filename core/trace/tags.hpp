@@ -1,8 +1,10 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "collectives/program.hpp"
 
@@ -12,16 +14,23 @@ namespace idlewave::trace {
 /// therefore mapped to unused tags, which are the same for all ranks.
 class Tags {
   public:
-    /// Messages of different spaces never match.
-    enum class Space : std::uint8_t { messages, partitioned, neighborhoods };
+    /// Messages of different contexts never match.
+    struct Context {
+        enum class Space : std::uint8_t { messages, partitioned, blocks };
+
+        Space space = Space::messages;
+        std::uint32_t channel = 0;  ///< of a persistent request: the number of its making
+
+        auto operator<=>(const Context&) const = default;
+    };
 
     /// The schedule's tag for messages with `tag` on the communicator with this index; `world`: on MPI_COMM_WORLD.
-    std::uint32_t message(std::uint32_t communicator, std::uint32_t tag, bool world, Space space) {
-        if (world && tag < mapped && space == Space::messages) {
+    std::uint32_t message(std::uint32_t communicator, std::uint32_t tag, bool world, Context context) {
+        if (world && tag < mapped && context == Context()) {
             return tag;
         }
         const auto next = mapped + static_cast<std::uint32_t>(numbers_.size()) % (collective - mapped);
-        return numbers_.try_emplace({space, world ? no_communicator : communicator, tag}, next).first->second;
+        return numbers_.try_emplace({context, world ? no_communicator : communicator, tag}, next).first->second;
     }
 
     /// The tag of the first collective on a communicator; the next ones have those that follow (CollectiveSite).
@@ -32,12 +41,22 @@ class Tags {
         return collective + communicator % (collective / each - 1) * each;
     }
 
+    /// The same of a persistent collective, the `number`-th that was made on the communicator, from 1 on. Its
+    /// executions match each other, in whatever order they are started beside others (MPI 4.1, 6.13).
+    std::uint32_t of_persistent(std::uint32_t communicator, std::uint32_t number) {
+        const auto next = static_cast<std::uint32_t>(persistent_.size());
+        const std::uint32_t known = persistent_.try_emplace({communicator, number}, next).first->second;
+        return of_collectives(first_persistent + known % first_persistent);
+    }
+
   private:
+    static constexpr std::uint32_t first_persistent = 1 << 13;  ///< in the place of communicators
     static constexpr std::uint32_t no_communicator = 0xffffffff;
     static constexpr std::uint32_t mapped = 0x30000000;
     static constexpr std::uint32_t collective = 0x40000000;
 
-    std::map<std::tuple<Space, std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+    std::map<std::tuple<Context, std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> persistent_;
 };
 
 }  // namespace idlewave::trace

@@ -9,6 +9,10 @@
 namespace idlewave::trace {
 
 void Topologies::add(const RankTrace& rank, const TraceRecord& record) {
+    constexpr auto unknown_communicator = ~std::uint64_t{0};  // several may have this id
+    if (record.words[0] == unknown_communicator) {
+        return;
+    }
     if (record.call == Call::cart) {
         add_grid(rank, record);
     } else {

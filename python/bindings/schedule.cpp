@@ -240,7 +240,7 @@ void bind_schedule(nb::module_& m) {
         "base_ranks", [](const collectives::ProgramSource& s) { return s.program()->ranks.size(); },
         "How many ranks were traced.");
     program.def_prop_ro("wildcards", &collectives::ProgramSource::wildcards,
-                        "How many receives of the traced run named no source or no tag, in all copies.");
+                        "How many receives of the traced run named no source, in all copies.");
     program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
     nb::class_<trace::ColdCaches>(m, "ColdCaches", "The extra CPU time of messages after a computation.")

@@ -220,9 +220,7 @@ class Program:
 
     @property
     def wildcards(self) -> int:
-        """
-        How many receives of the traced run named no source or no tag, in all copies.
-        """
+        """How many receives of the traced run named no source, in all copies."""
 
     @property
     def least_ops(self) -> int:

@@ -50,7 +50,7 @@ RankProgress = Callable[[int, int], object]
 
 Wildcards = Literal["recorded", "keep"]
 WILDCARDS = ("recorded", "keep")
-"""What the receives of a trace do that named no source or no tag."""
+"""What the receives of a trace do that named no source."""
 
 
 class Schedule:
@@ -110,8 +110,8 @@ class Schedule:
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as
         `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. `cold_caches`,
         such as `machine.cold_caches`, are the extra time of messages after a computation; None: there is none.
-        `wildcards`: a receive that names no source or no tag takes the message that it took in the traced run
-        ("recorded"), or any that comes ("keep"), on whatever communicator if it names no tag. Raises InputError
+        `wildcards`: a receive that names no source takes the message that it took in the traced run
+        ("recorded"), or the first with that tag that comes ("keep"). Raises InputError
         naming rank and call if the trace is incomplete or has a call that cannot be simulated, or naming the
         time of `cold_caches` that cannot be.
         """
@@ -202,7 +202,7 @@ class Schedule:
 
     @property
     def wildcards(self) -> int:
-        """The number of receives of the traced run that named no source or no tag; 0 if it was made of no trace."""
+        """The number of receives of the traced run that named no source; 0 if it was made of no trace."""
         return int(getattr(self._core, "wildcards", 0))
 
     @property

@@ -126,21 +126,21 @@ def load_schedule(
 def wildcards_option(command: F) -> F:
     """--wildcards."""
     text = (
-        "Receives of a trace that name no source or no tag take the message that they took in the traced run, or any "
-        "that comes (keep).  [default: recorded]"
+        "Receives of a trace that name no source take the message that they took in the traced run, or the "
+        "first with their tag that comes (keep).  [default: recorded]"
     )
     return click.option("--wildcards", type=click.Choice(WILDCARDS), help=text)(command)
 
 
 def note_wildcards(schedule: Schedule, wildcards: str | None) -> None:
-    """Print a note if receives of the traced run named no source or no tag."""
+    """Print a note if receives of the traced run named no source."""
     if schedule.wildcards == 0:
         return
     from .terminal import say_note
 
-    taken = "any message that comes" if wildcards == "keep" else "the message that it took in the traced run"
+    taken = "the first with its tag that comes" if wildcards == "keep" else "the message that it took in the traced run"
     said = "receives name" if schedule.wildcards > 1 else "receive names"
-    say_note(f"{schedule.wildcards:,} {said} no source or no tag; each takes {taken} (--wildcards)")
+    say_note(f"{schedule.wildcards:,} {said} no source; each takes {taken} (--wildcards)")
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:

@@ -23,28 +23,40 @@ static void persistent_collectives(int rounds) {
     MPI_Allreduce_init(out, in, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
     MPI_Bcast_init(out + 1000, 500, MPI_CHAR, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
     for (int round = 0; round < rounds; round++) {
-        MPI_Startall(2, requests);
+        MPI_Start(&requests[rank % 2]);  // in any order: they match by that of their making
+        MPI_Start(&requests[1 - rank % 2]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
 
+// Two messages of one tag, of which the second is twice as long, and is started first.
 static void partitioned(int rounds) {
-    MPI_Request requests[2];
+    MPI_Request sends[2], receives[2];
     const int partner = rank ^ 1;
-    MPI_Psend_init(out, PARTITIONS, PART, MPI_CHAR, partner, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
-    MPI_Precv_init(in, PARTITIONS, PART, MPI_CHAR, partner, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
-    for (int round = 0; round < rounds; round++) {
-        MPI_Startall(2, requests);
-        MPI_Pready_range(0, 1, requests[0]);
-        MPI_Pready(3, requests[0]);
-        int last[] = {2};
-        MPI_Pready_list(1, last, requests[0]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 2; i++) {
+        const int part = (i + 1) * PART;
+        MPI_Psend_init(out, PARTITIONS, part, MPI_CHAR, partner, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &sends[i]);
+        MPI_Precv_init(in + i * 1024, PARTITIONS, part, MPI_CHAR, partner, 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &receives[i]);
     }
-    MPI_Request_free(&requests[0]);
-    MPI_Request_free(&requests[1]);
+    for (int round = 0; round < rounds; round++) {
+        MPI_Startall(2, receives);
+        for (int i = 1; i >= 0; i--) {
+            MPI_Start(&sends[i]);
+            MPI_Pready_range(0, 1, sends[i]);
+            MPI_Pready(3, sends[i]);
+            int last[] = {2};
+            MPI_Pready_list(1, last, sends[i]);
+        }
+        MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
+        MPI_Waitall(2, receives, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < 2; i++) {
+        MPI_Request_free(&sends[i]);
+        MPI_Request_free(&receives[i]);
+    }
 }
 
 static void neighborhoods(void) {
@@ -70,12 +82,12 @@ static void neighborhoods(void) {
     MPI_Comm_free(&ring);
 }
 
-// Even and odd ranks are two groups, whose first ranks are 0 and 1 of the world.
+// Rank 0 is one group, the others are the other one.
 static void between_groups(void) {
     MPI_Comm own, both;
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &own);
-    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &both);
-    const int root = rank % 2 == 1 ? 1 : rank == 2 ? MPI_ROOT : MPI_PROC_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 7, &both);
+    const int root = rank == 0 ? 1 : rank == 2 ? MPI_ROOT : MPI_PROC_NULL;
     MPI_Bcast(out, 70, MPI_CHAR, root, both);
     MPI_Alltoall(out, 80, MPI_CHAR, in, 80, MPI_CHAR, both);
     MPI_Allgather(out, 90, MPI_CHAR, in, 90, MPI_CHAR, both);
