@@ -196,18 +196,20 @@ static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
     free(numbers);
 }
 
-static void neighbors(MPI_Comm comm, Degrees degrees, int rank, int* sources, int* destinations) {
+// Returns whether there was memory for it.
+static bool neighbors(MPI_Comm comm, Degrees degrees, int rank, int* sources, int* destinations) {
     int topology = MPI_UNDEFINED;
     PMPI_Topo_test(comm, &topology);
     if (topology == MPI_GRAPH) {
         PMPI_Graph_neighbors(comm, rank, degrees.in, sources);
         memcpy(destinations, sources, (size_t)degrees.out * sizeof *destinations);
-        return;
+        return true;
     }
     int* weights = calloc((size_t)degrees.in + (size_t)degrees.out + 1, sizeof *weights);
-    if (!weights) return;
+    if (!weights) return false;
     PMPI_Dist_graph_neighbors(comm, degrees.in, sources, weights, degrees.out, destinations, weights + degrees.in);
     free(weights);
+    return true;
 }
 
 static void record_neighbors(const Call* call, MPI_Comm comm, const Comm* info) {
@@ -219,7 +221,7 @@ static void record_neighbors(const Call* call, MPI_Comm comm, const Comm* info) 
     words[1] = pair(degrees.in, degrees.out);
     if (listed > 0) words[1 + listed] = 0;
     int* ranks = (int*)(words + 2);
-    neighbors(comm, degrees, info->rank, ranks, ranks + degrees.in);
+    if (!neighbors(comm, degrees, info->rank, ranks, ranks + degrees.in)) return;
     const Call end = at_end_of(call);
     record_commit(&end, CALL_NEIGHBORS, 0, 2 + listed);
 }

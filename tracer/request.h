@@ -44,7 +44,7 @@ void persistent_add(uint64_t request);
 void persistent_start(uint64_t request);
 void persistent_remove(uint64_t request);
 
-// The status with which `request`, which is used once, will complete says nothing.
+// Says that the status with which `request` completes has no meaning. It must not be persistent.
 void status_means_nothing(uint64_t request);
 
 // True unless `request` is an inactive persistent request; an active one becomes inactive. Sets whether its status has

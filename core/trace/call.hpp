@@ -86,7 +86,7 @@ inline constexpr std::uint16_t traced_collectives = 18;
 inline constexpr std::int32_t any_source = -1;
 inline constexpr std::int32_t proc_null = -2;
 inline constexpr std::int32_t not_known = -3;
-inline constexpr std::int32_t root_of_other_group = -4;  ///< MPI_ROOT
+inline constexpr std::int32_t mpi_root = -4;  ///< MPI_ROOT: the caller is the root, for the other group
 
 /// The group of a call, by which the time of a rank is divided.
 enum class CallGroup : std::uint8_t { point_to_point, completion, collective, other };

@@ -58,7 +58,7 @@ bool has_equal_counts(TracedCollective traced) {
     }
 }
 
-/// Whether each rank has a block for each other one, or gives all the same one, and receives a block from each.
+/// Whether every rank receives a block from every other: allgather and all-to-all.
 bool exchanges_blocks(TracedCollective traced) {
     switch (traced) {
         case TracedCollective::allgather:
@@ -117,7 +117,8 @@ void RankConverter::make_persistent(const TraceRecord& r) {
         started, r.info, ++persistent_made_[r.words[0]], {r.words.begin(), r.words.end()}};
 }
 
-/// `number`: of a persistent collective that is started; 0: it is none.
+/// `number`: which persistent collective of its communicator this executes, from 1; 0 for a call that is not
+/// persistent.
 void RankConverter::collective(const TraceRecord& r, std::uint32_t number) {
     if (is_collective_init(r.call)) {
         make_persistent(r);
@@ -172,11 +173,12 @@ void RankConverter::exchange_between_groups(const TraceRecord& r, std::size_t si
     exchange_blocks(r, others, number);
 }
 
-/// A receive from each source and a send to each destination, all at once (MPI 4.1, 8.6). Where the call has no list,
-/// its sizes are the sums of a neighbourhood collective, and one block's of another.
+/// A receive from each source and a send to each destination, all at once (MPI 4.1, 8.6). Without a list of sizes, the
+/// two sizes of a neighbourhood collective are totals of all neighbours, and those of an exchange between groups are of
+/// one block.
 void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t number) {
     const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
-    const bool sums = collective_of(r.call) == TracedCollective::neighbor;
+    const bool totals = collective_of(r.call) == TracedCollective::neighbor;
     const std::size_t sends_listed = (r.info & 2) != 0 ? neighbors.destinations.size() : 0;
     const std::size_t receives_listed = (r.info & 1) != 0 ? neighbors.sources.size() : 0;
     if (r.words.size() < sizes_at + 2 + sends_listed + receives_listed) {
@@ -186,10 +188,11 @@ void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& ne
     const auto add = [&](const std::vector<Neighborhood::Neighbor>& with, bool receive, std::size_t listed,
                          std::size_t list_at, std::int64_t size) {
         const auto count = static_cast<std::int64_t>(std::max<std::size_t>(with.size(), 1));
-        if (sums && listed == 0 && size % count != 0) {
-            fail(r, "has " + std::to_string(size) + " bytes for " + std::to_string(count) + " neighbours");
+        if (totals && listed == 0 && size % count != 0) {
+            fail(r, "has " + std::to_string(size) + " bytes, which are no equal parts for " + std::to_string(count) +
+                        " neighbours");
         }
-        const std::int64_t block = sums ? size / count : size;
+        const std::int64_t block = totals ? size / count : size;
         for (std::size_t i = 0; i < with.size(); ++i) {
             const std::int64_t bytes = listed > 0 ? r.number(list_at + i) : block;
             slots.push_back(message(r, {.receive = receive,
@@ -269,7 +272,7 @@ std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site,
     return 0;
 }
 
-/// This rank's number in a communicator.
+/// This rank's rank in a communicator.
 std::uint32_t RankConverter::member_of(const TraceRecord& r, const Communicators::Group& communicator) const {
     const auto me = std::ranges::find(communicator.members, trace_.header().rank);
     if (me == communicator.members.end()) {
@@ -296,8 +299,8 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
     return site;
 }
 
-/// A collective between the groups of an intercommunicator in which ranks do not exchange blocks. One with a root is
-/// that of the root and the other group, one without that of all ranks.
+/// A collective between the groups of an intercommunicator in which ranks do not exchange blocks. With a root, it is
+/// simulated as one of the root and the other group; without, as one of all ranks of both groups.
 collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord& r, std::size_t sizes_at,
                                                                std::uint32_t number) {
     const TracedCollective traced = collective_of(r.call);
@@ -310,7 +313,7 @@ collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord
     if (traced == TracedCollective::reduce_scatter) {
         fail(r, "is on an intercommunicator, where a rank knows only its own part");
     }
-    const bool at_root = r.pair(1).first == root_of_other_group;
+    const bool at_root = r.pair(1).first == mpi_root;
     const std::int32_t root = at_root ? 0 : root_of(r, others.size());
     const std::int64_t sent = r.number(sizes_at);
     const std::int64_t received = r.number(sizes_at + 1);

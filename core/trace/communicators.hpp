@@ -41,9 +41,10 @@ class Communicators {
     /// The index of the communicator in `used`; adds it if it is not there.
     std::uint32_t use(std::uint64_t id, std::uint32_t rank);
 
-    /// The same for both groups of an intercommunicator, the one with the first rank of the world before the other; and
-    /// for `root`, a rank of the world, with the other group behind it.
+    /// The index of the ranks of both groups of an intercommunicator. First comes the group whose rank 0 has the lower
+    /// world rank, so that all ranks agree.
     std::uint32_t use_both(std::uint64_t id, std::uint32_t rank);
+    /// The index of `root`, a world rank, followed by `others`, the group that is not its own.
     std::uint32_t use_root(std::uint64_t id, std::uint32_t root, std::vector<std::uint32_t> others);
 
     /// The members of the used communicator with this index, ranks of the world.
@@ -53,7 +54,8 @@ class Communicators {
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> used() const { return used_; }
 
   private:
-    /// What a used communicator consists of, with the id; `rank` is of MPI_COMM_SELF and of a root.
+    /// The id, what its members are, and the world rank of the caller for MPI_COMM_SELF, of the root for
+    /// `root_and_others`, else 0.
     enum class Members : std::uint8_t { communicator, both_groups, root_and_others };
     using Key = std::tuple<std::uint64_t, Members, std::uint32_t>;
 

@@ -26,7 +26,7 @@ struct ConvertOptions {
 /// length. Calls become instructions with the dependencies that MPI defines. The time inside calls is dropped: the
 /// simulation determines it. The extra time of cold caches is added to the computation before a call.
 ///
-/// A wildcard receive gets the source and tag of the message that it received, if `resolve_wildcards`. Throws an
+/// A wildcard receive gets the tag of the message that it received, and with `resolve_wildcards` its source. Throws an
 /// InputError with the file and the call if the trace is incomplete or has a call that cannot be converted.
 collectives::Program convert(const Trace& trace, const ConvertOptions& options);
 

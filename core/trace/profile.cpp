@@ -11,8 +11,8 @@ bool is_send(Call call) {
     return call >= Call::send && call <= Call::irsend;
 }
 
-/// Whether a record is of no call that the program makes in its run.
-bool is_description(Call call) {
+/// Whether a record has no row: MPI_Init and MPI_Finalize bound the run, and topologies are no calls.
+bool has_no_row(Call call) {
     return call == Call::init || call == Call::finalize || call == Call::cart || call == Call::neighbors;
 }
 
@@ -76,7 +76,7 @@ std::vector<CallRow> call_rows(const Trace& trace) {
     for (const RankTrace& rank : trace.ranks) {
         Profiler profiler(rank, communicators);
         rank.each([&](const TraceRecord& r) {
-            if (!is_description(r.call)) {
+            if (!has_no_row(r.call)) {
                 rows.push_back(profiler.row(r, origin));
             }
         });

@@ -41,16 +41,18 @@ class Tags {
         return collective + communicator % (collective / each - 1) * each;
     }
 
-    /// The same of a persistent collective, the `number`-th that was made on the communicator, from 1 on. Its
-    /// executions match each other, in whatever order they are started beside others (MPI 4.1, 6.13).
+    /// The tag of the first execution of a persistent collective: the `number`-th that was made on the communicator,
+    /// counted from 1. Each has tags of its own, as ranks may start several in different orders (MPI 4.1, 6.13).
     std::uint32_t of_persistent(std::uint32_t communicator, std::uint32_t number) {
         const auto next = static_cast<std::uint32_t>(persistent_.size());
         const std::uint32_t known = persistent_.try_emplace({communicator, number}, next).first->second;
-        return of_collectives(first_persistent + known % first_persistent);
+        return of_collectives(first_persistent + known % (first_persistent - 1));
     }
 
   private:
-    static constexpr std::uint32_t first_persistent = 1 << 13;  ///< in the place of communicators
+    /// Of the 16383 ranges of collective tags, the first 8192 are for communicators, the others for persistent
+    /// collectives. With more of either, tags are used again.
+    static constexpr std::uint32_t first_persistent = 1 << 13;
     static constexpr std::uint32_t no_communicator = 0xffffffff;
     static constexpr std::uint32_t mapped = 0x30000000;
     static constexpr std::uint32_t collective = 0x40000000;

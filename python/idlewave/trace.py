@@ -24,7 +24,8 @@ GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
 """The groups of calls; the core has them as numbers."""
 
 LEAST_SHARE = 0.9
-"""Of a core: a rank that had less, and was preempted, shared it. A busy rank of its own has 0.98 and more."""
+"""Of a core. A rank that had less, and was preempted more often than it slept, shared its core; a busy rank with a core
+to itself has 0.98 and more."""
 
 
 class TraceSchema(Open):

@@ -36,6 +36,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     records = int(found.processes["records"].sum())
     residual = found.clocks["residual_ns"].max()
     cores = found.core_shares()
+    ended = cores["share"].dropna()
     preempted = int(cores["involuntary_switches"].sum())
     if as_json:
         print_json(
@@ -45,7 +46,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
                 "calls": records,
                 "seconds": found.measured_s,
                 "clock_residual_ns": float(residual) if residual > 0 else None,
-                "core_share": [float(cores["share"].min()), float(cores["share"].max())],
+                "core_share": [float(ended.min()), float(ended.max())] if len(ended) else None,
                 "involuntary_switches": preempted,
                 "ranks_that_shared_cores": int(cores["shared"].sum()),
                 "exit_status": run.exit_status,
@@ -56,8 +57,9 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         f"{found.ranks} ranks, {records} calls, {found.measured_s:.3f} s between MPI_Init and MPI_Finalize; "
         f"written: {run.directory}"
     )
-    least, most = cores["share"].min(), cores["share"].max()
-    say(f"cores: a rank had {least:.0%} to {most:.0%} of one; {preempted:,} involuntary context switches in all")
+    if len(ended):
+        shares = f"{ended.min():.0%} to {ended.max():.0%}"
+        say(f"cores: a rank had {shares} of one; {preempted:,} involuntary context switches in all")
     if shared := int(cores["shared"].sum()):
         say_note(
             f"{plural(shared, 'rank')} shared cores: the computations of this trace hold waits for a core, which are "

@@ -45,7 +45,7 @@ class TraceBytes {
     /// When MPI_Init returned.
     TraceBytes& began(std::int64_t at) { return put(32, at); }
 
-    /// A record; of a collective `operation` is 64 or 128 plus its number.
+    /// A record; of a collective `operation` is 64, 128 or 192 plus its number.
     TraceBytes& call(std::uint16_t operation, std::int64_t begin, std::int64_t end,
                      const std::vector<std::uint64_t>& words, std::uint16_t info = 0) {
         append(std::uint64_t{words.size()} | std::uint64_t{operation} << 32 | std::uint64_t{info} << 48);

@@ -69,7 +69,7 @@ TEST(ConvertLaterCalls, APersistentCollectiveBeginsAtEachStart) {
     EXPECT_EQ(messages(files, 0).size(), 6U) << "three times a send and a receive";
 }
 
-/// The tags of a rank's sends and receives to and from a peer, by size.
+/// The tags of a rank's sends or receives, by size.
 std::multimap<std::uint64_t, std::uint32_t> tags(const collectives::ProgramSource& program, std::uint32_t rank,
                                                  goal::OpKind kind) {
     std::multimap<std::uint64_t, std::uint32_t> found;
@@ -287,8 +287,6 @@ TEST(ConvertLaterCalls, GroupsThatOverlapAreRefused) {
 }
 
 TEST(ConvertLaterCalls, ABroadcastBetweenGroupsGoesFromItsRootToTheOtherGroup) {
-    constexpr std::int32_t proc_null = -2;
-    constexpr std::int32_t mpi_root = -4;
     std::vector<TraceBytes> files = two_groups();
     const auto bcast = static_cast<Call>(64 + 1);
     files[0].call(bcast, 0, 0, {77, pair(proc_null, 0), 0, 0});
@@ -304,6 +302,14 @@ TEST(ConvertLaterCalls, ABroadcastBetweenGroupsGoesFromItsRootToTheOtherGroup) {
     }
     EXPECT_EQ(received, 2U);
     EXPECT_TRUE(messages(files, 2)[0].starts_with("send 8"));
+}
+
+TEST(ConvertLaterCalls, UnequalPartsBetweenGroupsAreRefused) {
+    std::vector<TraceBytes> files = two_groups();
+    files[0].call(static_cast<Call>(64 + 13), 0, 0, {77, no_root, ~std::uint64_t{0}, 8});
+    EXPECT_EQ(refusal(files),
+              "rank0: rank 0, call 2 of 2 (MPI_Reduce_scatter) is on an intercommunicator, where a rank knows only its "
+              "own part");
 }
 
 TEST(ConvertLaterCalls, GroupsOfDifferentSizesReduceTheSameVector) {

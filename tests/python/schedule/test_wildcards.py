@@ -8,6 +8,7 @@ from pathlib import Path
 import idlewave
 import pytest
 from click.testing import CliRunner
+from command_runs import run
 from idlewave.cli import cli
 from idlewave.errors import UsageError
 from trace_files import Message, write_messages
@@ -67,13 +68,16 @@ def test_commands_say_how_many_there_are(trace: Path, command: list[str], note: 
     assert note in " ".join(done.stderr.split())
 
 
-def test_a_pattern_and_a_file_have_none(trace: Path) -> None:
+def test_the_option_is_refused_for_a_pattern_and_a_file(trace: Path) -> None:
     file = trace.parent / "x.goal"
     idlewave.Schedule.from_trace(trace).save(file)
-    for source in (["barrier", "--ranks", "4"], [str(file)]):
-        done = CliRunner().invoke(cli, ["schedule", *source, "--wildcards", "keep"])
-        assert isinstance(done.exception, UsageError | SystemExit)
-        assert done.exit_code != 0
+    for source, why in (
+        (["barrier", "--ranks", "4"], "--wildcards belongs to a trace, not to a pattern"),
+        ([str(file)], "messages, not calls: --wildcards has no meaning"),
+    ):
+        done = run("schedule", *source, "--wildcards", "keep")
+        assert done.returncode == 2
+        assert why in done.stderr
 
 
 def test_another_word_is_refused(trace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -50,4 +51,9 @@ def test_ranks_on_one_core_are_said_to_share_it(tmp_path: Path) -> None:
     one = run("trace", "-o", str(tmp_path / "trace"), "--", *command)
     assert one.returncode == 0, one.stderr
     assert "cores: a rank had" in one.stdout
+    with_json = run("trace", "--json", "--overwrite", "-o", str(tmp_path / "trace"), "--", *command)
+    said = json.loads(with_json.stdout)
+    assert said["ranks_that_shared_cores"] > 0
+    least, most = said["core_share"]
+    assert 0 < least <= most < 1
     assert "shared cores: the computations of this trace hold waits for a core" in " ".join(one.stderr.split())
