@@ -13,7 +13,6 @@ enum {
     CALL_REQUEST_FREE = 8,
     CALL_CANCEL = 9,
     CALL_START = 10,
-    CALL_UNMODELLED = 11,  // written by earlier tracers
     CALL_TRACER = 12,
     CALL_NEIGHBORS = 13,
     CALL_SEND = 16,

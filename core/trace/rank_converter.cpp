@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -246,80 +244,6 @@ void RankConverter::isendrecv(const TraceRecord& r) {
     pending_[r.words[5]].requests.back().more_slots.push_back(send_slot);
 }
 
-void RankConverter::persistent(const TraceRecord& r) {
-    if (r.call == Call::mprobe) {
-        probed_[r.words[4]] = {
-            .receive = true, .communicator = r.words[0], .peer_tag = r.pair(2), .bytes = r.number(3)};
-        return;
-    }
-    const bool partitioned = r.call == Call::psend_init || r.call == Call::precv_init;
-    const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
-    Message made{.receive = receive, .communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)};
-    if (partitioned) {  // those with the same peer and tag match in the order in which they are made (MPI 4.1, 4.2)
-        const std::uint32_t channel = ++partitioned_made_[{r.words[0], r.words[1], receive}];
-        made.context = {Tags::Context::Space::partitioned, channel};
-        made.partitions = r.number(4);
-    }
-    persistent_[r.words[3]] = made;
-}
-
-void RankConverter::start(const TraceRecord& r) {
-    const std::uint64_t request = r.words[0];
-    if (const auto made = persistent_collectives_.find(request); made != persistent_collectives_.end()) {
-        const CollectiveInit& init = made->second;
-        collective({.call = init.call, .info = init.info, .begin = r.begin, .end = r.end, .words = init.words},
-                   init.number);
-        return;
-    }
-    const auto found = persistent_.find(request);
-    if (found == persistent_.end()) {
-        fail(r, "starts a request that was not made before");
-    }
-    const Message& m = found->second;
-    if (m.partitions > 0 && !m.receive) {
-        pending_[request].requests.emplace_back();
-    } else {
-        nonblocking(r, m, request);
-    }
-    if (m.partitions > 0) {
-        partitions_[request] = {.left = m.partitions};
-    }
-}
-
-/// A partitioned message is sent as a whole when its last partition is ready.
-void RankConverter::partitions_ready(const TraceRecord& r) {
-    const auto found = pending_.find(r.words[0]);
-    const auto made = persistent_.find(r.words[0]);
-    if (found == pending_.end() || made == persistent_.end() || found->second.empty()) {
-        fail(r, "is for a request that was not started");
-    }
-    std::int64_t& left = partitions_[r.words[0]].left;
-    if (r.number(1) < 0 || r.number(1) > left) {
-        fail(r, "makes " + std::to_string(r.number(1)) + " partitions ready, of which " + std::to_string(left) +
-                    " are left");
-    }
-    left -= r.number(1);
-    if (left == 0 && r.number(1) > 0) {
-        found->second.requests.back().slot = message(r, made->second);
-    }
-}
-
-/// Once all partitions were seen to have arrived, the rank has waited for the message.
-void RankConverter::partition_arrived(const TraceRecord& r) {
-    const auto found = pending_.find(r.words[0]);
-    if (found == pending_.end() || found->second.empty()) {
-        return;  // it is inactive
-    }
-    Partitions& partitions = partitions_[r.words[0]];
-    if (partitions.left == 0 || !partitions.arrived.insert(r.number(1)).second) {
-        return;
-    }
-    --partitions.left;
-    if (partitions.left == 0) {
-        wait_for(std::array{std::exchange(found->second.requests.back().slot, collectives::no_slot)});
-    }
-}
-
 void RankConverter::matched_receive(const TraceRecord& r) {
     const auto found = probed_.find(r.words[0]);
     if (found == probed_.end()) {
@@ -334,65 +258,6 @@ void RankConverter::matched_receive(const TraceRecord& r) {
     }
 }
 
-void RankConverter::cancel(const TraceRecord& r) {
-    if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.requests.back().cancelled = true;
-    }
-}
-
-/// The op continues, but no call waits for it; its slot stays in use. The handle may be that of another request later.
-void RankConverter::free_request(const TraceRecord& r) {
-    persistent_.erase(r.words[0]);
-    persistent_collectives_.erase(r.words[0]);
-    if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.requests.pop_back();
-        if (found->second.empty()) {
-            pending_.erase(found);
-        }
-    }
-}
-
-/// Converts a wait or a successful test to a wait for the requests that completed.
-void RankConverter::complete(const TraceRecord& r) {
-    if (r.words.size() % 3 != 0) {
-        fail(r, "expected three words for each request that completed");
-    }
-    completed_.clear();
-    for (std::size_t i = 0; i < r.words.size(); i += 3) {
-        const auto found = pending_.find(r.words[i]);
-        if (found == pending_.end()) {
-            continue;  // started by a call that is not recorded
-        }
-        const Pending pending = found->second.take();
-        if (found->second.empty()) {
-            pending_.erase(found);
-        }
-        completed_.insert(completed_.end(), pending.more_slots.begin(), pending.more_slots.end());
-        if (pending.slot == collectives::no_slot) {
-            continue;
-        }
-        const Pair received = r.pair(i + 1);
-        if (pending.receive && pending.cancelled && received.first == not_known) {
-            program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
-            continue;
-        }
-        if (pending.receive && received.first >= 0) {
-            resolve(r, pending, received);
-        }
-        if (pending.receive && program_.instructions.at_word(pending.instruction).tag == goal::any) {
-            fail(r, "completes a receive that names no tag, and the tag of its message is not known");
-        }
-        if (pending.receive) {
-            const collectives::Instruction& instruction = program_.instructions.at_word(pending.instruction);
-            const std::int64_t bytes = r.number(i + 2);
-            compute_in_cold_caches(
-                use_buffer(instruction, bytes < 0 ? instruction.size : static_cast<std::uint64_t>(bytes)));
-        }
-        completed_.push_back(pending.slot);
-    }
-    wait_for(completed_);
-}
-
 void RankConverter::count_wildcard(Pair called) {
     wildcards_ += called.first == any_source ? 1 : 0;
 }
@@ -404,74 +269,6 @@ Pair RankConverter::source_and_tag(Pair called, Pair received) {
         return called;
     }
     return {called.first == any_source && !options_.resolve_wildcards ? any_source : received.first, received.second};
-}
-
-/// Replaces the wildcards of a receive by the source and tag of the message that it received.
-void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
-    collectives::Instruction instruction = program_.instructions.at_word(pending.instruction);
-    if (instruction.peer == goal::any && options_.resolve_wildcards) {
-        instruction.peer = peer_of(r, pending.communicator, received.first);
-    }
-    if (instruction.tag == goal::any && received.second >= 0) {
-        instruction.tag = tag_of(pending.communicator, received.second, {});
-    }
-    program_.instructions.replace_word(pending.instruction, instruction);
-}
-
-/// A rank that waits for the message that it has just begun, and for nothing else, blocks. Returns whether it does.
-bool RankConverter::make_blocking(std::uint32_t slot) {
-    collectives::Instructions& instructions = program_.instructions;
-    if (slot == collectives::no_slot || instructions.ends_with_calc()) {
-        return false;
-    }
-    collectives::Instruction last = instructions.at_word(instructions.last_word());
-    const bool message =
-        last.kind == collectives::Instruction::Kind::send || last.kind == collectives::Instruction::Kind::recv;
-    if (!message || last.slot != slot) {
-        return false;
-    }
-    last.blocking = true;
-    last.slot = collectives::no_slot;
-    instructions.replace_word(instructions.last_word(), last);
-    unused_slots_.push_back(slot);
-    return true;
-}
-
-void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
-    if (slots.size() == 1 && make_blocking(slots.front())) {
-        return;
-    }
-    awaited_.clear();
-    std::ranges::copy_if(slots, std::back_inserter(awaited_),
-                         [](std::uint32_t s) { return s != collectives::no_slot; });
-    if (awaited_.empty()) {
-        return;
-    }
-    unused_slots_.insert(unused_slots_.end(), awaited_.begin(), awaited_.end());
-    program_.instructions.push_back({.kind = collectives::Instruction::Kind::wait,
-                                     .begin = begin_of(awaited_),
-                                     .count = static_cast<std::uint32_t>(awaited_.size())});
-}
-
-/// Where a list of slots begins among the different ones of the rank.
-std::uint32_t RankConverter::begin_of(std::span<const std::uint32_t> slots) {
-    std::vector<std::uint32_t>& lists = program_.slot_lists;
-    std::size_t hash = slots.size();
-    for (const std::uint32_t slot : slots) {
-        hash = (hash ^ slot) * 0x9e3779b97f4a7c15;  // of Fibonacci hashing
-    }
-    const auto [first, last] = known_slot_lists_.equal_range(hash);
-    const auto found = std::find_if(first, last, [&](const auto& known) {
-        const std::span<const std::uint32_t> list = std::span(lists).subspan(known.second);
-        return list.size() >= slots.size() && std::ranges::equal(list.first(slots.size()), slots);
-    });
-    if (found != last) {
-        return found->second;
-    }
-    const auto begin = static_cast<std::uint32_t>(lists.size());
-    known_slot_lists_.emplace(hash, begin);
-    lists.insert(lists.end(), slots.begin(), slots.end());
-    return begin;
 }
 
 const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r, std::uint64_t communicator) {
