@@ -127,14 +127,9 @@ std::vector<std::int64_t> changes_of(const network::AssessmentOutcome& found) {
     return {changes.begin(), changes.end()};
 }
 
-// Late receivers compute for about two round trips: then each message has come, and its time still shows.
 void take_findings(patterns::Options& options, const network::AssessmentOutcome& found) {
     options.changes = changes_of(found);
-    if (found.trips.empty()) return;
-    const auto& [least, shortest] = found.trips.front();
-    const auto& [most, longest] = found.trips.back();
-    const double per_byte = (longest - shortest) / std::max(most - least, 1);
-    options.lateness = {2 * shortest, std::max(2 * per_byte, 0.0)};
+    options.lateness = lateness_after(found.trips, options.lateness);
 }
 
 // Rank 0's findings become those of both ranks.

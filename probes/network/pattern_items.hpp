@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/shared_cores.hpp"
@@ -67,6 +68,22 @@ struct Lateness {
         return std::llround(ns + ns_per_byte * static_cast<double>(window * size));
     }
 };
+
+// About two round trips: then each message has come, and its time still shows. `trips` are sizes with their round trip,
+// ns, ascending. Sizes that lie near each other say nothing of the time per byte, as a time slice that another process
+// took may lie between them. The limits are those of the slowest networks: a sample must not take longer than all else.
+inline Lateness lateness_after(const std::vector<std::pair<int, double>>& trips, Lateness usual = {}) {
+    constexpr int least_range = 1024;
+    constexpr double most_ns = 1e8;
+    constexpr double most_ns_per_byte = 100;
+    if (trips.empty()) return usual;
+    const auto& [least, shortest] = trips.front();
+    const auto& [most, longest] = trips.back();
+    Lateness found{std::min(2 * shortest, most_ns), usual.ns_per_byte};
+    if (most - least < least_range) return found;
+    found.ns_per_byte = std::clamp(2 * (longest - shortest) / (most - least), 0.0, most_ns_per_byte);
+    return found;
+}
 
 inline std::vector<PatternItem> pattern_items(const std::vector<std::int64_t>& sizes, const Lateness& lateness,
                                               int ranks) {
@@ -140,11 +157,13 @@ inline int untimed_repetitions(const PatternItem& item) {
 }
 
 // The repetitions of one sample: many of what is short, since a clock's reading takes time, too; but no longer than
-// needed, since the machine's speed may change within a millisecond.
+// needed, since the machine's speed may change within a millisecond; and few where late receivers compute for long.
 inline int repetitions_of(const PatternItem& item) {
     constexpr std::int64_t bytes = 1 << 18;
     constexpr std::int64_t messages = 64;
-    const std::int64_t wanted = std::min(bytes / (item.window * item.size), messages / item.window);
+    constexpr std::int64_t computing_ns = 20'000'000;
+    const std::int64_t wanted = std::min({bytes / (item.window * item.size), messages / item.window,
+                                          computing_ns / std::max<std::int64_t>(item.delay_ns, 1)});
     return std::max(static_cast<int>(wanted), untimed_repetitions(item));
 }
 
