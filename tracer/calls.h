@@ -13,8 +13,11 @@ enum {
     CALL_REQUEST_FREE = 8,
     CALL_CANCEL = 9,
     CALL_START = 10,
+    CALL_UNMODELLED = 11,
     CALL_TRACER = 12,
     CALL_NEIGHBORS = 13,
+    CALL_WINDOW = 14,
+    CALL_WINDOW_FREE = 15,
     CALL_SEND = 16,
     CALL_BSEND = 17,
     CALL_SSEND = 18,
@@ -27,6 +30,10 @@ enum {
     CALL_PSEND_INIT = 25,
     CALL_PREADY = 26,
     CALL_PARRIVED = 27,
+    CALL_ONE_SIDED = 28,
+    CALL_FILE_OPEN = 29,
+    CALL_FILE_CLOSE = 30,
+    CALL_FILE = 31,
     CALL_RECV = 32,
     CALL_IRECV = 33,
     CALL_RECV_INIT = 34,
@@ -45,6 +52,13 @@ enum {
     CALL_TESTALL = 53,
     CALL_TESTANY = 54,
     CALL_TESTSOME = 55,
+    CALL_FENCE = 56,
+    CALL_WIN_POST = 57,
+    CALL_WIN_START = 58,
+    CALL_WIN_COMPLETE = 59,
+    CALL_WIN_WAIT = 60,
+    CALL_PASSIVE = 61,
+    CALL_RUN_QUEUE = 62,
     CALL_COLLECTIVE = 64,
     CALL_NONBLOCKING_COLLECTIVE = 128,
     CALL_COLLECTIVE_INIT = 192
@@ -71,8 +85,22 @@ enum {
     NEIGHBOR = 17
 };
 
-// info bits of a communicator's definition and of collectives with lists
-enum { INFO_MEMBERS = 1, INFO_INTERCOMM = 2, INFO_RECEIVE_COUNTS = 1, INFO_SEND_COUNTS = 2 };
+// How a window was made, what a one-sided call does, and what a file call does.
+enum { WINDOW_CREATED = 0, WINDOW_ALLOCATED = 1, WINDOW_SHARED = 2, WINDOW_DYNAMIC = 3 };
+enum { PUT = 0, GET = 1, ACCUMULATE = 2, GET_ACCUMULATE = 3, FETCH_AND_OP = 4, COMPARE_AND_SWAP = 5 };
+enum { LOCK = 0, UNLOCK = 1, FLUSH = 2, FLUSH_LOCAL = 3, SYNC = 4 };
+enum { FILE_READ = 0, FILE_WRITE = 1, FILE_OTHER = 2 };
+
+// info bits of a communicator's definition, of collectives with lists, and of calls of all ranks of a file, and
+// of MPI_Init: waits for a core are recorded
+enum {
+    INFO_MEMBERS = 1,
+    INFO_INTERCOMM = 2,
+    INFO_RECEIVE_COUNTS = 1,
+    INFO_SEND_COUNTS = 2,
+    INFO_TOGETHER = 1,
+    INFO_RUN_QUEUE = 1
+};
 
 enum { RANK_ANY = -1, RANK_PROC_NULL = -2, NOT_KNOWN = -3, RANK_ROOT = -4, TAG_ANY = -1, BYTES_NOT_KNOWN = -1 };
 

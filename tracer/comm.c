@@ -127,6 +127,13 @@ static uint64_t as_id(uint64_t hash) {
     return reserved ? hash ^ 0x5555555555555555U : hash;
 }
 
+uint64_t comm_object_id(MPI_Comm comm) {
+    Comm* from = comm_of(comm);
+    if (from->id == COMM_ID_UNKNOWN) return COMM_ID_UNKNOWN;
+    const uint64_t hash = mix(mix(4, from->id), from->children++);
+    return as_id(from->id == COMM_ID_SELF ? mix(hash, (uint64_t)comms.world.rank) : hash);
+}
+
 static void world_ranks_of(MPI_Group group, int n, const int* ranks, int* world) {
     PMPI_Group_translate_ranks(group, n, ranks, comms.world_group, world);
     for (int i = 0; i < n; i++) {

@@ -27,6 +27,9 @@ void comm_start(void);
 // Returns the data of `comm`; never NULL. A communicator whose creation was not recorded has COMM_ID_UNKNOWN.
 Comm* comm_of(MPI_Comm comm);
 
+// Returns an id for an object (a window, a file) that a collective call makes from `comm`: equal on all its ranks.
+uint64_t comm_object_id(MPI_Comm comm);
+
 // Forgets the pointer that comm_of stores for the next call. Call it before a communicator may be freed.
 void comm_forget(void);
 

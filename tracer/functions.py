@@ -9,24 +9,9 @@ element, `$started` for the request that a nonblocking or persistent call made, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Function:
-    """One MPI function, by its name without ``MPI_``."""
-
-    name: str
-    arguments: str
-    record: str = ""
-    before: str = ""
-    large: bool = False
-    """Has a large-count form (``_c``) since MPI 4."""
-    condition: str = ""
-    """A preprocessor condition under which the function exists."""
-
-
-MPI_4 = "MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)"
+import file_functions
+import rma_functions
+from function import MPI_4, Function
 
 SEND = "in buf, count count, type datatype, int dest, int tag, comm comm"
 RECV = "out buf, count count, type datatype, int source, int tag, comm comm"
@@ -356,6 +341,24 @@ def partitioned() -> list[Function]:
     return [Function(*row, condition=MPI_4) for row in rows]
 
 
+def dynamic_processes() -> list[Function]:
+    """Calls that start processes or join others: recorded by name, because nothing of them can be simulated."""
+    made = "newcomm newcomm"
+    port = "string port_name, info info, int root, comm comm"
+    several = "int count, strings commands, strings_of_each argvs, ints maxprocs, infos infos"
+    rows = [
+        (
+            "Comm_spawn",
+            "string command, strings argv, int maxprocs, info info, int root, comm comm, newcomm newcomm, codes codes",
+        ),
+        ("Comm_spawn_multiple", f"{several}, int root, comm comm, {made}, codes codes"),
+        ("Comm_accept", f"{port}, {made}"),
+        ("Comm_connect", f"{port}, {made}"),
+        ("Comm_join", f"int fd, {made}"),
+    ]
+    return [Function(name, arguments, f'record_dynamic(&call, "MPI_{name}");') for name, arguments in rows]
+
+
 FUNCTIONS = [
     *sends(),
     *receives(),
@@ -366,5 +369,8 @@ FUNCTIONS = [
     *persistent_collectives(),
     *partitioned(),
     *communicators(),
+    *rma_functions.FUNCTIONS,
+    *file_functions.FUNCTIONS,
+    *dynamic_processes(),
     Function("Abort", "comm comm, int errorcode", before="record_abort(&call, $errorcode);"),
 ]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from functions import FUNCTIONS, Function
+from function import Function
+from functions import FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Kind:
     fortran_value: str = "*{0}"
     large: str = ""
     large_value: str = ""
+    text: bool = False
+    """Fortran passes the length of a text after all arguments."""
 
 
 KINDS = {
@@ -42,11 +45,26 @@ KINDS = {
     ),
     "displs": Kind("const int*", fortran_value="{0}", large="const MPI_Aint*"),
     "aints": Kind("const MPI_Aint*", fortran="MPI_Aint*", fortran_value="{0}"),
+    "aint": Kind("MPI_Aint", fortran="MPI_Aint*"),
+    "offset": Kind("MPI_Offset", fortran="MPI_Offset*"),
+    "disp": Kind("int", large="MPI_Aint"),
+    "base": Kind("void*", fortran="void*", fortran_value="{0}"),
+    "string": Kind("const char*", fortran="char*", fortran_value="{0}", text=True),
+    "strings": Kind("char**", fortran="char*", fortran_value="{0}", text=True),
+    "strings_of_each": Kind("char***", fortran="char*", fortran_value="{0}", text=True),
+    "infos": Kind("const MPI_Info*", fortran_value="{0}"),
+    "codes": Kind("int*", fortran_value="{0}"),
+    "win": Kind("MPI_Win", fortran_value="PMPI_Win_f2c(*{0})"),
+    "winhandle": Kind("MPI_Win*", "*{0}", fortran_value="PMPI_Win_f2c(*{0})"),
+    "newwin": Kind("MPI_Win*", "*{0}", fortran_value="PMPI_Win_f2c(*{0})"),
+    "file": Kind("MPI_File", fortran_value="PMPI_File_f2c(*{0})"),
+    "filehandle": Kind("MPI_File*", "*{0}", fortran_value="PMPI_File_f2c(*{0})"),
+    "newfile": Kind("MPI_File*", "*{0}", fortran_value="PMPI_File_f2c(*{0})"),
     "type": Kind("MPI_Datatype", fortran_value="PMPI_Type_f2c(*{0})"),
     "types": Kind("const MPI_Datatype*", "c_types({0})", fortran_value="fortran_types({0})"),
     "op": Kind("MPI_Op"),
     "info": Kind("MPI_Info"),
-    "group": Kind("MPI_Group"),
+    "group": Kind("MPI_Group", fortran_value="PMPI_Group_f2c(*{0})"),
     "comm": Kind("MPI_Comm", fortran_value="PMPI_Comm_f2c(*{0})"),
     "commhandle": Kind("MPI_Comm*", "*{0}", fortran_value="PMPI_Comm_f2c(*{0})"),
     "newcomm": Kind("MPI_Comm*", "*{0}", fortran_value="PMPI_Comm_f2c(*{0})"),
@@ -118,14 +136,19 @@ def parameters(function: Function, form: str) -> str:
         text = {"c": kind.c, "fortran": kind.fortran, "large": kind.large or kind.c}[form]
         listed.append(f"{text} {argument.name}")
     if form == "fortran":
-        listed.append("MPI_Fint* ierror")
+        listed += ["MPI_Fint* ierror", *(f"size_t {length}" for length in lengths(function))]
     return ", ".join(listed)
 
 
-def passed(function: Function, seen: bool, last: str = "") -> str:
+def lengths(function: Function) -> list[str]:
+    """The lengths of texts, which Fortran passes last."""
+    return [f"{a.name}_length" for a in arguments(function) if KINDS[a.kind].text]
+
+
+def passed(function: Function, seen: bool, form: str) -> str:
     """The arguments as they are passed on; with `seen`, those with the statuses that the tracer reads."""
     names = ["seen" if seen and a.kind in ("status", "statuses") else a.name for a in arguments(function)]
-    return ", ".join(names + [last] * bool(last))
+    return ", ".join(names + (["ierror", *lengths(function)] if form == "fortran" else []))
 
 
 def status_of(function: Function) -> Argument | None:
@@ -178,10 +201,10 @@ def c_wrapper(function: Function, form: str = "c") -> str:
     lines = [
         f"int MPI_{name}({parameters(function, form)}) {{",
         "Call call;",
-        f"if (!call_enter(&call)) return PMPI_{name}({passed(function, False)});",
+        f"if (!call_enter(&call)) return PMPI_{name}({passed(function, False, form)});",
         *c_status(function, form),
         fill(function.before, function, form),
-        f"const int error = PMPI_{name}({passed(function, True)});",
+        f"const int error = PMPI_{name}({passed(function, True, form)});",
         *record(function, form, "error"),
         "return error;",
         "}",
@@ -199,12 +222,12 @@ def fortran_entry(function: Function, suffix: str) -> str:
         f"void {name}({parameters(function, 'fortran')}) {{",
         "Call call;",
         "if (!call_enter(&call)) {",
-        f"p{name}({passed(function, False, 'ierror')});",
+        f"p{name}({passed(function, False, 'fortran')});",
         "return;",
         "}",
         *before,
         fill(function.before, function, "fortran"),
-        f"p{name}({passed(function, True, 'ierror')});",
+        f"p{name}({passed(function, True, 'fortran')});",
         *after,
         *record(function, "fortran", "fortran_error(ierror)"),
         "}",
@@ -224,10 +247,12 @@ INCLUDES = """// Written by generate.py.
 #include "calls.h"
 #include "collective.h"
 #include "comm.h"
+#include "file.h"
 #include "lookup.h"
 #include "p2p.h"
 #include "request.h"
 #include "session.h"
+#include "window.h"
 """
 
 EXPORTED = "#pragma GCC visibility push(default)\n"
@@ -236,7 +261,7 @@ EXPORTED = "#pragma GCC visibility push(default)\n"
 def main(folder: Path) -> None:
     """Write both files into `folder`."""
     c = [c_wrapper(f) for f in FUNCTIONS] + [c_wrapper(f, "large") for f in FUNCTIONS if f.large]
-    fortran = [fortran_entry(f, suffix) for f in FUNCTIONS for suffix in ("", "f08_")]
+    fortran = [fortran_entry(f, suffix) for f in FUNCTIONS for suffix in ("", "f08_", *f.fortran_names)]
     (folder / "wrappers_c.c").write_text("\n".join([INCLUDES, EXPORTED, *c]))
     (folder / "wrappers_fortran.c").write_text("\n".join([INCLUDES, '#include "fortran.h"\n', EXPORTED, *fortran]))
 

@@ -27,6 +27,7 @@ typedef struct {
     size_t position;  // where in the file the next record begins
     uint64_t* polls;  // words of the last record if it is a Polls record, else NULL
     int64_t last_end;
+    Waits waits;  // since the last record
     Call growth;  // the time that the last growth took, to be recorded behind the record that caused it
     bool full;
     int file;
@@ -157,16 +158,6 @@ static uint64_t* words_at_position(void) {
     return (uint64_t*)(file.window + (file.position - file.offset) + FIXED);
 }
 
-uint64_t* record_begin(size_t words) {
-    // Two records must fit: this one, and the one with the time of the growth.
-    const size_t bytes = FIXED + words * WORD + FIXED;
-    if (file.full || (room() < bytes && !grow(bytes))) {
-        file.header->lost++;
-        return NULL;
-    }
-    return words_at_position();
-}
-
 // A reader may find the file at any instant: `call` must become non-zero last.
 static void publish(int64_t begin, int64_t end, unsigned id, unsigned info, size_t words) {
     char* at = file.window + (file.position - file.offset);
@@ -179,6 +170,36 @@ static void publish(int64_t begin, int64_t end, unsigned id, unsigned info, size
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
+}
+
+void record_waits(Waits waits) {
+    file.waits.computing += waits.computing;
+    file.waits.inside += waits.inside;
+    file.waits.reading += waits.reading;
+}
+
+enum { WAIT_WORDS = 3 };
+
+static void publish_waits(void) {
+    const Waits waits = file.waits;
+    if (waits.computing == 0 && waits.inside == 0 && waits.reading == 0) return;
+    uint64_t* words = words_at_position();
+    words[0] = (uint64_t)waits.computing;
+    words[1] = (uint64_t)waits.inside;
+    words[2] = (uint64_t)waits.reading;
+    publish(file.last_end, file.last_end, CALL_RUN_QUEUE, 0, WAIT_WORDS);
+    file.waits = (Waits){0};
+}
+
+uint64_t* record_begin(size_t words) {
+    // Three records must fit: that of waits, this one, and the one with the time of the growth.
+    const size_t bytes = FIXED + WAIT_WORDS * WORD + FIXED + words * WORD + FIXED;
+    if (file.full || (room() < bytes && !grow(bytes))) {
+        file.header->lost++;
+        return NULL;
+    }
+    publish_waits();
+    return words_at_position();
 }
 
 void record_commit(const Call* call, unsigned id, unsigned info, size_t words) {
@@ -216,6 +237,7 @@ void record_rewind(size_t position) {
     memset(file.window + (position - file.offset), 0, file.position - position);
     file.position = position;
     file.polls = NULL;
+    file.waits = (Waits){0};
 }
 
 void record_close(void) {

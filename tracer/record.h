@@ -42,7 +42,16 @@ typedef struct {
     int64_t begin;
     int64_t end;
     int error;
+    int64_t waited;  // ns for which the thread waited for a core since the call before
 } Call;
+
+// For how long a thread waited for a core, ns: computing before a call, and inside the call; and how long it took to
+// read that.
+typedef struct {
+    int64_t computing;
+    int64_t inside;
+    int64_t reading;
+} Waits;
 
 // CLOCK_MONOTONIC, ns.
 static inline int64_t now(void) {
@@ -67,6 +76,9 @@ uint64_t* record_begin(size_t words);
 
 // Publishes the record that record_begin began, with `words` words.
 void record_commit(const Call* call, unsigned id, unsigned info, size_t words);
+
+// Adds waits for a core. The next record is preceded by one with all those since the record before.
+void record_waits(Waits waits);
 
 // Counts an unsuccessful test or probe in the Polls record at the end of the file, or begins one.
 void record_poll(const Call* call);

@@ -16,6 +16,8 @@
 #include "comm.h"
 #include "p2p.h"
 #include "request.h"
+#include "run_queue.h"
+#include "window.h"
 
 static struct {
     volatile bool recording;
@@ -36,6 +38,7 @@ bool call_enter(Call* call) {
     if (inside || !session.recording) return false;
     inside = true;
     call->begin = now();
+    call->waited = run_queue_entered() ? run_queue_wait() : 0;
     return true;
 }
 
@@ -50,8 +53,15 @@ void session_unlock(void) {
 bool call_leave(Call* call, int error) {
     call->end = now();
     call->error = error;
+    Waits waits = {.computing = call->waited};
+    if (run_queue_entered()) {
+        waits.inside = run_queue_wait();
+        waits.reading = now() - call->end;
+    }
     session_lock();
-    return session.recording && (error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS);
+    if (!session.recording) return false;
+    record_waits(waits);
+    return error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
 }
 
 void call_done(void) {
@@ -187,9 +197,16 @@ static int64_t read_clock(const void* context) {
 
 static const ClockSource monotonic = {.read = read_clock};
 
+// A process that a rank of the program has started. Its ranks have the numbers of others.
+static bool is_spawned(void) {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    return parent != MPI_COMM_NULL;
+}
+
 void session_start(int64_t begin) {
     const char* folder = trace_folder();
-    if (session.started || !folder) return;
+    if (session.started || !folder || is_spawned()) return;
     int rank = 0;
     int ranks = 1;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -207,7 +224,9 @@ void session_start(int64_t begin) {
     header->offset_init_error = offset.error;
     header->offset_init_at = offset.at;
     comm_start();
+    windows_start();
     for (int kind = 0; kind < SCRATCH_KINDS; kind++) scratch((ScratchKind)kind, 1);
+    const unsigned watched = run_queue_watch() ? INFO_RUN_QUEUE : 0;
     header->record_cost_ps = calibrate();
     session.locked = header->thread_level == 3;
     session.header = header;
@@ -215,7 +234,7 @@ void session_start(int64_t begin) {
     getrusage(RUSAGE_SELF, &session.usage_begin);
     session.cpu_begin = cpu_time();
     header->init_end = now();
-    record_commit(&(Call){.begin = begin, .end = header->init_end}, CALL_INIT, 0, 0);
+    record_commit(&(Call){.begin = begin, .end = header->init_end}, CALL_INIT, watched, 0);
     session.recording = true;
 }
 
@@ -249,6 +268,15 @@ void session_close(Call* call) {
     session.header->state = STATE_FINALIZED;
     session.header = NULL;
     record_close();
+}
+
+void record_dynamic(const Call* call, const char* name) {
+    const size_t words = (strlen(name) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    uint64_t* text = record_begin(words);
+    if (!text) return;
+    memset(text, 0, words * sizeof *text);
+    memcpy(text, name, strlen(name));
+    record_commit(call, CALL_UNMODELLED, 0, words);
 }
 
 void record_abort(const Call* call, int code) {

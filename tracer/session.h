@@ -30,6 +30,9 @@ void session_start(int64_t begin);
 void session_finish(Call* call);
 void session_close(Call* call);
 
+// Records a call that starts processes or joins others, by its name.
+void record_dynamic(const Call* call, const char* name);
+
 // Records MPI_Abort, which does not return.
 void record_abort(const Call* call, int code);
 

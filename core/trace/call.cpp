@@ -57,6 +57,19 @@ constexpr std::array call_infos{
     CallInfo{Call::testall, "MPI_Testall", CallGroup::completion, 0},
     CallInfo{Call::testany, "MPI_Testany", CallGroup::completion, 0},
     CallInfo{Call::testsome, "MPI_Testsome", CallGroup::completion, 0},
+    CallInfo{Call::window, "making a window", CallGroup::one_sided, 3},
+    CallInfo{Call::window_free, "MPI_Win_free", CallGroup::one_sided, 1},
+    CallInfo{Call::one_sided, "a put, get or accumulate", CallGroup::one_sided, 4},
+    CallInfo{Call::fence, "MPI_Win_fence", CallGroup::one_sided, 1},
+    CallInfo{Call::win_post, "MPI_Win_post", CallGroup::one_sided, 2},
+    CallInfo{Call::win_start, "MPI_Win_start", CallGroup::one_sided, 2},
+    CallInfo{Call::win_complete, "MPI_Win_complete", CallGroup::one_sided, 1},
+    CallInfo{Call::win_wait, "MPI_Win_wait", CallGroup::one_sided, 1},
+    CallInfo{Call::passive, "a lock, unlock or flush", CallGroup::one_sided, 2},
+    CallInfo{Call::run_queue, "(waits for a core)", CallGroup::other, 3},
+    CallInfo{Call::file_open, "MPI_File_open", CallGroup::file, 2},
+    CallInfo{Call::file_close, "MPI_File_close", CallGroup::file, 1},
+    CallInfo{Call::file, "a call of a file", CallGroup::file, 3},
 };
 
 constexpr std::array<const char*, traced_collectives> collective_names{

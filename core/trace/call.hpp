@@ -23,6 +23,8 @@ enum class Call : std::uint16_t {
     unmodelled = 11,
     tracer = 12,
     neighbors = 13,
+    window = 14,
+    window_free = 15,
     send = 16,
     bsend = 17,
     ssend = 18,
@@ -35,6 +37,10 @@ enum class Call : std::uint16_t {
     psend_init = 25,
     pready = 26,
     parrived = 27,
+    one_sided = 28,
+    file_open = 29,
+    file_close = 30,
+    file = 31,
     recv = 32,
     irecv = 33,
     recv_init = 34,
@@ -53,6 +59,13 @@ enum class Call : std::uint16_t {
     testall = 53,
     testany = 54,
     testsome = 55,
+    fence = 56,
+    win_post = 57,
+    win_start = 58,
+    win_complete = 59,
+    win_wait = 60,
+    passive = 61,
+    run_queue = 62,
     collectives = 64,
     nonblocking_collectives = 128,
     collective_inits = 192
@@ -89,7 +102,7 @@ inline constexpr std::int32_t not_known = -3;
 inline constexpr std::int32_t mpi_root = -4;  ///< MPI_ROOT: the caller is the root, for the other group
 
 /// The group of a call, by which the time of a rank is divided.
-enum class CallGroup : std::uint8_t { point_to_point, completion, collective, other };
+enum class CallGroup : std::uint8_t { point_to_point, completion, collective, one_sided, file, other };
 
 /// The name of the MPI function, such as "MPI_Isend"; "?" for an unknown number.
 std::string call_name(Call call);

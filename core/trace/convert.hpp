@@ -20,6 +20,8 @@ struct ConvertOptions {
     collectives::AlgorithmRules rules = {};
     ColdCaches cold_caches = {};
     bool resolve_wildcards = true;  ///< receives that name no source take the recorded message; else any
+    bool wall_gaps = false;         ///< computations keep the waits for a core that were recorded in them
+    bool cut = false;               ///< use a trace that ended early up to its last consistent point
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same
@@ -27,7 +29,8 @@ struct ConvertOptions {
 /// simulation determines it. The extra time of cold caches is added to the computation before a call.
 ///
 /// A wildcard receive gets the tag of the message that it received, and with `resolve_wildcards` its source. Throws an
-/// InputError with the file and the call if the trace is incomplete or has a call that cannot be converted.
+/// InputError with the file and the call if the trace is incomplete, unless it may be cut, or has a call that cannot be
+/// converted.
 collectives::Program convert(const Trace& trace, const ConvertOptions& options);
 
 }  // namespace idlewave::trace

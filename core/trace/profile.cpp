@@ -11,9 +11,10 @@ bool is_send(Call call) {
     return call >= Call::send && call <= Call::irsend;
 }
 
-/// Whether a record has no row: MPI_Init and MPI_Finalize bound the run, and topologies are no calls.
+/// Whether a record has no row: MPI_Init and MPI_Finalize bound the run, and topologies and waits are no calls.
 bool has_no_row(Call call) {
-    return call == Call::init || call == Call::finalize || call == Call::cart || call == Call::neighbors;
+    return call == Call::init || call == Call::finalize || call == Call::cart || call == Call::neighbors ||
+           call == Call::run_queue;
 }
 
 /// Makes the rows of one rank.

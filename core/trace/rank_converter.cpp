@@ -9,6 +9,8 @@
 namespace idlewave::trace {
 namespace {
 
+constexpr std::int64_t longest_wait = std::int64_t{1} << 60;  ///< ns
+
 /// The text in a record's words, eight characters to a word.
 std::string text_of(const TraceRecord& r) {
     std::string text;
@@ -26,10 +28,14 @@ std::string text_of(const TraceRecord& r) {
 collectives::RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     left_mpi_ = trace_.header().init_end;
-    trace_.each([this](const TraceRecord& r) {
-        ++call_;
-        call(r);
+    const std::uint64_t records = cut_ == nullptr ? trace_.size() : cut_->records(trace_.header().rank);
+    trace_.each([this, records](const TraceRecord& r) {
+        if (call_ < records) {
+            ++call_;
+            call(r);
+        }
     });
+    leave_out_posted();
     program_.instructions.fold();
     return std::move(program_);
 }
@@ -52,6 +58,10 @@ void RankConverter::call(const TraceRecord& r) {
         excluded_ += r.end - r.begin;
         return;
     }
+    if (r.call == Call::run_queue) {
+        wait_for_core(r);
+        return;
+    }
     if (r.begin < left_mpi_) {
         fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
     }
@@ -60,6 +70,17 @@ void RankConverter::call(const TraceRecord& r) {
     cache_use_.compute(std::max<std::int64_t>(computed, 0));
     left_mpi_ = r.end;
     record(r);
+}
+
+/// Waits for a core, which another process had, are no computation of the program; nor is the time that it took to read
+/// them. A wait inside a call is no computation anyway.
+void RankConverter::wait_for_core(const TraceRecord& r) {
+    for (const std::size_t word : {0, 2}) {
+        if (r.number(word) < 0 || r.number(word) > longest_wait) {
+            fail(r, "expected a time from 0 to 36 years, found " + std::to_string(r.number(word)) + " ns");
+        }
+    }
+    excluded_ = std::min(excluded_ + r.number(2) + (options_.wall_gaps ? 0 : r.number(0)), longest_wait);
 }
 
 void RankConverter::record(const TraceRecord& r) {
@@ -130,9 +151,50 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::testsome:
             complete(r);
             break;
-        case Call::unmodelled:
-            fail(r, "communicates (" + text_of(r) + "), and what it sends is not recorded");
+        case Call::unmodelled: {
+            const std::string name = text_of(r);
+            const bool dynamic = name.starts_with("MPI_Comm_");
+            fail(r, dynamic ? "is " + name +
+                                  ": processes that are started or joined while a program runs have no ranks "
+                                  "to simulate"
+                            : "communicates (" + name + "), and what it sends is not recorded");
+        }
+        case Call::window:
+            make_window(r);
+            break;
+        case Call::window_free:
+            free_window(r);
+            break;
+        case Call::fence: {
+            const Window& window = window_of(r);
+            synchronise(r, window.communicator, window.number);
+            break;
+        }
+        case Call::one_sided:
+        case Call::passive:
+            one_sided(r);
+            break;
+        case Call::win_post:
+            expose(r);
+            break;
+        case Call::win_start:
+            begin_access(r);
+            break;
+        case Call::win_complete:
+            complete_access(r);
+            break;
+        case Call::win_wait:
+            end_exposure(r);
+            break;
+        case Call::file_open:
+            open_file(r);
+            break;
+        case Call::file_close:
+        case Call::file:
+            file_call(r);
+            break;
         case Call::tracer:
+        case Call::run_queue:
         case Call::end_of_file:
         case Call::init:
         case Call::finalize:
@@ -153,8 +215,7 @@ void RankConverter::compute(std::int64_t ns) {
     if (ns <= 0) {
         return;
     }
-    program_.instructions.push_back(
-        {.kind = collectives::Instruction::Kind::calc, .size = static_cast<std::uint64_t>(ns)});
+    program_.instructions.extend_calc(static_cast<std::uint64_t>(ns));
 }
 
 /// The extra time, in ns, of a message of `bytes` bytes from or into its buffer, in cold caches.
@@ -189,10 +250,20 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
     }
     instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.context);
     instruction.size = static_cast<std::uint64_t>(m.bytes);
+    if (left_out(instruction)) {
+        return collectives::no_slot;
+    }
     instruction.blocking = blocking;
     instruction.slot = blocking ? collectives::no_slot : new_slot();
     compute_in_cold_caches(cache_use_.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
     program_.instructions.push_back(instruction);
+    if (m.receive && (noted_ != nullptr || cut_ != nullptr)) {
+        if (!blocking) {
+            posted_[instruction.slot] = program_.instructions.last_word();
+        } else if (noted_ != nullptr) {
+            noted_->received(trace_.header().rank, call_, instruction.peer, instruction.tag);
+        }
+    }
     return instruction.slot;
 }
 
@@ -259,7 +330,7 @@ void RankConverter::matched_receive(const TraceRecord& r) {
 }
 
 void RankConverter::count_wildcard(Pair called) {
-    wildcards_ += called.first == any_source ? 1 : 0;
+    wildcard_receives_ += called.first == any_source ? 1 : 0;
 }
 
 /// Of the message that a blocking receive takes.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -14,27 +15,48 @@
 #include "collectives/program.hpp"
 #include "trace/cold_caches.hpp"
 #include "trace/communicators.hpp"
+#include "trace/consistent_cut.hpp"
 #include "trace/convert.hpp"
+#include "trace/joint_file_calls.hpp"
 #include "trace/rank_trace.hpp"
 #include "trace/tags.hpp"
 
 namespace idlewave::trace {
 
+/// What the conversions of a trace's ranks share.
+struct SharedConversion {
+    explicit SharedConversion(const Trace& trace) : communicators(trace), joint_file_calls(trace) {}
+
+    Communicators communicators;
+    JointFileCalls joint_file_calls;
+    Tags tags = {};
+    std::optional<ConsistentCut> cut = {};  ///< of a trace that ended early
+    bool cut_is_found = false;              ///< else the conversions note what it is found from
+};
+
 /// Converts the trace of one rank to its program, record by record.
 class RankConverter {
   public:
-    RankConverter(const RankTrace& trace, Communicators& communicators, Tags& tags, const ConvertOptions& options)
+    RankConverter(const RankTrace& trace, SharedConversion& shared, const ConvertOptions& options)
         : trace_(trace),
-          communicators_(communicators),
-          tags_(tags),
+          communicators_(shared.communicators),
+          joint_file_calls_(shared.joint_file_calls),
+          tags_(shared.tags),
+          noted_(shared.cut && !shared.cut_is_found ? &*shared.cut : nullptr),
+          cut_(shared.cut && shared.cut_is_found ? &*shared.cut : nullptr),
           options_(options),
           cache_use_(options.cold_caches) {}
 
     /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
     collectives::RankProgram convert(std::int64_t offset);
 
+    /// How many records it has converted.
+    [[nodiscard]] std::uint64_t calls() const { return call_; }
+
     /// How many receives named no source.
-    [[nodiscard]] std::uint64_t wildcards() const { return wildcards_; }
+    [[nodiscard]] std::uint64_t wildcard_receives() const { return wildcard_receives_; }
+    [[nodiscard]] const collectives::TimedCalls& one_sided() const { return one_sided_; }
+    [[nodiscard]] const collectives::TimedCalls& files() const { return files_; }
 
   private:
     /// A message as a call describes it.
@@ -55,6 +77,8 @@ class RankConverter {
         bool receive = false;
         bool cancelled = false;
         std::vector<std::uint32_t> more_slots = {};  ///< of the other messages of the request
+        /// To which the time of a wait for it is added; null for messages and collectives.
+        collectives::TimedCalls* timed = nullptr;
     };
 
     /// The requests with one handle, oldest first: some MPIs give all sends that are complete at once the same one.
@@ -79,22 +103,39 @@ class RankConverter {
         std::vector<std::uint64_t> received;
     };
 
+    /// A window.
+    struct Window {
+        std::uint64_t communicator = 0;
+        std::uint32_t number = 0;            ///< among the windows and files of its communicator, from 1 on
+        std::vector<std::int32_t> origins;   ///< ranks to which it is exposed
+        std::vector<std::int32_t> targets;   ///< ranks that this one accesses
+        std::vector<std::uint32_t> exposed;  ///< slots of the receives that say so
+    };
+
+    /// An open file.
+    struct File {
+        std::uint64_t communicator = 0;
+        std::uint32_t number = 0;       ///< among the windows and files of its communicator, from 1 on
+        std::uint64_t joint_calls = 0;  ///< how many calls all its ranks have made together
+    };
+
     /// The call that has made a persistent collective.
     struct CollectiveInit {
         Call call;
         std::uint16_t info;
-        std::uint32_t number;  ///< among the persistent collectives of its communicator, from 1 on
+        std::uint32_t making;  ///< among the persistent collectives of its communicator, from 1 on
         std::vector<std::uint64_t> words;
     };
 
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
+    void wait_for_core(const TraceRecord& r);
     void persistent(const TraceRecord& r);
-    void collective(const TraceRecord& r, std::uint32_t number = 0);
+    void collective(const TraceRecord& r, std::uint32_t making = 0);
     void make_persistent(const TraceRecord& r);
-    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t number);
-    void exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t number);
-    void exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t number);
+    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t making);
+    void exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t making);
+    void exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t making);
     void complete(const TraceRecord& r);
     void sendrecv(const TraceRecord& r);
     void isendrecv(const TraceRecord& r);
@@ -102,6 +143,21 @@ class RankConverter {
     void partitions_ready(const TraceRecord& r);
     void partition_arrived(const TraceRecord& r);
     void matched_receive(const TraceRecord& r);
+    void make_window(const TraceRecord& r);
+    void free_window(const TraceRecord& r);
+    void one_sided(const TraceRecord& r);
+    void expose(const TraceRecord& r);
+    void begin_access(const TraceRecord& r);
+    void complete_access(const TraceRecord& r);
+    void end_exposure(const TraceRecord& r);
+    Window& window_of(const TraceRecord& r);
+    [[nodiscard]] std::vector<std::int32_t> listed_ranks(const TraceRecord& r) const;
+    std::uint32_t announce(const TraceRecord& r, const Window& window, bool receive, std::int32_t peer, bool completed);
+    void open_file(const TraceRecord& r);
+    void file_call(const TraceRecord& r);
+    File& file_of(const TraceRecord& r);
+    void synchronise(const TraceRecord& r, std::uint64_t communicator, std::uint32_t number);
+    void take_time(std::int64_t ns, collectives::TimedCalls& timed);
     void cancel(const TraceRecord& r);
     void free_request(const TraceRecord& r);
 
@@ -116,15 +172,18 @@ class RankConverter {
     std::uint32_t begin_of(std::span<const std::uint32_t> slots);
     bool make_blocking(std::uint32_t slot);
     void wait_for(std::span<const std::uint32_t> slots);
+    void note_received(std::span<const std::uint32_t> slots);
+    bool left_out(const collectives::Instruction& message);
+    void leave_out_posted();
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     [[nodiscard]] Pair source_and_tag(Pair called, Pair received);
     void count_wildcard(Pair called);
-    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t number);
-    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at, std::uint32_t number);
+    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t making);
+    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at, std::uint32_t making);
     std::int32_t root_of(const TraceRecord& r, std::size_t size) const;
     std::uint64_t size_of(const TraceRecord& r, std::int64_t bytes) const;
     Counts counts_of(const TraceRecord& r, std::size_t sizes_at, std::size_t size) const;
-    void choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t number,
+    void choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t making,
                           collectives::CollectiveSite& site);
     std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer);
     std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Context context);
@@ -135,18 +194,25 @@ class RankConverter {
 
     const RankTrace& trace_;
     Communicators& communicators_;
+    const JointFileCalls& joint_file_calls_;
     Tags& tags_;
+    ConsistentCut* noted_;  ///< to which each message and collective is said; null unless a cut is to be found
+    ConsistentCut* cut_;    ///< null if all records are converted
     const ConvertOptions& options_;
     CacheUse cache_use_;
     /// The communicator that was looked up last: most calls are on the one of the call before.
     std::uint64_t last_id_ = 0;
     const Communicators::Group* last_group_ = nullptr;
     collectives::RankProgram program_;
-    std::uint64_t wildcards_ = 0;
+    std::uint64_t wildcard_receives_ = 0;
+    collectives::TimedCalls one_sided_;
+    collectives::TimedCalls files_;
     std::uint64_t call_ = 0;     ///< number of the record that is converted; the first is 1
     std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
     std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation
     std::vector<std::uint32_t> unused_slots_;
+    /// Of a trace that is cut, where in the program the receives are that no call has waited for, by slot.
+    std::map<std::uint32_t, std::uint32_t> posted_;
     std::vector<std::uint32_t> completed_;                      ///< the slots of the requests that a call has completed
     std::vector<std::uint32_t> awaited_;                        ///< those for which a wait is added
     std::unordered_map<std::uint64_t, PendingQueue> pending_;   ///< by request, oldest first
@@ -155,10 +221,13 @@ class RankConverter {
     std::unordered_map<std::uint64_t, CollectiveInit> persistent_collectives_;  ///< by request
     std::unordered_map<std::uint64_t, Message> probed_;                         ///< by message handle
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
-        counters_;  ///< of collectives, by communicator index and the number of a persistent one
+        counters_;  ///< of collectives, by communicator index and the making of a persistent one
     std::unordered_map<std::uint64_t, std::uint32_t> persistent_made_;  ///< collectives, by communicator
     std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, std::uint32_t>
-        partitioned_made_;  ///< by communicator, peer and tag, and whether it is a receive
+        partitioned_made_;                               ///< by communicator, peer and tag, and whether it is a receive
+    std::unordered_map<std::uint64_t, Window> windows_;  ///< by id
+    std::unordered_map<std::uint64_t, File> open_files_;             ///< by id
+    std::unordered_map<std::uint64_t, std::uint32_t> objects_made_;  ///< windows and files, by communicator
     // Collectives and lists of slots that occur again are stored once: their numbers by hash.
     std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;
     std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists_;

@@ -30,6 +30,11 @@ T at(std::span<const std::uint64_t> words, std::size_t byte) {
     return value;
 }
 
+/// Adds a time of a record, in ns, which may be anything.
+void add_wait(std::int64_t& all, std::int64_t wait) {
+    all = std::min(all + std::clamp<std::int64_t>(wait, 0, latest), latest);
+}
+
 std::string text_at(std::span<const std::uint64_t> words, std::size_t byte, std::size_t size) {
     const char* begin = reinterpret_cast<const char*>(words.data()) + byte;
     return {begin, std::find(begin, begin + size, '\0')};
@@ -57,6 +62,14 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     while (reader.next(record)) {
         ++size_;
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
+        one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
+        file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
+        run_queue_known_ = run_queue_known_ || (record.call == Call::init && (record.info & 1) != 0);
+        if (record.call == Call::run_queue) {
+            ++waits_;
+            add_wait(run_queue_in_computations_, record.number(0));
+            add_wait(run_queue_inside_calls_, record.number(1));
+        }
     }
 }
 

@@ -75,8 +75,18 @@ class RankTrace {
     [[nodiscard]] const std::string& name() const { return name_; }
     /// The number of records.
     [[nodiscard]] std::uint64_t size() const { return size_; }
+    /// The same without the records of waits for a core.
+    [[nodiscard]] std::uint64_t calls() const { return size_ - waits_; }
     /// Whether some record defines a communicator.
     [[nodiscard]] bool defines_communicators() const { return defines_communicators_; }
+    /// The number of puts, gets and accumulates.
+    [[nodiscard]] std::uint64_t one_sided_calls() const { return one_sided_calls_; }
+    [[nodiscard]] std::uint64_t file_calls() const { return file_calls_; }
+    /// Whether the tracer recorded when the rank could have run and had no core.
+    [[nodiscard]] bool run_queue_known() const { return run_queue_known_; }
+    /// For how long that was, ns: in computations, and inside calls.
+    [[nodiscard]] std::int64_t run_queue_in_computations() const { return run_queue_in_computations_; }
+    [[nodiscard]] std::int64_t run_queue_inside_calls() const { return run_queue_inside_calls_; }
 
     /// Calls `use` with each record, in order. A record's words are valid only during the call. Throws an InputError if
     /// the file cannot be read any more, or is another than the one that was checked.
@@ -137,6 +147,12 @@ class RankTrace {
     std::vector<std::uint64_t> header_words_;  ///< the header in the file
     std::uint64_t size_ = 0;
     bool defines_communicators_ = false;
+    std::uint64_t one_sided_calls_ = 0;
+    std::uint64_t file_calls_ = 0;
+    bool run_queue_known_ = false;
+    std::uint64_t waits_ = 0;  ///< records of waits for a core
+    std::int64_t run_queue_in_computations_ = 0;
+    std::int64_t run_queue_inside_calls_ = 0;
 };
 
 /// A trace: the traces of all ranks, in order.

@@ -19,8 +19,8 @@ void RankConverter::persistent(const TraceRecord& r) {
     const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
     Message made{.receive = receive, .communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)};
     if (partitioned) {  // those with the same peer and tag match in the order in which they are made (MPI 4.1, 4.2)
-        const std::uint32_t channel = ++partitioned_made_[{r.words[0], r.words[1], receive}];
-        made.context = {Tags::Context::Space::partitioned, channel};
+        const std::uint32_t making = ++partitioned_made_[{r.words[0], r.words[1], receive}];
+        made.context = {Tags::Context::Space::partitioned, making};
         made.partitions = r.number(4);
     }
     persistent_[r.words[3]] = made;
@@ -31,7 +31,7 @@ void RankConverter::start(const TraceRecord& r) {
     if (const auto made = persistent_collectives_.find(request); made != persistent_collectives_.end()) {
         const CollectiveInit& init = made->second;
         collective({.call = init.call, .info = init.info, .begin = r.begin, .end = r.end, .words = init.words},
-                   init.number);
+                   init.making);
         return;
     }
     const auto found = persistent_.find(request);
@@ -101,12 +101,15 @@ void RankConverter::free_request(const TraceRecord& r) {
     }
 }
 
-/// Converts a wait or a successful test to a wait for the requests that completed.
+/// Converts a wait or a successful test to a wait for the requests that completed. A wait for one-sided or file calls
+/// alone becomes computation of its length; beside messages, only these are waited for.
 void RankConverter::complete(const TraceRecord& r) {
     if (r.words.size() % 3 != 0) {
         fail(r, "expected three words for each request that completed");
     }
     completed_.clear();
+    collectives::TimedCalls* timed = nullptr;
+    bool only_timed = true;
     for (std::size_t i = 0; i < r.words.size(); i += 3) {
         const auto found = pending_.find(r.words[i]);
         if (found == pending_.end()) {
@@ -116,6 +119,8 @@ void RankConverter::complete(const TraceRecord& r) {
         if (found->second.empty()) {
             pending_.erase(found);
         }
+        timed = pending.timed != nullptr ? pending.timed : timed;
+        only_timed = only_timed && pending.timed != nullptr;
         completed_.insert(completed_.end(), pending.more_slots.begin(), pending.more_slots.end());
         if (pending.slot == collectives::no_slot) {
             continue;
@@ -123,6 +128,7 @@ void RankConverter::complete(const TraceRecord& r) {
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
             program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
+            posted_.erase(pending.slot);
             continue;
         }
         if (pending.receive && received.first >= 0) {
@@ -138,6 +144,9 @@ void RankConverter::complete(const TraceRecord& r) {
                 use_buffer(instruction, bytes < 0 ? instruction.size : static_cast<std::uint64_t>(bytes)));
         }
         completed_.push_back(pending.slot);
+    }
+    if (timed != nullptr && only_timed) {
+        take_time(r.end - r.begin, *timed);
     }
     wait_for(completed_);
 }
@@ -173,7 +182,45 @@ bool RankConverter::make_blocking(std::uint32_t slot) {
     return true;
 }
 
+/// Says which of the awaited messages the rank has received.
+void RankConverter::note_received(std::span<const std::uint32_t> slots) {
+    for (const std::uint32_t slot : slots) {
+        const auto found = posted_.find(slot);
+        if (found == posted_.end()) {
+            continue;
+        }
+        const collectives::Instruction& receive = program_.instructions.at_word(found->second);
+        if (noted_ != nullptr) {
+            noted_->received(trace_.header().rank, call_, receive.peer, receive.tag);
+        }
+        posted_.erase(found);
+    }
+}
+
+/// Whether a message is a send that nobody has received before the cut.
+bool RankConverter::left_out(const collectives::Instruction& message) {
+    if (message.kind == collectives::Instruction::Kind::recv) {
+        return false;
+    }
+    const std::uint32_t rank = trace_.header().rank;
+    if (noted_ != nullptr) {
+        noted_->sent(rank, call_, message.peer, message.tag);
+    }
+    return cut_ != nullptr && !cut_->take_send(rank, message.peer, message.tag);
+}
+
+/// A receive for which no call waits before the cut is not simulated: its message may not have been sent.
+void RankConverter::leave_out_posted() {
+    if (cut_ == nullptr) {
+        return;
+    }
+    for (const auto& [slot, word] : posted_) {
+        program_.instructions.replace_word(word, {.kind = collectives::Instruction::Kind::wait});
+    }
+}
+
 void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
+    note_received(slots);
     if (slots.size() == 1 && make_blocking(slots.front())) {
         return;
     }

@@ -16,10 +16,10 @@ class Tags {
   public:
     /// Messages of different contexts never match.
     struct Context {
-        enum class Space : std::uint8_t { messages, partitioned, blocks };
+        enum class Space : std::uint8_t { messages, partitioned, blocks, exposures };
 
         Space space = Space::messages;
-        std::uint32_t channel = 0;  ///< of a persistent request: the number of its making
+        std::uint32_t making = 0;  ///< which persistent request, or window, of its communicator
 
         auto operator<=>(const Context&) const = default;
     };
@@ -41,13 +41,18 @@ class Tags {
         return collective + communicator % (collective / each - 1) * each;
     }
 
-    /// The tag of the first execution of a persistent collective: the `number`-th that was made on the communicator,
+    /// The tag of the first execution of a persistent collective: the `making`-th that was made on the communicator,
     /// counted from 1. Each has tags of its own, as ranks may start several in different orders (MPI 4.1, 6.13).
-    std::uint32_t of_persistent(std::uint32_t communicator, std::uint32_t number) {
+    /// Barriers of a window or a file have them, too (`of_object`).
+    std::uint32_t of_persistent(std::uint32_t communicator, std::uint32_t making) {
         const auto next = static_cast<std::uint32_t>(persistent_.size());
-        const std::uint32_t known = persistent_.try_emplace({communicator, number}, next).first->second;
+        const std::uint32_t known = persistent_.try_emplace({communicator, making}, next).first->second;
         return of_collectives(first_persistent + known % (first_persistent - 1));
     }
+
+    /// Stands for the `number`-th window or file of a communicator, where others have the making of a persistent
+    /// request.
+    static constexpr std::uint32_t of_object(std::uint32_t number) { return 0x80000000 | number; }
 
   private:
     /// Of the 16383 ranges of collective tags, the first 8192 are for communicators, the others for persistent

@@ -59,14 +59,22 @@ std::string to_goal(const S& source) {
     });
 }
 
+std::tuple<std::uint64_t, std::uint64_t, std::int64_t> in_all_copies(const collectives::ProgramSource& source,
+                                                                     const collectives::TimedCalls& timed) {
+    const std::uint64_t copies = source.ranks() / source.program()->ranks.size();
+    return {timed.calls * copies, timed.bytes * copies, timed.ns * static_cast<std::int64_t>(copies)};
+}
+
 trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,
                                    const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches,
-                                   bool resolve_wildcards) {
+                                   bool resolve_wildcards, bool wall_gaps, bool cut) {
     trace::ConvertOptions options{.algorithms = {},
                                   .reduction_cost = reduction_cost,
                                   .rules = rules,
                                   .cold_caches = cold_caches,
-                                  .resolve_wildcards = resolve_wildcards};
+                                  .resolve_wildcards = resolve_wildcards,
+                                  .wall_gaps = wall_gaps,
+                                  .cut = cut};
     for (const auto& [operation, name] : names) {
         const collectives::Collective which = collectives::collective(operation);
         options.algorithms[which] = collectives::algorithm(which, name).name;
@@ -239,8 +247,20 @@ void bind_schedule(nb::module_& m) {
     program.def_prop_ro(
         "base_ranks", [](const collectives::ProgramSource& s) { return s.program()->ranks.size(); },
         "How many ranks were traced.");
-    program.def_prop_ro("wildcards", &collectives::ProgramSource::wildcards,
+    program.def_prop_ro("wildcard_receives", &collectives::ProgramSource::wildcard_receives,
                         "How many receives of the traced run named no source, in all copies.");
+    program.def_prop_ro(
+        "one_sided", [](const collectives::ProgramSource& s) { return in_all_copies(s, s.program()->one_sided); },
+        "Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.");
+    program.def_prop_ro(
+        "files", [](const collectives::ProgramSource& s) { return in_all_copies(s, s.program()->files); },
+        "The same of calls of files.");
+    program.def_prop_ro(
+        "cut",
+        [](const collectives::ProgramSource& s) {
+            return std::pair(s.program()->calls - s.program()->calls_left_out, s.program()->calls);
+        },
+        "How many calls of the traced ranks the program has, and how many were recorded.");
     program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
     nb::class_<trace::ColdCaches>(m, "ColdCaches", "The extra CPU time of messages after a computation.")
@@ -252,14 +272,16 @@ void bind_schedule(nb::module_& m) {
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
-           const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches, bool resolve_wildcards) {
+           const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches, bool resolve_wildcards,
+           bool wall_gaps, bool cut) {
             const trace::ConvertOptions options =
-                options_from(algorithms, reduction_cost, rules, cold_caches, resolve_wildcards);
+                options_from(algorithms, reduction_cost, rules, cold_caches, resolve_wildcards, wall_gaps, cut);
             return collectives::ProgramSource(
                 std::make_shared<const collectives::Program>(trace::convert(trace, options)), 1);
         },
         "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, "resolve_wildcards"_a = true,
-        nb::call_guard<nb::gil_scoped_release>(), "The program that a trace is a run of.");
+        "wall_gaps"_a = false, "cut"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+        "The program that a trace is a run of.");
 
     bind_composition(m);
     m.def(

@@ -42,7 +42,10 @@ nb::list headers(const trace::Trace& trace) {
     nb::list list;
     for (const trace::RankTrace& rank : trace.ranks) {
         nb::dict d = header(rank.header());
-        d["records"] = rank.size();
+        d["records"] = rank.calls();
+        d["run_queue_known"] = rank.run_queue_known();
+        d["run_queue_in_computations_ns"] = rank.run_queue_in_computations();
+        d["run_queue_inside_calls_ns"] = rank.run_queue_inside_calls();
         list.append(d);
     }
     return list;
@@ -66,6 +69,14 @@ nb::dict calls(const trace::Trace& trace) {
     return d;
 }
 
+std::uint64_t sum(const trace::Trace& t, std::uint64_t (trace::RankTrace::*count)() const) {
+    std::uint64_t all = 0;
+    for (const trace::RankTrace& rank : t.ranks) {
+        all += (rank.*count)();
+    }
+    return all;
+}
+
 }  // namespace
 
 void bind_trace(nb::module_& m) {
@@ -75,6 +86,10 @@ void bind_trace(nb::module_& m) {
             "directory"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("ranks", [](const trace::Trace& t) { return t.ranks.size(); })
         .def_prop_ro("duration_ns", &trace::Trace::duration)
+        .def_prop_ro(
+            "one_sided_calls", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::one_sided_calls); },
+            "The number of puts, gets and accumulates.")
+        .def_prop_ro("file_calls", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::file_calls); })
         .def("headers", &headers, "One dict a rank.")
         .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.");
     m.def(

@@ -139,6 +139,13 @@ class Trace:
     @property
     def duration_ns(self) -> int: ...
 
+    @property
+    def one_sided_calls(self) -> int:
+        """The number of puts, gets and accumulates."""
+
+    @property
+    def file_calls(self) -> int: ...
+
     def headers(self) -> list:
         """One dict a rank."""
 
@@ -219,8 +226,24 @@ class Program:
         """How many ranks were traced."""
 
     @property
-    def wildcards(self) -> int:
+    def wildcard_receives(self) -> int:
         """How many receives of the traced run named no source, in all copies."""
+
+    @property
+    def one_sided(self) -> tuple[int, int, int]:
+        """
+        Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.
+        """
+
+    @property
+    def files(self) -> tuple[int, int, int]:
+        """The same of calls of files."""
+
+    @property
+    def cut(self) -> tuple[int, int]:
+        """
+        How many calls of the traced ranks the program has, and how many were recorded.
+        """
 
     @property
     def least_ops(self) -> int:
@@ -239,7 +262,7 @@ class ColdCaches:
         The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.
         """
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True) -> Program:
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False) -> Program:
     """The program that a trace is a run of."""
 
 class Composition:

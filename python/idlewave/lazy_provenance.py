@@ -16,6 +16,8 @@ from .cold_caches import ColdCaches
 from .cold_caches import described as cold_caches_described
 from .digests import Files, digest_of, digest_of_files, digest_of_schedule, plain
 from .errors import InputError
+from .parameters import parameters_of
+from .pattern_options import ConversionParameters, TraceParameters
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -116,18 +118,19 @@ def of_trace(
     name: str,
     trace: LazyProvenance,
     algorithms: Mapping[str, str],
-    reduction_cost: float,
     rules: Sequence[AlgorithmRule],
     cold_caches: ColdCaches | None,
-    wildcards: str,
+    given: TraceParameters,
 ) -> LazyProvenance:
     """Of the schedule that is made from a trace."""
 
     def make() -> Provenance:
         source = trace.provenance
-        options = {"algorithms": dict(algorithms), "reduction_cost": float(reduction_cost)}
+        options = {"algorithms": dict(algorithms), "reduction_cost": float(given["reduction_cost"])}
         options |= described(rules) | cold_caches_described(cold_caches)
-        options |= {} if wildcards == "recorded" else {"wildcards": wildcards}
+        for option, (_, parameter) in parameters_of(ConversionParameters).items():
+            value = given[option]  # type: ignore[literal-required]
+            options |= {} if value == parameter.default else {option: value}
         return _derived(name, source, options)
 
     return LazyProvenance(make)

@@ -5,7 +5,7 @@ Its annotations are types, not texts (no `from __future__ import annotations`), 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
 
 from . import _core
 from .errors import UsageError
@@ -54,6 +54,41 @@ class ReductionParameters(TypedDict, total=False):
         float,
         Parameter(_CALL.reduction_cost, "Computation of a reduction", unit="ns per byte", least=0, most=1_000_000),
     ]
+
+
+Wildcards = Literal["recorded", "keep"]
+Gaps = Literal["own", "wall"]
+
+
+class ConversionParameters(TypedDict, total=False):
+    """How the calls of a trace become messages."""
+
+    wildcards: Annotated[
+        Wildcards,
+        Parameter(
+            "recorded",
+            "Receives of a trace that name no source take the message that they took in the traced run, or the first "
+            "with their tag that comes (keep)",
+            choices=get_args(Wildcards),
+        ),
+    ]
+    gaps: Annotated[
+        Gaps,
+        Parameter(
+            "own",
+            "Computations of a trace are the times between calls, without the waits for a core that another process "
+            "had, or with them (wall)",
+            choices=get_args(Gaps),
+        ),
+    ]
+    cut: Annotated[
+        bool,
+        Parameter(False, "Use a trace that ended early, up to the last point that all its ranks have recorded"),
+    ]
+
+
+class TraceParameters(ReductionParameters, ConversionParameters, total=False):
+    """How a trace becomes a schedule."""
 
 
 class OperationParameters(ReductionParameters, total=False):

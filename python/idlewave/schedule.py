@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _core, memory_needs
 from .algorithm_rules import AlgorithmRule, core_rules
@@ -12,7 +12,6 @@ from .cold_caches import ColdCaches, core_of
 from .digests import Files
 from .errors import InputError, UsageError
 from .escaping import name_of, quote
-from .formatting import unknown_name
 from .input.files import at_hand
 from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
 from .memory_limits import memory_for
@@ -24,9 +23,10 @@ from .pattern_options import (
     AllPatternParameters,
     PatternOptions,
     PatternParameters,
-    ReductionParameters,
+    TraceParameters,
 )
 from .provenance import Provenance
+from .timed_calls import TimedCalls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +48,6 @@ PATTERN_COLUMNS = ("name", "does", "options", "source")
 RankProgress = Callable[[int, int], object]
 """Is called from time to time with the number of ranks done, and of all ranks."""
 
-Wildcards = Literal["recorded", "keep"]
-WILDCARDS = ("recorded", "keep")
 """What the receives of a trace do that named no source."""
 
 
@@ -93,7 +91,7 @@ class Schedule:
             return cls(_core.read_goal(text, name), name, ("from_goal", (text, name)), of_text(name, text))
 
     @classmethod
-    @takes(ReductionParameters)
+    @takes(TraceParameters)
     def from_trace(
         cls,
         trace: Trace | str | Path,
@@ -101,8 +99,7 @@ class Schedule:
         algorithms: Mapping[str, str] | None = None,
         rules: Sequence[AlgorithmRule] = (),
         cold_caches: ColdCaches | None = None,
-        wildcards: Wildcards = "recorded",
-        **options: Unpack[ReductionParameters],
+        **options: Unpack[TraceParameters],
     ) -> Schedule:
         """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
         collectives replaced by algorithms.
@@ -110,16 +107,12 @@ class Schedule:
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as
         `machine.algorithm_rules`, choose for the other collectives whose ranks have equal counts. `cold_caches`,
         such as `machine.cold_caches`, are the extra time of messages after a computation; None: there is none.
-        `wildcards`: a receive that names no source takes the message that it took in the traced run
-        ("recorded"), or the first with that tag that comes ("keep"). Raises InputError
-        naming rank and call if the trace is incomplete or has a call that cannot be simulated, or naming the
-        time of `cold_caches` that cannot be.
+        Raises InputError naming rank and call if the trace is incomplete, unless it may be cut, or has a call that
+        cannot be simulated, or naming the time of `cold_caches` that cannot be.
         """
         from .trace import Trace
 
         reduction_cost = options["reduction_cost"]
-        if wildcards not in WILDCARDS:
-            raise UsageError(unknown_name("treatment of wildcards", wildcards, WILDCARDS))
         if not isinstance(trace, Trace):
             trace = Trace.load(trace)
         with memory_for(f"making a schedule of {name_of(str(trace.directory))}"):
@@ -129,12 +122,14 @@ class Schedule:
                 reduction_cost,
                 core_rules(rules),
                 core_of(cold_caches),
-                wildcards != "keep",
+                options["wildcards"] != "keep",
+                options["gaps"] == "wall",
+                options["cut"],
             )
-        chosen = dict(algorithms or {})
-        made = (Path(trace.directory).absolute(), chosen, reduction_cost, tuple(rules), cold_caches, wildcards)
+        made = (dict(algorithms or {}), tuple(rules), cold_caches, options)
         name = str(trace.directory)
-        return cls(core, name, ("from_trace", made), of_trace(name, trace.lazy_provenance, *made[1:]))
+        again = ("from_trace", (Path(trace.directory).absolute(), *made))
+        return cls(core, name, again, of_trace(name, trace.lazy_provenance, *made))
 
     @classmethod
     @takes(AllPatternParameters)
@@ -201,9 +196,30 @@ class Schedule:
         return int(self._core.ranks)
 
     @property
-    def wildcards(self) -> int:
+    def wildcard_receives(self) -> int:
         """The number of receives of the traced run that named no source; 0 if it was made of no trace."""
-        return int(getattr(self._core, "wildcards", 0))
+        return int(getattr(self._core, "wildcard_receives", 0))
+
+    @property
+    def cut(self) -> tuple[int, int] | None:
+        """How many calls it is made of, and how many were recorded, if it was made of a trace that ended early."""
+        used, recorded = getattr(self._core, "cut", (0, 0))
+        return (int(used), int(recorded)) if recorded else None
+
+    @property
+    def one_sided(self) -> TimedCalls:
+        """The puts, gets and accumulates of the traced run, which have no messages here; the time is that of locks and
+        flushes, too. Without calls if it was made of no trace."""
+        return self._timed_calls("one_sided")
+
+    @property
+    def files(self) -> TimedCalls:
+        """The same of the calls of files."""
+        return self._timed_calls("files")
+
+    def _timed_calls(self, name: str) -> TimedCalls:
+        calls, size, ns = getattr(self._core, name, (0, 0, 0))
+        return TimedCalls(int(calls), int(size), ns / 1e9)
 
     @property
     def least_ops(self) -> int:
@@ -264,10 +280,8 @@ def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
         text, name = arguments
         return Schedule.from_goal(text, name=name)
     if how == "from_trace":
-        directory, chosen, cost, rules, cold, wildcards = arguments
-        return Schedule.from_trace(
-            directory, algorithms=chosen, rules=rules, cold_caches=cold, wildcards=wildcards, reduction_cost=cost
-        )
+        directory, chosen, rules, cold, options = arguments
+        return Schedule.from_trace(directory, algorithms=chosen, rules=rules, cold_caches=cold, **options)
     if how == "compose":
         jobs, ranks, name, rules = arguments
         return Schedule.compose(jobs, ranks=ranks, name=name, rules=rules)

@@ -20,7 +20,7 @@ from .provenance import PROVENANCE, Provenance, command_text
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPS = ("point-to-point", "waiting for requests", "collective", "other MPI")
+GROUPS = ("point-to-point", "waiting for requests", "collective", "one-sided", "files", "other MPI")
 """The groups of calls; the core has them as numbers."""
 
 LEAST_SHARE = 0.9
@@ -63,6 +63,16 @@ class Trace:
     def ranks(self) -> int:
         """The number of ranks."""
         return int(self._core.ranks)
+
+    @property
+    def one_sided_calls(self) -> int:
+        """The number of puts, gets and accumulates. They have no messages in a schedule."""
+        return int(self._core.one_sided_calls)
+
+    @property
+    def file_calls(self) -> int:
+        """The number of calls of files. A schedule has only the time that they took."""
+        return int(self._core.file_calls)
 
     @property
     def measured_s(self) -> float:
@@ -184,10 +194,13 @@ class Trace:
 
     def core_shares(self) -> pd.DataFrame:
         """What the system gave the ranks, one row a rank: rank, host, share (CPU time by run time: 1 is one core; NaN
-        if the rank did not reach MPI_Finalize), voluntary_switches and involuntary_switches (context switches), shared.
+        if the rank did not reach MPI_Finalize), voluntary_switches and involuntary_switches (context switches), shared,
+        waited_s and waited_in_calls_s.
 
-        shared: the rank had less than LEAST_SHARE of a core, and was preempted more often than it slept. Then the times
-        between its calls hold waits for a core.
+        shared: the rank had less than LEAST_SHARE of a core, and was preempted more often than it slept. waited_s: for
+        how long it could have run and had no core, between calls, s; waited_in_calls_s: the same inside calls. They are
+        NaN where the system or an earlier tracer did not tell: then the computations of a rank that shared a core hold
+        these waits, and nobody knows how long they are.
         """
         import pandas as pd
 
@@ -204,6 +217,8 @@ class Trace:
                 "share": share,
                 **switches,
                 "shared": (share < LEAST_SHARE) & preempted,
+                "waited_s": rows["run_queue_in_computations_ns"].where(rows["run_queue_known"]) / 1e9,
+                "waited_in_calls_s": rows["run_queue_inside_calls_ns"].where(rows["run_queue_known"]) / 1e9,
             }
         )
 

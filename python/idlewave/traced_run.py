@@ -82,6 +82,8 @@ _SONAMES = {"libmpi.so.40": OPEN_MPI, "libmpi.so.12": MPICH, "libmpich.so.12": M
 # The parts of a rank's header that are needed here, and a record's fixed part: docs/trace-format.md.
 _HEADER = struct.Struct("<8s4I Q 2q I 52x Q")
 _FIXED = struct.Struct("<IHHqq")
+_RUN_QUEUE = 62
+"""The number of the records of waits for a core, which are no calls (docs/trace-format.md)."""
 _FINALIZED, _ABORTED, _TERMINATED = 1, 2, 3
 
 GRACE = 8.0
@@ -280,8 +282,8 @@ def _read_ranks(directory: Path) -> list[_Rank]:
     return found
 
 
-def _count_records(path: Path) -> int:
-    """The number of records in a rank's file."""
+def _count_calls(path: Path) -> int:
+    """The number of calls in a rank's file."""
     count = 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at: int = struct.unpack_from("<I", data, 12)[0]
@@ -289,7 +291,7 @@ def _count_records(path: Path) -> int:
             words, call, *_ = _FIXED.unpack_from(data, at)
             if call == 0:
                 break
-            count += 1
+            count += call != _RUN_QUEUE
             at += _FIXED.size + 8 * words
     return count
 
@@ -371,7 +373,7 @@ def _blame(ranks: list[_Rank]) -> str:
     aborted = [r for r in unfinished if r.state == _ABORTED]
     first = aborted or died or unfinished
     others = [r.rank for r in unfinished if r not in first]
-    kept = ", ".join(f"{_count_records(r.path)} records of rank {r.rank}" for r in first[:8])
+    kept = ", ".join(f"{_count_calls(r.path)} calls of rank {r.rank}" for r in first[:8])
     text = f"Rank {_listed([r.rank for r in first])} "
     text += "called MPI_Abort" if aborted else "never reached MPI_Finalize"
     text += f" ({kept}{', …' if len(first) > 8 else ''})."

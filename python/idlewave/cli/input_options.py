@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack, cast
 
 import click
 
@@ -12,8 +12,9 @@ from ..errors import UsageError
 from ..escaping import cut, quote
 from ..machine import Machine
 from ..parameters import parameters_of
-from ..pattern_options import OperationParameters, ReductionParameters
-from ..schedule import WILDCARDS, Schedule, Wildcards
+from ..pattern_options import ConversionParameters, OperationParameters, ReductionParameters, TraceParameters
+from ..schedule import Schedule
+from ..timed_calls import timed_calls_notes
 from .completion import algorithms, machines
 from .option_types import Count, refuse_given
 from .parameter_options import options_of
@@ -101,7 +102,7 @@ def load_schedule(
     chosen: Iterable[str],
     reduction_cost: float,
     machine: Machine | None = None,
-    wildcards: Wildcards | None = None,
+    **conversion: Unpack[ConversionParameters],
 ) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace). That of a trace is made for
     `machine`: with the algorithms of its MPI library that are not named, and its costs of cold caches."""
@@ -109,7 +110,7 @@ def load_schedule(
         if Path(source).exists():
             context = click.get_current_context()
             why = "a schedule file has messages, not calls"
-            refuse_given(context, ("chosen", "reduction_cost", "wildcards"), why)
+            refuse_given(context, ("chosen", *parameters_of(TraceParameters)), why)
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
     with doing(f"reading the trace {source}"):
@@ -118,29 +119,32 @@ def load_schedule(
             algorithms=algorithms_from(chosen),
             rules=() if machine is None else machine.algorithm_rules,
             cold_caches=None if machine is None else machine.cold_caches,
-            wildcards=wildcards or "recorded",
             reduction_cost=reduction_cost,
+            **conversion,
         )
 
 
-def wildcards_option(command: F) -> F:
-    """--wildcards."""
-    text = (
-        "Receives of a trace that name no source take the message that they took in the traced run, or the "
-        "first with their tag that comes (keep).  [default: recorded]"
-    )
-    return click.option("--wildcards", type=click.Choice(WILDCARDS), help=text)(command)
+def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dict of any options
+    """How a trace is converted, taken out of all options of a command; without options that were not given."""
+    named = {name: options.pop(name, None) for name in parameters_of(ConversionParameters)}
+    return cast("ConversionParameters", {name: value for name, value in named.items() if value is not None})
 
 
-def note_wildcards(schedule: Schedule, wildcards: str | None) -> None:
-    """Print a note if receives of the traced run named no source."""
-    if schedule.wildcards == 0:
-        return
+def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
+    """Print notes on what the traced run has that its schedule lacks, or has in another way."""
     from .terminal import say_note
 
-    taken = "the first with its tag that comes" if wildcards == "keep" else "the message that it took in the traced run"
-    said = "receives name" if schedule.wildcards > 1 else "receive names"
-    say_note(f"{schedule.wildcards:,} {said} no source; each takes {taken} (--wildcards)")
+    if schedule.cut is not None:
+        used, recorded = schedule.cut
+        say_note(f"the run ended early; used: {used:,} of {recorded:,} calls, to the last point that all have recorded")
+    for note in timed_calls_notes(schedule.one_sided, schedule.files):
+        say_note(note)
+    if (receives := schedule.wildcard_receives) == 0:
+        return
+    kept = conversion.get("wildcards") == "keep"
+    message = "the first with its tag that comes" if kept else "the message that it took in the traced run"
+    said = "receives name" if receives > 1 else "receive names"
+    say_note(f"{receives:,} {said} no source; each takes {message} (--wildcards)")
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:

@@ -12,10 +12,17 @@ from ..errors import InputError, UsageError
 from ..escaping import quote
 from ..formatting import did_you_mean
 from ..machine import Machine
-from ..pattern_options import PATTERNS, RANKS, OperationParameters, PatternParameters, ReductionParameters
-from ..schedule import Schedule, Wildcards
+from ..pattern_options import (
+    PATTERNS,
+    RANKS,
+    ConversionParameters,
+    OperationParameters,
+    PatternParameters,
+    ReductionParameters,
+)
+from ..schedule import Schedule
 from .completion import sources
-from .input_options import algorithm_option, load_schedule, note_wildcards, wildcards_option
+from .input_options import algorithm_option, conversion_of, load_schedule, note_traced
 from .parameter_options import option, option_of, options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,7 +33,7 @@ OPTIONS = (
     option_of(OperationParameters, "bytes", unset=True),
     algorithm_option("[COLLECTIVE=]NAME", "for a trace COLLECTIVE=NAME, which may be repeated"),
     options_of(ReductionParameters),
-    wildcards_option,
+    options_of(ConversionParameters, unset=True),
     options_of(PatternParameters, unset=True),
 )
 
@@ -45,23 +52,23 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
     ranks: int | None = given.pop("ranks", None)
     chosen: tuple[str, ...] = given.pop("chosen")
     reduction_cost: float = given.pop("reduction_cost")
-    wildcards: Wildcards | None = given.pop("wildcards", None)
+    conversion = conversion_of(given)
     if Path(source).exists() or "." in source or "/" in source:
         if given:
             name = min(given).replace("_", "-")
             raise UsageError(f"--{name} belongs to a pattern, not to a file or a trace")
-        schedule = load_schedule(source, chosen, reduction_cost, machine, wildcards)
+        schedule = load_schedule(source, chosen, reduction_cost, machine, **conversion)
         if ranks is not None and ranks != schedule.ranks:
             schedule = schedule.extrapolate(ranks)
-        note_wildcards(schedule, wildcards)
+        note_traced(schedule, conversion)
         return schedule
     if source not in PATTERNS:
         raise InputError(
             f"{quote(source)} is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
             f"There are the patterns {', '.join(PATTERNS)}"
         )
-    if wildcards is not None:
-        raise UsageError("--wildcards belongs to a trace, not to a pattern")
+    if conversion:
+        raise UsageError(f"--{min(conversion)} belongs to a trace, not to a pattern")
     if ranks is None:
         raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:

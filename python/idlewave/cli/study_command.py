@@ -17,8 +17,9 @@ from ..kernel import RunConfiguration, RunOptions
 from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
+from ..pattern_options import ConversionParameters
 from ..provenance import Provenance, provenance_entry
-from ..schedule import Schedule, Wildcards
+from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
 from ..studies.study import SEEDS, study_provenance
 from ..studies.study import study as run
@@ -26,12 +27,12 @@ from ..studies.workers import COLUMNS, Row
 from ..units import parse_count
 from .input_options import (
     algorithm_options,
+    conversion_of,
     load_machine,
     load_schedule,
     machine_options,
     note_scope,
-    note_wildcards,
-    wildcards_option,
+    note_traced,
 )
 from .kernel_options import STATISTICS, check_statistics, write_statistics_of_study
 from .option_types import Count, OutputFile, as_json, print_json
@@ -44,7 +45,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
-@wildcards_option
+@options_of(ConversionParameters, unset=True)
 @click.option(
     "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
 )
@@ -69,7 +70,6 @@ def study(
     node_ranks: int | None,
     chosen: tuple[str, ...],
     reduction_cost: float,
-    wildcards: Wildcards | None,
     sizes: str | None,
     seeds: int,
     workers: int | None,
@@ -80,10 +80,11 @@ def study(
 ) -> None:
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise."""
+    conversion = conversion_of(options)
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
-    schedule = load_schedule(source, chosen, reduction_cost, machine, wildcards)
-    note_wildcards(schedule, wildcards)
+    schedule = load_schedule(source, chosen, reduction_cost, machine, **conversion)
+    note_traced(schedule, conversion)
     scales = ranks_from(sizes) or [schedule.ranks]
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..formatting import plural
+from ..formatting import plural, seconds_text
+from ..timed_calls import timed_calls_text
 from ..trace import Trace
 from ..traced_run import trace as run_traced
 from .option_types import OutputFolder, as_json, print_json
@@ -38,6 +39,8 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     cores = found.core_shares()
     ended = cores["share"].dropna()
     preempted = int(cores["involuntary_switches"].sum())
+    known = bool(cores["waited_s"].notna().all())
+    waited = float(cores["waited_s"].sum())
     if as_json:
         print_json(
             {
@@ -49,6 +52,9 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
                 "core_share": [float(ended.min()), float(ended.max())] if len(ended) else None,
                 "involuntary_switches": preempted,
                 "ranks_that_shared_cores": int(cores["shared"].sum()),
+                "waited_for_core_s": waited if known else None,
+                "one_sided_calls": found.one_sided_calls,
+                "file_calls": found.file_calls,
                 "exit_status": run.exit_status,
             }
         )
@@ -60,10 +66,14 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     if len(ended):
         shares = f"{ended.min():.0%} to {ended.max():.0%}"
         say(f"cores: a rank had {shares} of one; {preempted:,} involuntary context switches in all")
-    if shared := int(cores["shared"].sum()):
+    if known and waited > 0:
+        say(f"computations: without {seconds_text(waited)} of all ranks' time, in which they waited for a core")
+    elif shared := int(cores["shared"].sum()):
         say_note(
             f"{plural(shared, 'rank')} shared cores: the computations of this trace hold waits for a core, which are "
             "not the program's"
         )
+    if timed := timed_calls_text(found.one_sided_calls, found.file_calls):
+        say_note(f"a schedule of this trace has {timed} as computation, for as long as they took, and no messages")
     if residual > 0:
         say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")

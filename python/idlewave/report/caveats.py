@@ -20,6 +20,7 @@ from idlewave.report.study_scales import scales
 if TYPE_CHECKING:
     from idlewave.measure import NetworkMeasurement, NoiseMeasurement
     from idlewave.report.parts import Report
+    from idlewave.trace import Trace
 
 BUSY = 0.05
 """A foreign load above 5 % is said to disturb the measurement."""
@@ -46,7 +47,7 @@ def caveats(report: Report) -> list[Caveat]:
     if report.foreign_load:
         found.append(Caveat("Other load", load_text(report.foreign_load)))
     if report.trace is not None:
-        found.append(Caveat("Program", program_text(report.trace.ranks, len(os.sched_getaffinity(0)))))
+        found.append(Caveat("Program", program_text(report.trace, len(os.sched_getaffinity(0)))))
     if report.prediction is not None or report.study is not None:
         found.append(Caveat("Computation", _computation(study=report.study is not None)))
     if report.study is not None:
@@ -120,20 +121,32 @@ def load_text(loads: Mapping[str, float]) -> str:
     return f"Other processes used of the processor time {listed}. {advice}"
 
 
-def program_text(ranks: int, cores: int) -> str:
-    """What is to be known of a traced run of so many ranks on so many cores."""
+def program_text(trace: Trace, cores: int) -> str:
+    """What is to be known of a traced run on so many cores."""
     text = "The program was run once, under the tracer, whose own cost is in the measured time."
-    if ranks > cores:
+    found = trace.core_shares()
+    waited = float(found["waited_s"].sum())
+    if trace.ranks > cores:
         shared = "one core" if cores == 1 else f"{cores} cores"
+        text += f" Its {trace.ranks} ranks shared {shared}, and the simulation gives each rank a core of its own."
+    if found["waited_s"].isna().any():
         text += (
-            f" Its {ranks} ranks shared {shared}: time in which a rank waited for a core is counted as the computation "
-            "or communication that it interrupted, and the simulation gives each rank a core of its own."
+            " How long ranks waited for a core while another process had it is not known: such waits count as the "
+            "computation or communication that they interrupted."
+        )
+    elif waited > 0:
+        text += (
+            f" In {seconds_text(waited)} of all ranks’ time a rank that computed waited for a core, which another "
+            "process had; these waits are left out of the computations."
         )
     return text
 
 
 def _computation(*, study: bool) -> str:
-    text = "Computation is taken from the trace, so it already contains this machine’s noise"
+    text = (
+        "Computation is the time between the calls of the trace. What interrupted it without taking its core, such as "
+        "interrupts, is part of it"
+    )
     if not study:
         return f"{text}."
     return f"{text}; the noise added in the study comes on top, and a run “without noise” still has what was traced."

@@ -20,6 +20,7 @@ from idlewave.formatting import (
 from idlewave.report.noise_summary import noise_summary
 from idlewave.report.study_networks import networks_text
 from idlewave.report.study_scales import Scale, scales
+from idlewave.timed_calls import timed_calls_text
 
 if TYPE_CHECKING:
     from idlewave.machine import Machine, Scope
@@ -43,7 +44,8 @@ def findings(report: Report) -> dict[str, str]:
     if report.trace is not None:
         sentences["program"] = program_sentence(report.trace, report.prediction)
     if report.study is not None:
-        sentences["scale"] = scale_sentence(report.study, report.consistency.noise, report.scope)
+        doubt = "" if report.trace is None else baseline_doubt(report.trace, report.prediction)
+        sentences["scale"] = scale_sentence(report.study, report.consistency.noise, report.scope, doubt)
     return {topic: sentence + report.warning(topic) for topic, sentence in sentences.items()}
 
 
@@ -97,6 +99,8 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     """How much of the ranks’ time is communication, what dominates it, and how well the run is predicted."""
     run = f"on {plural(trace.ranks, 'rank')} the program ran for {seconds_text(trace.measured_s)}"
     parts = [f"{run} and {_communication_clause(trace)}", _pair_clause(trace)]
+    if timed := timed_calls_text(trace.one_sided_calls, trace.file_calls):
+        parts.append(f"its {timed} are simulated as computation, for as long as they took")
     if prediction is not None:
         parts.append(prediction_clause(trace.measured_s, prediction.max_finish / 1e12))
     return _sentence("; ".join(parts))
@@ -162,11 +166,28 @@ def prediction_clause(measured_s: float, predicted_s: float) -> str:
     return text if abs(error) <= CLOSE else f"{text}, a margin that run times at scale must be given, too"
 
 
-def scale_sentence(study: pd.DataFrame, noise: str = "noise", scope: Scope | None = None) -> str:
+def baseline_doubt(trace: Trace, prediction: Timeline | None) -> str:
+    """Why the simulated run without noise is nothing to compare with; "" if there is no reason to doubt it."""
+    error = None if prediction is None else prediction_error(trace.measured_s, prediction.max_finish / 1e12)
+    if error is not None and abs(error) > POOR:
+        return f"the simulation of the traced run itself is off by {percent_text(abs(error))}"
+    cores = trace.core_shares()
+    shared = int((cores["shared"] & cores["waited_s"].isna()).sum())
+    if shared:
+        return f"{plural(shared, 'rank')} shared cores in the traced run, and waits for a core count as computation"
+    return ""
+
+
+def scale_sentence(
+    study: pd.DataFrame, noise: str = "noise", scope: Scope | None = None, baseline_doubt: str = ""
+) -> str:
     """The slowdown by noise at each scale with its spread over seeds, whether it grows, and over which networks.
 
     `noise` is the subject of the sentence; `scope` has the networks between the ranks, None where they are not known.
+    With a `baseline_doubt`, the reason why the run without noise is not to be trusted, no slowdown is stated.
     """
+    if baseline_doubt:
+        return f"What {noise} costs this program is not known: {baseline_doubt}."
     every = scales(study)
     points = [scale for scale in every if scale.slowdowns]
     if not points and any(scale.baseline_s == 0 and scale.noisy_s for scale in every):

@@ -18,6 +18,7 @@ namespace idlewave::testing {
 
 using trace::not_known;
 constexpr std::uint64_t no_root = pair(not_known, 0);
+constexpr auto barrier = static_cast<trace::Call>(64);
 
 inline collectives::ProgramSource program_of(const std::vector<TraceBytes>& files,
                                              const trace::ConvertOptions& options = {}) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -216,13 +217,36 @@ def test_caveats_name_sample_sizes_worst_residual_and_what_extrapolation_assumes
     assert re.search(r"by [\d.]+ % at worst \(\w[\w ]+, [\d,]+ (B|KiB)\)", texts["Fit"])
     assert "point-to-point partners" in texts["Extrapolation"]
     assert "computation is copied verbatim" in texts["Extrapolation"]
-    assert "already contains this machine’s noise" in texts["Computation"]
+    assert "such as interrupts, is part of it" in texts["Computation"]
     assert "little enough" in texts["Other load"]
 
 
 def test_ranks_that_shared_cores_are_said_to_have():
-    assert "4 ranks shared 2 cores" in program_text(4, 2)
-    assert "shared" not in program_text(2, 2)
+    def cores(waited_s: float) -> pd.DataFrame:
+        return pd.DataFrame({"rank": range(4), "shared": True, "waited_s": waited_s})
+
+    assert "4 ranks shared 2 cores" in program_text(trace(), 2)
+    assert "shared" not in program_text(trace(), 4)
+    assert "is not known" in program_text(trace(core_shares=cores(math.nan)), 2)
+    assert "In 2 s of all ranks’ time" in plain(program_text(trace(core_shares=cores(0.5)), 2))
+
+
+def test_no_slowdown_is_stated_where_its_baseline_is_not_to_be_trusted():
+    far_off = findings(Report(trace=trace(), prediction=prediction(error=4.2), study=study()))["scale"]
+    assert plain(far_off) == (
+        "What noise costs this program is not known: the simulation of the traced run itself is off by 420 %."
+    )
+    shared = pd.DataFrame({"rank": range(4), "shared": True, "waited_s": math.nan})
+    report = Report(trace=trace(core_shares=shared), prediction=prediction(), study=study())
+    assert "4 ranks shared cores in the traced run" in findings(report)["scale"]
+    known = Report(trace=trace(core_shares=shared.assign(waited_s=1.0)), prediction=prediction(), study=study())
+    assert "slows the program by" in findings(known)["scale"]
+
+
+def test_calls_that_have_only_their_time_in_the_simulation_are_named():
+    made = trace()
+    made.one_sided_calls, made.file_calls = 12, 1
+    assert "its 12 one-sided operations and 1 file operation are simulated as computation" in program_sentence(made)
 
 
 def test_a_busy_machine_is_called_busy():

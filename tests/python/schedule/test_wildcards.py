@@ -33,9 +33,9 @@ def test_they_take_the_recorded_message_unless_they_are_to_stay_wild(trace: Path
 
 def test_their_number_is_known_in_every_copy(trace: Path) -> None:
     schedule = idlewave.Schedule.from_trace(trace)
-    assert schedule.wildcards == 2
-    assert schedule.extrapolate(6).wildcards == 6
-    assert idlewave.Schedule.pattern("barrier", ranks=4).wildcards == 0
+    assert schedule.wildcard_receives == 2
+    assert schedule.extrapolate(6).wildcard_receives == 6
+    assert idlewave.Schedule.pattern("barrier", ranks=4).wildcard_receives == 0
 
 
 def test_a_schedule_is_made_alike_in_another_process(trace: Path) -> None:

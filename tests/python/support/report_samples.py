@@ -127,6 +127,9 @@ def machine() -> Machine:
 class MadeTrace(Trace):
     """A trace of nothing but its tables."""
 
+    one_sided_calls = 0
+    file_calls = 0
+
     def __init__(self, tables: dict[str, pd.DataFrame], ranks: int, measured_s: float, command: str) -> None:
         self.tables = tables
         self.directory = Path("trace")
@@ -156,6 +159,10 @@ class MadeTrace(Trace):
 
     def totals(self) -> pd.DataFrame:
         return self.tables["totals"]
+
+    def core_shares(self) -> pd.DataFrame:
+        own = pd.DataFrame({"rank": range(self.ranks), "shared": False, "waited_s": 0.0})
+        return self.tables.get("core_shares", own)
 
     def run_times(self) -> pd.DataFrame:
         return pd.DataFrame({"rank": range(self.ranks), "seconds": float(self.measured_s)})

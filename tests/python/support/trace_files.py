@@ -10,6 +10,7 @@ from pathlib import Path
 
 SEND, RECV = 16, 32
 ALLREDUCE = 64 + 3
+INIT, RUN_QUEUE = 1, 62
 HEADER_BYTES = 256
 
 
@@ -29,12 +30,14 @@ def write_trace(
     hosts: Sequence[str] = ("node1", "node1"),
     said: dict[str, object] | None = None,
     core: Core | None = None,
+    waits: Sequence[tuple[int, int]] = (),
 ) -> Path:
     """The folder of a run of as many ranks as `hosts`, which reduce 64 bytes three times, `gap_ns` apart; trace.json
-    says `said`, and the headers what `core` has."""
+    says `said`, and the headers what `core` has. `waits` are those for a core, in ns, before each call, and inside
+    the one before it; to read them took 100 ns."""
     folder.mkdir(parents=True, exist_ok=True)
     for rank, host in enumerate(hosts):
-        data = bytearray(_rank(rank, len(hosts), host, gap_ns))
+        data = bytearray(_rank(rank, len(hosts), host, gap_ns, waits))
         if core is not None:
             struct.pack_into("<2Qq", data, 120, core.voluntary, core.involuntary, core.cpu_ns)
         (folder / f"rank-{rank:07}.iwtrace").write_bytes(data)
@@ -73,12 +76,15 @@ def write_messages(folder: Path, messages: Sequence[Message]) -> Path:
     return folder
 
 
-def _rank(rank: int, ranks: int, host: str, gap_ns: int) -> bytes:
-    records, now = b"", 1000
-    for _ in range(3):
+def _rank(rank: int, ranks: int, host: str, gap_ns: int, waits: Sequence[tuple[int, int]]) -> bytes:
+    records, now = struct.pack("<IHHqq", 0, INIT, 1, 1000, 1000) if waits else b"", 1000
+    for i in range(3):
         words = struct.pack("<Q2i2q", 1, -3, 0, 64, 64)
-        records += struct.pack("<IHHqq", 4, ALLREDUCE, 0, now + gap_ns, now + gap_ns + 700) + words
-        now += gap_ns + 700
+        begin, end = now + gap_ns, now + gap_ns + 700
+        if waits:
+            records += struct.pack("<IHHqqqqq", 3, RUN_QUEUE, 0, now, now, *waits[i], 100)
+        records += struct.pack("<IHHqq", 4, ALLREDUCE, 0, begin, end) + words
+        now = end
     return _with_header(rank, ranks, host, records, now + gap_ns)
 
 

@@ -26,12 +26,18 @@ POINT_TO_POINT = (
     "SendInit",
     "PsendInit",
     "Pready",
+    "Parrived",
+    "OneSided",
+    "FileOpen",
+    "FileClose",
+    "File",
 )
 RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv", "Isendrecv", "PrecvInit")
 COMPLETIONS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
+ONE_SIDED = ("Fence", "WinPost", "WinStart", "WinComplete", "WinWait", "Passive", "RunQueue")
 OTHERS = (
     *("Init", "Finalize", "Abort", "Polls", "CommDef", "CommFree", "Cart"),
-    *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer", "Neighbors"),
+    *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer", "Neighbors", "Window", "WindowFree"),
 )
 COLLECTIVES = (
     *("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter", "Scatterv"),
@@ -39,7 +45,10 @@ COLLECTIVES = (
     *("ReduceScatter", "ReduceScatterBlock", "Scan", "Exscan", "Neighbor"),
 )
 NAMES: dict[int, str] = {}
-for first, names in ((1, OTHERS), (16, POINT_TO_POINT), (32, RECEIVES), (48, COMPLETIONS), (64, COLLECTIVES)):
+for first, names in (
+    *((1, OTHERS), (16, POINT_TO_POINT), (32, RECEIVES)),
+    *((48, COMPLETIONS), (56, ONE_SIDED), (64, COLLECTIVES)),
+):
     NAMES |= dict(enumerate(names, first))
 NAMES |= dict(enumerate((f"I{name}" for name in COLLECTIVES), 128))
 NAMES |= dict(enumerate((f"{name}Init" for name in COLLECTIVES), 192))
@@ -62,11 +71,15 @@ class Record:
 
 @dataclass(frozen=True)
 class RankFile:
-    """A rank's header and records; `tail` is how many bytes follow the last record."""
+    """A rank's header and records; `tail` is how many bytes follow the last record.
+
+    Waits for a core are beside the records: how many there are is up to the machine.
+    """
 
     header: dict
     records: list[Record]
     tail: int
+    waits: list[Record]
 
     def named(self, *names: str) -> list[Record]:
         """The records with one of these names."""
@@ -80,15 +93,17 @@ def read_rank(path: Path) -> RankFile:
     for text in ("host", "library"):
         header[text] = header[text].rstrip(b"\0").decode()
     at = header["header_bytes"]
-    records = []
+    records: list[Record] = []
+    waits: list[Record] = []
     while at + 24 <= len(data):
         words, call, info, begin, end = struct.unpack_from("<IHHqq", data, at)
         if call == 0:
             break
         body = struct.unpack_from(f"<{words}q", data, at + 24)
-        records.append(Record(NAMES[call], info, begin, end, body))
+        record = Record(NAMES[call], info, begin, end, body)
+        (waits if record.name == "RunQueue" else records).append(record)
         at += 24 + 8 * words
-    return RankFile(header, records, len(data) - at)
+    return RankFile(header, records, len(data) - at, waits)
 
 
 def read_trace(folder: Path) -> list[RankFile]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
+import idlewave
 import pytest
 from command_runs import run
-from idlewave import Trace
+from idlewave import Trace, traced_run
 from trace_files import Core, write_trace
-from tracer_support import command_of, open_mpi, program
+from tracer_support import command_of, mpich, open_mpi, program
 
 RUN_NS = 4 * 5000 + 3 * 700
 """Between MPI_Init and MPI_Finalize."""
@@ -56,4 +58,42 @@ def test_ranks_on_one_core_are_said_to_share_it(tmp_path: Path) -> None:
     assert said["ranks_that_shared_cores"] > 0
     least, most = said["core_share"]
     assert 0 < least <= most < 1
-    assert "shared cores: the computations of this trace hold waits for a core" in " ".join(one.stderr.split())
+    if with_json and said["waited_for_core_s"] is None:
+        assert "shared cores: the computations of this trace hold waits for a core" in " ".join(one.stderr.split())
+    else:
+        assert "in which they waited for a core" in one.stdout
+
+
+def simulated_s(trace: Path, gaps: str) -> float:
+    schedule = idlewave.Schedule.from_trace(trace, gaps=gaps)  # type: ignore[arg-type]
+    return idlewave.simulate(schedule, idlewave.Machine.preset("odin")).max_finish / 1e12
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("vendor", ["Open MPI", "MPICH"])
+def test_computations_are_without_the_waits_for_a_core_and_with_what_the_program_slept(
+    tmp_path: Path, vendor: str
+) -> None:
+    use = open_mpi() if vendor == "Open MPI" else mpich()
+    computed_s = 5 * (0.04 + 0.005)
+    command = command_of(use, 4, Path("taskset"), "-c", "0", program(use, "shares"))
+    traced_run.trace(command, tmp_path / "trace")
+    trace = Trace.load(tmp_path / "trace")
+    if not trace.processes["run_queue_known"].all():
+        pytest.skip("this system does not tell for how long a thread waited for a core")
+    assert trace.core_shares()["waited_s"].sum() > 0.3, "each of four ranks has a quarter of the core"
+    assert computed_s <= simulated_s(tmp_path / "trace", "own") < 1.3 * computed_s
+    assert simulated_s(tmp_path / "trace", "wall") > 1.5 * computed_s
+
+
+def test_a_wait_is_taken_out_of_the_computation_before_a_call_and_no_more_than_that(tmp_path: Path) -> None:
+    folder = write_trace(tmp_path / "trace", waits=[(3000, 0), (10**9, 700), (0, 0)])
+    trace = Trace.load(folder)
+    assert trace.core_shares()["waited_s"].tolist() == pytest.approx([(3000 + 10**9) / 1e9] * 2)
+    assert trace.core_shares()["waited_in_calls_s"].tolist() == pytest.approx([700e-9] * 2)
+    text = idlewave.Schedule.from_trace(folder).to_goal()
+    computed = [int(ns) for ns in re.findall(r"calc (\d+)", text.split("rank 1")[0])]
+    assert sum(computed) == 1900 + 0 + 4900
+    whole = idlewave.Schedule.from_trace(folder, gaps="wall").to_goal()
+    assert sum(int(ns) for ns in re.findall(r"calc (\d+)", whole.split("rank 1")[0])) == 3 * (5000 - 100)

@@ -97,7 +97,7 @@ def test_a_rank_that_dies_keeps_its_records_and_is_named(tmp_path: Path, way: st
     # Launchers kill at once what does not end at once: such a rank cannot be told from the one that died.
     named, _, _ = message.partition(" never reached MPI_Finalize")
     assert re.fullmatch(r"Rank [0-9, -]+", named)
-    assert "11 records of rank 2" in message
+    assert "11 calls of rank 2" in message
     assert str(tmp_path / "trace") in message
     assert json.loads((tmp_path / "trace" / "trace.json").read_text())["exit_status"] != 0
 

@@ -1,0 +1,176 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "converted_trace.hpp"
+#include "trace/convert.hpp"
+
+/// One-sided communication and files: their synchronisation becomes messages, all else the time that it took.
+namespace idlewave::trace {
+namespace {
+
+using testing::barrier;
+using testing::beside;
+using testing::goal;
+using testing::no_root;
+using testing::pair;
+using testing::program_of;
+using testing::rank_of_two;
+using testing::refusal;
+using testing::TraceBytes;
+using testing::world;
+
+constexpr std::uint64_t window = 0x77;
+constexpr std::uint64_t file = 0x88;
+
+/// Kind, size and peer of the ops of a rank: "calc 200", "send 8 1".
+std::vector<std::string> ops(const std::vector<TraceBytes>& files, std::uint32_t rank) {
+    std::vector<std::string> found;
+    for (const goal::Op& op : program_of(files).rank_schedule(rank).ops) {
+        const std::string size = " " + std::to_string(op.size);
+        const std::string peer = " " + std::to_string(op.peer);
+        found.push_back(op.kind == goal::OpKind::calc   ? "calc" + size
+                        : op.kind == goal::OpKind::send ? "send" + size + peer
+                                                        : "recv" + size + peer);
+    }
+    return found;
+}
+
+/// Both ranks make a window at 1,000 ns.
+std::vector<TraceBytes> with_window() {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (TraceBytes& rank : files) {
+        rank.call(Call::window, 1000, 1500, {window, world, 0});
+    }
+    return files;
+}
+
+TEST(ConvertOneSidedCalls, WindowsAndFencesAreBarriers) {
+    std::vector<TraceBytes> files = with_window();
+    std::vector<TraceBytes> barriers{rank_of_two(0), rank_of_two(1)};
+    for (const std::size_t rank : {0, 1}) {
+        files[rank].call(Call::fence, 1700, 1900, {window}).call(Call::window_free, 1900, 2000, {window});
+        barriers[rank]
+            .call(barrier, 1000, 1500, {world, no_root, 0, 0})
+            .call(barrier, 1700, 1900, {world, no_root, 0, 0})
+            .call(barrier, 1900, 2000, {world, no_root, 0, 0});
+    }
+    EXPECT_EQ(ops(files, 0), ops(barriers, 0));
+    EXPECT_EQ(ops(files, 1), ops(barriers, 1));
+}
+
+TEST(ConvertOneSidedCalls, ABarrierOfAWindowIsNotOneOfItsCommunicator) {
+    constexpr auto ibarrier = static_cast<Call>(128);
+    std::vector<TraceBytes> files = with_window();
+    files[0].call(ibarrier, 2000, 2000, {world, no_root, 5, 0, 0}).call(Call::fence, 2000, 2000, {window});
+    files[1].call(Call::fence, 2000, 2000, {window}).call(ibarrier, 2000, 2000, {world, no_root, 5, 0, 0});
+    const collectives::ProgramSource program = program_of(files);
+    const auto tags = [&](std::uint32_t rank, goal::OpKind kind) {
+        std::vector<std::uint32_t> found;
+        for (const goal::Op& op : program.rank_schedule(rank).ops) {
+            if (op.kind == kind) {
+                found.push_back(op.tag);
+            }
+        }
+        return found;
+    };
+    const std::vector<std::uint32_t> sent = tags(0, goal::OpKind::send);
+    const std::vector<std::uint32_t> received = tags(1, goal::OpKind::recv);
+    ASSERT_EQ(sent.size(), 3U);
+    ASSERT_EQ(received.size(), 3U);
+    EXPECT_EQ(sent[0], received[0]) << "of making the window";
+    EXPECT_EQ(sent[1], received[2]) << "the barrier";
+    EXPECT_EQ(sent[2], received[1]) << "the fence";
+}
+
+TEST(ConvertOneSidedCalls, PutsAndLocksAreTheTimeThatTheyTook) {
+    std::vector<TraceBytes> files = with_window();
+    const std::size_t before = ops(files, 0).size();
+    files[0]
+        .call(Call::passive, 1500, 1600, {window, pair(1, 0)})
+        .call(Call::one_sided, 1600, 1800, {window, pair(1, 0), 24, 0})
+        .call(Call::one_sided, 1800, 1850, {window, pair(1, 1), 0, 1000, 9})
+        .call(Call::wait, 1900, 2200, {9, pair(0, 0), 0})
+        .call(Call::passive, 2200, 2300, {window, pair(1, 1)});
+    const std::vector<std::string> found = ops(files, 0);
+    ASSERT_EQ(found.size(), before + 1) << "one computation, without a message";
+    EXPECT_EQ(found.back(), "calc 800");
+    const collectives::TimedCalls one_sided = program_of(files).program()->one_sided;
+    EXPECT_EQ(one_sided.calls, 2U);
+    EXPECT_EQ(one_sided.bytes, 1024U);
+    EXPECT_EQ(one_sided.ns, 750) << "without the 50 ns between two calls";
+}
+
+TEST(ConvertOneSidedCalls, ATargetWaitsForTheAccessAndItsOriginForTheExposure) {
+    std::vector<TraceBytes> files = with_window();
+    const std::size_t before = ops(files, 0).size();
+    files[0].call(Call::win_post, 1500, 1500, {window, 1, pair(1, 0)}).call(Call::win_wait, 1500, 2500, {window});
+    files[1]
+        .call(Call::win_start, 1500, 1500, {window, 1, pair(0, 0)})
+        .call(Call::one_sided, 1500, 1700, {window, pair(0, 0), 24, 0})
+        .call(Call::win_complete, 1700, 2000, {window});
+    const std::vector<std::string> target = ops(files, 0);
+    const std::vector<std::string> origin = ops(files, 1);
+    EXPECT_EQ(std::vector<std::string>(target.begin() + static_cast<std::ptrdiff_t>(before), target.end()),
+              (std::vector<std::string>{"send 0 1", "recv 0 1"}));
+    EXPECT_EQ(std::vector<std::string>(origin.begin() + static_cast<std::ptrdiff_t>(before), origin.end()),
+              (std::vector<std::string>{"recv 0 0", "calc 200", "send 0 0"}));
+}
+
+TEST(ConvertOneSidedCalls, AWindowThatWasNotMadeAndAGroupThatIsNoneAreRefused) {
+    EXPECT_EQ(refusal(beside(rank_of_two(0).call(Call::fence, 2000, 2000, {window}))),
+              "rank0: rank 0, call 1 of 1 (MPI_Win_fence) is on a window that this rank has not made");
+    for (const std::vector<std::uint64_t>& words :
+         {std::vector<std::uint64_t>{window, 3, pair(1, 0)}, {window, UINT64_MAX, 0}, {window, 1, pair(-1, 0)}}) {
+        std::vector<TraceBytes> files = with_window();
+        files[0].call(Call::win_post, 2000, 2000, words);
+        EXPECT_NE(refusal(files).find("(MPI_Win_post)"), std::string::npos) << refusal(files);
+    }
+}
+
+TEST(ConvertFileCalls, WhatAllRanksDoTogetherTakesWhatItTookAfterTheLastHadCome) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    files[0].call(Call::file_open, 1000, 1700, {file, world});
+    files[1].call(Call::file_open, 1600, 1750, {file, world});
+    EXPECT_EQ(ops(files, 0).back(), "calc 100");
+    EXPECT_EQ(ops(files, 1).back(), "calc 150");
+    EXPECT_EQ(ops(files, 0).size(), 3U) << "the two messages of a barrier before it";
+}
+
+TEST(ConvertFileCalls, WhatOneRankDoesTakesItsTimeAndThatOfTheWait) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (TraceBytes& rank : files) {
+        rank.call(Call::file_open, 1000, 1000, {file, world});
+    }
+    files[0]
+        .call(Call::file, 1000, 1200, {file, pair(1, 0), 4096})
+        .call(Call::file, 1200, 1210, {file, pair(1, 0), 100, 9})
+        .call(Call::wait, 1210, 1300, {9, pair(0, 0), 0});
+    EXPECT_EQ(ops(files, 0).back(), "calc 300");
+    const collectives::TimedCalls found = program_of(files).program()->files;
+    EXPECT_EQ(found.calls, 4U);
+    EXPECT_EQ(found.bytes, 4196U);
+    EXPECT_EQ(found.ns, 300);
+}
+
+TEST(ConvertFileCalls, AFileThatIsNotOpenIsRefused) {
+    EXPECT_EQ(refusal(beside(rank_of_two(0).call(Call::file_close, 2000, 2000, {file}))),
+              "rank0: rank 0, call 1 of 1 (MPI_File_close) is on a file that this rank has not opened");
+}
+
+TEST(ConvertDynamicProcesses, TheyAreRefusedByName) {
+    TraceBytes rank = rank_of_two(0);
+    const std::string name = "MPI_Comm_spawn";
+    std::vector<std::uint64_t> words((name.size() + 7) / 8);
+    std::memcpy(words.data(), name.data(), name.size());
+    EXPECT_NE(refusal(beside(rank.call(Call::unmodelled, 2000, 2000, words)))
+                  .find("is MPI_Comm_spawn: processes that are started or joined"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace idlewave::trace

@@ -1,0 +1,23 @@
+// Five times each rank computes for 40 ms of its own CPU time, then sleeps for 5 ms, and all wait for each other.
+#define _POSIX_C_SOURCE 200809L
+#include <mpi.h>
+#include <time.h>
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    for (int round = 0; round < 5; round++) {
+        const double end = cpu_seconds() + 0.04;
+        while (cpu_seconds() < end) continue;
+        const struct timespec pause = {0, 5000000};
+        nanosleep(&pause, NULL);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,101 @@
+#include "run_queue.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#if defined(__has_include) && defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define WATCHABLE 1
+#endif
+#endif
+
+_Thread_local volatile uint64_t* run_queue_pointer __attribute__((tls_model("initial-exec")));
+
+#ifdef WATCHABLE
+
+// A sequence that no thread ever executes. The kernel demands the signature before the address to which it would jump.
+__asm__(
+    ".pushsection .text\n"
+    ".balign 16\n"
+    ".local idlewave_never\n"
+    ".local idlewave_never_end\n"
+    ".local idlewave_abort\n"
+    "idlewave_never: nop\n"
+    "nop\n"
+    "idlewave_never_end:\n"
+#ifdef __x86_64__
+    ".long 0x53053053\n"
+    "idlewave_abort: ud2\n"
+#else
+    ".long 0xd428bc00\n"
+    "idlewave_abort: brk #1\n"
+#endif
+    ".popsection\n");
+extern const char idlewave_never[] __attribute__((visibility("hidden")));
+extern const char idlewave_never_end[] __attribute__((visibility("hidden")));
+extern const char idlewave_abort[] __attribute__((visibility("hidden")));
+
+static struct rseq_cs never __attribute__((aligned(32)));
+const void* const run_queue_mark = &never;
+
+static _Thread_local struct {
+    int file;
+    int64_t waited;
+} thread = {.file = -1};
+
+// The kernel's count of the time for which the thread waited for a core, ns; −1 if it cannot be read.
+static int64_t waited(void) {
+    char text[64];
+    const ssize_t size = pread(thread.file, text, sizeof text - 1, 0);
+    if (size <= 0) return -1;
+    text[size] = '\0';
+    unsigned long long ran = 0;
+    unsigned long long in_queue = 0;
+    return sscanf(text, "%llu %llu", &ran, &in_queue) == 2 ? (int64_t)in_queue : -1;
+}
+
+static void set_mark(void) {
+    *run_queue_pointer = (uint64_t)(uintptr_t)run_queue_mark;
+}
+
+bool run_queue_watch(void) {
+    if (__rseq_size == 0) return false;  // the kernel lacks it, or glibc was told not to register threads
+    thread.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (thread.file < 0) return false;
+    thread.waited = waited();
+    if (thread.waited < 0) {
+        close(thread.file);
+        return false;
+    }
+    never.start_ip = (uint64_t)(uintptr_t)idlewave_never;
+    never.post_commit_offset = (uint64_t)(idlewave_never_end - idlewave_never);
+    never.abort_ip = (uint64_t)(uintptr_t)idlewave_abort;
+    struct rseq* own = (struct rseq*)((char*)__builtin_thread_pointer() + __rseq_offset);
+    run_queue_pointer = (volatile uint64_t*)&own->rseq_cs;
+    set_mark();
+    return true;
+}
+
+int64_t run_queue_wait(void) {
+    const int64_t now = waited();
+    const int64_t since = now < 0 ? 0 : now - thread.waited;
+    if (now >= 0) thread.waited = now;
+    set_mark();
+    return since;
+}
+
+#else
+
+const void* const run_queue_mark = 0;
+
+bool run_queue_watch(void) {
+    return false;
+}
+
+int64_t run_queue_wait(void) {
+    return 0;
+}
+
+#endif
