@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -51,7 +52,8 @@ class LazyGroup(Commands):
         if cmd_name not in self.later:
             return None
         module, _ = self.later[cmd_name]
-        command: click.Command = getattr(import_module(f".{module}", __package__), cmd_name)
+        attribute = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
         work_begins()
         return command
 

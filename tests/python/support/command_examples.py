@@ -21,6 +21,7 @@ from idlewave.measure.network.files.network_files import save_network
 from idlewave.measure.noise import summarise
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours
+from otf2_archive import write_ring
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
 
@@ -48,6 +49,7 @@ EXAMPLES = {
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
     "explain": Example("{goal} -m odin", {"statistics": "x.json"}, alone={"statistics": "--scheduler check"}),
+    "import": Example("{archive}", {"folder": "trace"}),
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
     "measure clocks": Example("-n 2 --seconds 0.1", {"folder": "clocks", "plot": "x.png"}, measures=True),
@@ -141,6 +143,7 @@ def material_in(folder: Path) -> dict[str, str]:
         "machine": "machine",
         "network": "network",
         "noise": "noise",
+        "archive": "archive",
     }
     return {word: str(folder / name) for word, name in names.items()}
 
@@ -148,6 +151,7 @@ def material_in(folder: Path) -> dict[str, str]:
 def make_material(folder: Path) -> None:
     """Make the files and folders that examples read."""
     (folder / "ping.goal").write_text(PING)
+    write_ring(folder / "archive")
     samples = emulate(RENDEZVOUS["infiniband"], seed=1, repetitions=10)
     probe = {"same_node": True, "library": "Some MPI 1.0, of a test", "eager_limit": 12_288}
     network = NetworkMeasurement(samples, estimate(samples, RENDEZVOUS["infiniband"].S), probe, describe())

@@ -1,0 +1,52 @@
+"""``idlewave import``: the trace of another tool becomes a trace of Idlewave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..formatting import join_words
+from .option_types import OutputFolder, as_json, print_json
+from .progress import doing
+from .terminal import say, say_note
+
+
+@click.command("import")
+@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutputFolder(),
+    default=Path("trace"),
+    show_default=True,
+    help="Folder of the trace.",
+)
+@as_json
+def import_(source: Path, folder: Path, as_json: bool) -> None:
+    """Import the trace in SOURCE, an OTF2 archive: its file traces.otf2, or the folder with that.
+
+    The result is a trace as `idlewave trace` records it, with what the archive lacks left out and said.
+    """
+    from ..importing import import_trace
+
+    with doing(f"importing {source}"):
+        found = import_trace(source, folder)
+    calls = int(found.trace.processes["records"].sum())
+    if as_json:
+        print_json(
+            {
+                "written": str(folder),
+                "format": found.format,
+                "ranks": found.trace.ranks,
+                "calls": calls,
+                "seconds": found.trace.measured_s,
+                "left_out": dict(found.left_out),
+            }
+        )
+        return
+    say(f"{found.trace.ranks} ranks, {calls} calls, {found.trace.measured_s:.3f} s; written: {folder}")
+    if found.left_out:
+        listed = join_words([f"{number:,} {kind}" for kind, number in found.left_out.items()])
+        say_note(f"left out: {listed}; the time of calls that are left out counts as computation")

@@ -1,0 +1,41 @@
+"""Traces of other tools: imported as traces of Idlewave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..escaping import name_of
+from ..output import output_folder, write_json
+from ..trace import Trace
+from ..traced_run import FORMAT
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An imported trace, the name of the format that it came from, and how much of each kind was left out."""
+
+    trace: Trace
+    format: str
+    left_out: Mapping[str, int]
+
+
+def import_trace(source: str | Path, folder: str | Path) -> Imported:
+    """Write the trace of another tool as a trace of Idlewave to `folder`, which must be new or empty.
+
+    `source` is the anchor file (`traces.otf2`) of an OTF2 archive, or the folder with it. Raises InputError if it is
+    none or cannot be used, OutputError if the folder cannot be written, LibraryError without the package otf2.
+    """
+    from .otf2 import import_otf2
+
+    source = Path(source)
+    anchor = source / "traces.otf2" if source.is_dir() else source
+    if not anchor.is_file():
+        raise InputError(f"{name_of(source)}: expected an OTF2 archive: its file traces.otf2, or the folder with that")
+    with output_folder(folder) as unfinished:
+        left_out = import_otf2(anchor, unfinished)
+        description = {"format": FORMAT, "command": [], "imported": {"from": str(anchor), "format": "OTF2"}}
+        write_json(unfinished / "trace.json", description)
+    return Imported(Trace.load(folder), "OTF2", {kind: number for kind, number in left_out.items() if number})

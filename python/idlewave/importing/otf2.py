@@ -1,0 +1,150 @@
+"""OTF2 archives, as Score-P writes them, with the events of MPI."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, LibraryError
+from ..escaping import name_of, quote
+from ..export.library_stderr import LibraryLines, captured_lines
+from ..export.otf2 import load_library
+from .mpi_events import Communicator, Event, RankEvents, name_of_kind
+from .rank_file import MEMBERS, SELF, WORLD, Call, RankFile, pair
+
+NS = 10**9
+LATEST = 2**60
+"""The last time that a trace may have, ns (docs/trace-format.md)."""
+FIRST_OTHER = 16
+"""The id of the first communicator beside MPI_COMM_WORLD and MPI_COMM_SELF."""
+
+
+def import_otf2(source: Path, folder: Path) -> Counter[str]:
+    """Write the rank files of the archive with the anchor file `source` to `folder`. Returns what was left out.
+
+    Raises InputError if the archive cannot be read or has no events of MPI, LibraryError without the package otf2.
+    """
+    library = load_library()
+    try:
+        import otf2
+    except (ImportError, OSError) as error:
+        raise LibraryError("an OTF2 archive", "otf2", error) from error
+    with (
+        captured_lines("") as said,  # its bindings print tracebacks, too
+        _refusals(source, said, library.Error, otf2.error.Error),
+        otf2.reader.open(str(source)) as archive,
+        ExitStack() as files,
+    ):
+        return _Archive(archive, source).write(folder, files)
+
+
+@contextmanager
+def _refusals(source: Path, said: LibraryLines, *errors: type[Exception]) -> Iterator[None]:
+    """What the library refuses is an error of the file. It raises other errors, too, where definitions are missing."""
+    refusals: tuple[type[Exception], ...] = (*errors, KeyError, IndexError, ValueError, AttributeError)
+    try:
+        yield
+    except InputError:
+        raise
+    except refusals as error:
+        line = next((line for line in said.lines() if line.startswith("[OTF2]")), f"{type(error).__name__}: {error}")
+        raise InputError(f"{name_of(source)}: cannot be read as an OTF2 archive: {quote(line.strip())}") from error
+
+
+class _Archive:
+    def __init__(self, archive: Any, source: Path) -> None:  # noqa: ANN401 - a library without types
+        self.archive = archive
+        self.source = source
+        definitions = archive.definitions
+        locations = [
+            group
+            for group in definitions.groups
+            if name_of_kind(group.group_type) == "COMM_LOCATIONS" and name_of_kind(group.paradigm) == "MPI"
+        ]
+        if not locations:
+            raise InputError(f"{name_of(source)}: has no ranks of MPI: expected an archive of an MPI program")
+        self.locations = list(locations[0].members)
+        self.ranks = {location: rank for rank, location in enumerate(self.locations)}
+        self.communicators: dict[Event, Communicator] = {}
+        for number, comm in enumerate(definitions.comms):
+            if name_of_kind(comm.group.paradigm) == "MPI":
+                self._add_communicator(comm, number)
+
+    def _add_communicator(self, comm: Any, number: int) -> None:  # noqa: ANN401
+        kind = name_of_kind(comm.group.group_type)
+        if kind == "COMM_SELF":
+            self.communicators[comm] = Communicator(SELF, ())
+            return
+        members = tuple(self.ranks[location] for location in comm.group.members)
+        is_world = members == tuple(range(len(self.locations))) and comm.parent is None
+        self.communicators[comm] = Communicator(WORLD if is_world else FIRST_OTHER + number, members)
+
+    def _communicator(self, rank: int) -> Callable[[Event], Communicator]:
+        """Finds the communicators that a rank uses."""
+
+        def find(comm: Event) -> Communicator:
+            found = self.communicators.get(comm)
+            if found is None:
+                raise InputError(
+                    f"{name_of(self.source)}: rank {rank} communicates on {quote(str(comm))}: expected a communicator "
+                    "of one group"
+                )
+            return Communicator(SELF, (rank,)) if found.id == SELF else found
+
+        return find
+
+    def write(self, folder: Path, files: ExitStack) -> Counter[str]:
+        """Write the file of each rank."""
+        ranks = [self._begin(rank, folder, files) for rank in range(len(self.locations))]
+        clock = self.archive.definitions.clock_properties
+        resolution, zero = int(clock.timer_resolution), int(clock.global_offset)
+        for location, event in self.archive.events:
+            kind = type(event).__name__
+            rank = self.ranks.get(location)
+            if rank is None:
+                if kind.startswith("Mpi"):
+                    raise InputError(
+                        f"{name_of(self.source)}: {quote(str(location.name))} calls MPI and is no rank: expected "
+                        "calls of one thread a rank"
+                    )
+                continue
+            time = 1 + (int(event.time) - zero) * NS // resolution
+            if time > LATEST:
+                raise InputError(f"{name_of(self.source)}: rank {rank} has an event {time / NS:g} s after the beginning")
+            if kind == "Enter":
+                ranks[rank].enter(event.region.name, time)
+            elif kind == "Leave":
+                ranks[rank].leave(time)
+            else:
+                ranks[rank].event(event, time)
+        left_out: Counter[str] = Counter()
+        for events in ranks:
+            events.close()
+            left_out += events.left_out
+        return left_out
+
+    def _begin(self, rank: int, folder: Path, files: ExitStack) -> RankEvents:
+        file = files.enter_context((folder / f"rank-{rank:07}.iwtrace").open("w+b"))
+        group = self.locations[rank].group
+        node = group.system_tree_parent if group is not None else None
+        host = "" if node is None else node.name
+        written = RankFile(file, rank, len(self.locations), host, "imported from OTF2")
+        own = [c for c in self.communicators.values() if c.id >= FIRST_OTHER and rank in c.members]
+
+        def define(file: RankFile, at: int) -> None:
+            for communicator in own:
+                _define(file, communicator, rank, at)
+
+        return RankEvents(written, rank, self._communicator(rank), define)
+
+
+def _define(file: RankFile, communicator: Communicator, rank: int, at: int) -> None:
+    members = communicator.members
+    own = members.index(rank)
+    padded = [*members, 0] if len(members) % 2 else list(members)
+    listed = [pair(*padded[i : i + 2]) for i in range(0, len(padded), 2)] if own == 0 else []
+    words = [communicator.id, WORLD, pair(len(members), own), *listed]
+    file.write(Call.COMM_DEF, at, at, words, MEMBERS if own == 0 else 0)
