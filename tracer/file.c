@@ -33,7 +33,7 @@ static uint64_t id_of(MPI_File file) {
 
 void record_file_opened(const Call* call, MPI_Comm comm, MPI_File file) {
     const uint64_t id = comm_object_id(comm);
-    add(file, id);
+    if (file != MPI_FILE_NULL) add(file, id);  // else it failed here
     uint64_t* words = record_begin(2);
     if (!words) return;
     words[0] = id;

@@ -13,6 +13,9 @@ def opening() -> list[Function]:
     rows = [
         ("File_set_size", "file file, offset size"),
         ("File_preallocate", "file file, offset size"),
+        ("File_set_atomicity", "file file, int flag"),
+        ("File_set_info", "file file, info info"),
+        ("File_seek_shared", "file file, offset offset, int whence"),
         ("File_set_view", "file file, offset disp, type etype, type filetype, string datarep, info info"),
         ("File_sync", "file file"),
     ]
@@ -21,15 +24,17 @@ def opening() -> list[Function]:
             "File_open",
             "comm comm, string filename, int amode, info info, newfile file",
             "record_file_opened(&call, $comm, $file);",
+            despite_errors=True,
         ),
         Function(
             "File_close",
             "filehandle file",
             "record_file_closed(&call, id);",
             "const uint64_t id = file_before_close($file);",
+            despite_errors=True,
         ),
         *(
-            Function(name, arguments, "record_file(&call, FILE_OTHER, true, 0, $file, $started);")
+            Function(name, arguments, "record_file(&call, FILE_OTHER, true, 0, $file, $started);", despite_errors=True)
             for name, arguments in rows
         ),
     ]
@@ -53,12 +58,18 @@ def transfers() -> list[Function]:
             alone = f"record_file(&call, {kind}, false, {MOVED}, $file, $started);"
             recorded = alone.replace("false", "true") if together else alone
             found += [
-                Function(f"File_{verb}{suffix}", f"{arguments}, unread status", recorded, large=True),
+                Function(
+                    f"File_{verb}{suffix}",
+                    f"{arguments}, unread status",
+                    recorded,
+                    large=True,
+                    despite_errors=together,
+                ),
                 Function(f"File_i{verb}{suffix}", f"{arguments}, request request", alone, large=True),
             ]
         recorded = f"record_file(&call, {kind}, true, {MOVED}, $file, $started);"
         arguments = f"file file, {buffer}, {DATA}, unread status"
-        found.append(Function(f"File_{verb}_ordered", arguments, recorded, large=True))
+        found.append(Function(f"File_{verb}_ordered", arguments, recorded, large=True, despite_errors=True))
         found += halves(verb, buffer, kind)
     return found
 
@@ -71,7 +82,7 @@ def halves(verb: str, buffer: str, kind: str) -> list[Function]:
         ended = f"record_file(&call, {kind}, true, 0, $file, $started);"
         found += [
             Function(f"File_{verb}_{suffix}_begin", f"file file, {where}{buffer}, {DATA}", begun, large=True),
-            Function(f"File_{verb}_{suffix}_end", f"file file, {buffer}, unread status", ended),
+            Function(f"File_{verb}_{suffix}_end", f"file file, {buffer}, unread status", ended, despite_errors=True),
         ]
     return found
 

@@ -13,6 +13,8 @@ class Function:
     arguments: str
     record: str = ""
     before: str = ""
+    despite_errors: bool = False
+    """Is recorded although it has failed: other ranks of a call that all make together may have succeeded."""
     large: bool = False
     """Has a large-count form (``_c``) since MPI 4."""
     condition: str = ""

@@ -191,6 +191,8 @@ def record(function: Function, form: str, error: str) -> list[str]:
     """The statements that leave the call: its record, under the lock."""
     if not function.record:
         return []
+    if function.despite_errors:
+        error = "MPI_SUCCESS"
     return [f"if (call_leave(&call, {error})) {{", fill(function.record, function, form), "}", "call_done();"]
 
 

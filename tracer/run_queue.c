@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__has_include) && defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
@@ -45,7 +46,8 @@ static _Thread_local struct {
     int64_t waited;
 } thread = {.file = -1};
 
-// The kernel's count of the time for which the thread waited for a core, ns; −1 if it cannot be read.
+// The kernel's count of the time for which the thread waited for a core, ns; −1 if it cannot be read. A kernel that
+// does not count says that the thread has never run.
 static int64_t waited(void) {
     char text[64];
     const ssize_t size = pread(thread.file, text, sizeof text - 1, 0);
@@ -53,11 +55,21 @@ static int64_t waited(void) {
     text[size] = '\0';
     unsigned long long ran = 0;
     unsigned long long in_queue = 0;
-    return sscanf(text, "%llu %llu", &ran, &in_queue) == 2 ? (int64_t)in_queue : -1;
+    unsigned long long times = 0;
+    return sscanf(text, "%llu %llu %llu", &ran, &in_queue, &times) == 3 && times > 0 ? (int64_t)in_queue : -1;
 }
 
 static void set_mark(void) {
     *run_queue_pointer = (uint64_t)(uintptr_t)run_queue_mark;
+}
+
+// Whether the kernel clears the pointer when the thread leaves its core inside a system call, too. Linux before 6.19
+// does.
+static bool is_cleared_by_sleep(void) {
+    set_mark();
+    const struct timespec pause = {0, 50000};
+    nanosleep(&pause, NULL);
+    return run_queue_entered();
 }
 
 bool run_queue_watch(void) {
@@ -74,7 +86,13 @@ bool run_queue_watch(void) {
     never.abort_ip = (uint64_t)(uintptr_t)idlewave_abort;
     struct rseq* own = (struct rseq*)((char*)__builtin_thread_pointer() + __rseq_offset);
     run_queue_pointer = (volatile uint64_t*)&own->rseq_cs;
-    set_mark();
+    if (!is_cleared_by_sleep()) {
+        *run_queue_pointer = 0;
+        run_queue_pointer = NULL;
+        close(thread.file);
+        return false;
+    }
+    run_queue_wait();
     return true;
 }
 

@@ -53,10 +53,13 @@ void session_unlock(void) {
 bool call_leave(Call* call, int error) {
     call->end = now();
     call->error = error;
-    Waits waits = {.computing = call->waited};
+    // Reading takes time behind the call: it is that of the next record.
+    static _Thread_local int64_t reading;
+    Waits waits = {.computing = call->waited, .reading = reading};
+    reading = 0;
     if (run_queue_entered()) {
         waits.inside = run_queue_wait();
-        waits.reading = now() - call->end;
+        reading = now() - call->end;
     }
     session_lock();
     if (!session.recording) return false;

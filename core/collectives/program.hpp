@@ -56,7 +56,7 @@ struct RankProgram {
 struct TimedCalls {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
-    std::int64_t ns = 0;  ///< of all ranks
+    double ns = 0;  ///< of all ranks
 
     TimedCalls& operator+=(const TimedCalls& other) {
         calls += other.calls;

@@ -9,17 +9,27 @@ std::uint32_t ConsistentCut::channel(std::uint32_t source, std::uint32_t destina
     const auto next = static_cast<std::uint32_t>(channels_.size());
     const auto [found, added] = channel_numbers_.try_emplace({source, destination, tag}, next);
     if (added) {
-        channels_.emplace_back();
+        channels_.push_back({destination});
     }
     return found->second;
 }
 
 void ConsistentCut::sent(std::uint32_t rank, std::uint64_t record, std::uint32_t destination, std::uint32_t tag) {
-    ranks_[rank].events.push_back({record, channel(rank, destination, tag), Kind::send});
+    const std::uint32_t where = channel(rank, destination, tag);
+    ranks_[rank].events.push_back({record, where, channels_[where].sent++, Kind::send});
 }
 
-void ConsistentCut::received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag) {
-    ranks_[rank].events.push_back({record, channel(source, rank, tag), Kind::receive});
+std::uint32_t ConsistentCut::posted(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) {
+    std::vector<std::uint64_t>& received = channels_[channel(source, rank, tag)].received;
+    received.push_back(0);
+    return static_cast<std::uint32_t>(received.size() - 1);
+}
+
+void ConsistentCut::received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag,
+                             std::uint32_t number) {
+    const std::uint32_t where = channel(source, rank, tag);
+    channels_[where].received[number] = record;
+    ranks_[rank].events.push_back({record, where, number, Kind::receive});
 }
 
 void ConsistentCut::begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t making) {
@@ -28,86 +38,82 @@ void ConsistentCut::begun(std::uint32_t rank, std::uint64_t record, std::uint32_
     if (added) {
         sequences_.push_back({communicator, {}});
     }
-    ranks_[rank].events.push_back({record, found->second, Kind::collective});
+    std::vector<std::uint64_t>& records = sequences_[found->second].begun[rank];
+    ranks_[rank].events.push_back(
+        {record, found->second, static_cast<std::uint32_t>(records.size()), Kind::collective});
+    records.push_back(record);
 }
 
-void ConsistentCut::count(std::uint32_t rank, const Event& event, std::int64_t by) {
-    const auto change = static_cast<std::uint64_t>(by);  // unsigned numbers wrap round: adding −1 subtracts
+/// Leaves out the records of a rank from this one on; 0 stands for no record.
+void ConsistentCut::end_before(std::uint32_t rank, std::uint64_t record) {
+    if (record != 0 && record <= ranks_[rank].records) {
+        ranks_[rank].records = record - 1;
+        shortened_.push_back(rank);
+    }
+}
+
+/// What a record did that is left out is left out of the other ranks, too.
+void ConsistentCut::leave_out(std::uint32_t rank, const Event& event) {
     switch (event.kind) {
-        case Kind::send:
-            channels_[event.number].sent += change;
-            break;
         case Kind::receive:
-            channels_[event.number].received += change;
+            channels_[event.where].received[event.number] = 0;
             break;
+        case Kind::send: {
+            Channel& used = channels_[event.where];
+            used.sent = event.number;
+            if (event.number < used.received.size()) {
+                end_before(used.destination, used.received[event.number]);
+            }
+            break;
+        }
         case Kind::collective:
-            sequences_[event.number].begun[rank] += change;
-            break;
+            sequences_[event.where].begun[rank].pop_back();
+            for (const auto& [other, records] : sequences_[event.where].begun) {
+                if (event.number < records.size()) {
+                    end_before(other, records[event.number]);
+                }
+            }
     }
 }
 
-/// How many collectives of each sequence all ranks of its communicator have begun.
-std::vector<std::uint64_t> ConsistentCut::complete_collectives(
-    const std::vector<std::vector<std::uint32_t>>& communicators) const {
-    std::vector<std::uint64_t> complete;
-    for (const Sequence& sequence : sequences_) {
-        std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-        for (const std::uint32_t member : communicators[sequence.communicator]) {
-            const auto found = sequence.begun.find(member);
-            least = std::min(least, found == sequence.begun.end() ? 0 : found->second);
-        }
-        complete.push_back(least);
-    }
-    return complete;
-}
-
-/// Leaves out the records of a rank from the first on that receives what is not sent, or begins a collective that not
-/// all begin. Returns whether there is one.
-bool ConsistentCut::shorten(std::uint32_t rank, const std::vector<std::uint64_t>& complete) {
-    std::vector<Event>& events = ranks_[rank].events;
-    std::map<std::uint32_t, std::uint64_t> received;
-    std::map<std::uint32_t, std::uint64_t> begun;
-    const auto lacks_a_side = [&](const Event& event) {
-        if (event.kind == Kind::receive) {
-            return ++received[event.number] > channels_[event.number].sent;
-        }
-        return event.kind == Kind::collective && ++begun[event.number] > complete[event.number];
-    };
-    const auto first = std::ranges::find_if(events, lacks_a_side);
-    if (first == events.end()) {
-        return false;
-    }
-    ranks_[rank].records = first->record - 1;
-    while (!events.empty() && events.back().record > ranks_[rank].records) {
-        count(rank, events.back(), -1);
-        events.pop_back();
-    }
-    return true;
-}
-
-/// Each rank that is shortened may leave others without what they received, so all are looked at until none is.
+/// Each rank that is shortened may leave others without what they received, so these are shortened in turn. A record is
+/// left out once at most.
 void ConsistentCut::find(const std::vector<std::vector<std::uint32_t>>& communicators) {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-        ranks_[rank].records = std::numeric_limits<std::uint64_t>::max();
-        for (const Event& event : ranks_[rank].events) {
-            count(rank, event, 1);
+        shortened_.push_back(rank);
+    }
+    for (const Channel& channel : channels_) {
+        for (std::size_t number = channel.sent; number < channel.received.size(); ++number) {
+            end_before(channel.destination, channel.received[number]);
         }
     }
-    for (bool shortened = true; shortened;) {
-        shortened = false;
-        const std::vector<std::uint64_t> complete = complete_collectives(communicators);
-        for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-            shortened = shorten(rank, complete) || shortened;
+    for (Sequence& sequence : sequences_) {
+        std::size_t complete = std::numeric_limits<std::size_t>::max();
+        for (const std::uint32_t member : communicators[sequence.communicator]) {
+            complete = std::min(complete, sequence.begun[member].size());
+        }
+        for (const auto& [rank, records] : sequence.begun) {
+            if (complete < records.size()) {
+                end_before(rank, records[complete]);
+            }
         }
     }
-    for (Rank& rank : ranks_) {
-        rank.events = {};
+    while (!shortened_.empty()) {
+        const std::uint32_t rank = shortened_.back();
+        shortened_.pop_back();
+        std::vector<Event>& events = ranks_[rank].events;
+        while (!events.empty() && events.back().record > ranks_[rank].records) {
+            const Event event = events.back();
+            events.pop_back();
+            leave_out(rank, event);
+        }
     }
 }
 
 bool ConsistentCut::take_send(std::uint32_t rank, std::uint32_t destination, std::uint32_t tag) {
     Channel& used = channels_[channel(rank, destination, tag)];
-    return ++used.taken <= used.received;
+    const std::uint32_t number = used.taken++;
+    return number < used.received.size() && used.received[number] != 0;
 }
 
 }  // namespace idlewave::trace

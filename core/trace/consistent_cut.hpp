@@ -13,16 +13,23 @@ namespace idlewave::trace {
 /// that was received was sent, and every collective was begun by all its ranks.
 ///
 /// First the conversion of all records notes what they do; then `find` finds the point; and then the conversion of the
-/// records before it asks which sends to leave out, because nobody received them.
+/// records before it asks which sends to leave out, because nobody received them. Records are counted from 1.
 class ConsistentCut {
   public:
     explicit ConsistentCut(std::size_t ranks) : ranks_(ranks) {}
 
-    // What record number `record` of a rank, counted from 1, does. `tag` is the schedule's.
+    /// The record sends a message. `tag` is the schedule's, here and below.
     void sent(std::uint32_t rank, std::uint64_t record, std::uint32_t destination, std::uint32_t tag);
-    void received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag);
-    /// `making`: which persistent collective, window or file of the communicator; 0 for all other collectives.
+    /// A receive is posted. Returns its number among those of its source and tag, which match sends in this order.
+    std::uint32_t posted(std::uint32_t rank, std::uint32_t source, std::uint32_t tag);
+    /// The record completes the receive with that number.
+    void received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag,
+                  std::uint32_t number);
+    /// The record begins a collective. `making`: which persistent collective, window or file of the communicator; 0 for
+    /// all other collectives.
     void begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t making);
+    /// Nothing from this record on can be used.
+    void ends(std::uint32_t rank, std::uint64_t record) { ranks_[rank].records = record - 1; }
 
     /// `communicators`: the members of each.
     void find(const std::vector<std::vector<std::uint32_t>>& communicators);
@@ -38,39 +45,40 @@ class ConsistentCut {
 
     struct Event {
         std::uint64_t record;
-        std::uint32_t number;  ///< of the channel or of the sequence of collectives
+        std::uint32_t where;   ///< the channel, or the sequence of collectives
+        std::uint32_t number;  ///< there, from 0
         Kind kind;
     };
 
     struct Rank {
         std::vector<Event> events;
-        std::uint64_t records = 0;
+        std::uint64_t records = ~std::uint64_t{0};
     };
 
     /// The messages from one rank to another with one tag, which match in order.
     struct Channel {
-        std::uint64_t sent = 0;
-        std::uint64_t received = 0;
-        std::uint64_t taken = 0;
+        std::uint32_t destination;
+        std::uint32_t sent = 0;
+        std::uint32_t taken = 0;
+        std::vector<std::uint64_t> received = {};  ///< the record that completes each posted receive; 0: none does
     };
 
-    /// The collectives of a communicator, by its ranks, or of one of its persistent collectives, windows or files.
+    /// The collectives of a communicator, or of one of its persistent collectives, windows or files.
     struct Sequence {
         std::uint32_t communicator;
-        std::map<std::uint32_t, std::uint64_t> begun;
+        std::map<std::uint32_t, std::vector<std::uint64_t>> begun;  ///< the records that begin them, by rank
     };
 
     [[nodiscard]] std::uint32_t channel(std::uint32_t source, std::uint32_t destination, std::uint32_t tag);
-    void count(std::uint32_t rank, const Event& event, std::int64_t by);
-    [[nodiscard]] std::vector<std::uint64_t> complete_collectives(
-        const std::vector<std::vector<std::uint32_t>>& communicators) const;
-    bool shorten(std::uint32_t rank, const std::vector<std::uint64_t>& complete);
+    void end_before(std::uint32_t rank, std::uint64_t record);
+    void leave_out(std::uint32_t rank, const Event& event);
 
     std::vector<Rank> ranks_;
     std::vector<Channel> channels_;
     std::vector<Sequence> sequences_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> channel_numbers_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> sequence_numbers_;
+    std::vector<std::uint32_t> shortened_;  ///< ranks with events behind their last record
 };
 
 }  // namespace idlewave::trace

@@ -31,7 +31,12 @@ void check_complete(const RankTrace& trace) {
 void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions options) {
     options.resolve_wildcards = true;  // which message a receive took is what makes a point consistent
     for (const RankTrace& rank : trace.ranks) {
-        RankConverter(rank, shared, options).convert(0);
+        RankConverter converter(rank, shared, options);
+        try {
+            converter.convert(0);
+        } catch (const EndOfUse&) {
+            shared.cut->ends(rank.header().rank, converter.calls());
+        }
     }
     shared.cut->find(shared.communicators.used());
     shared.cut_is_found = true;
@@ -57,8 +62,8 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
         program.one_sided += converter.one_sided();
         program.files += converter.files();
         if (shared.cut) {
-            program.calls += rank.size();
-            program.calls_left_out += rank.size() - converter.calls();
+            program.calls += rank.calls();
+            program.calls_left_out += rank.calls() - converter.calls();
         }
     }
     program.communicators = shared.communicators.used();

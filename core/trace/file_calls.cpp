@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "trace/rank_converter.hpp"
 
@@ -25,7 +26,8 @@ void RankConverter::file_call(const TraceRecord& r) {
     if (is_joint_file_call(r)) {
         synchronise(r, file.communicator, file.number);
         const std::int64_t last = joint_file_calls_.entered(r.words[0], file.joint_calls++);
-        took = std::clamp<std::int64_t>(trace_.header().global(r.end) - last, 0, took);
+        const std::int64_t own = took - std::min(took, std::exchange(waited_inside_, 0));
+        took = std::clamp<std::int64_t>(trace_.header().global(r.end) - last, 0, own);
     }
     take_time(took, files_);
     ++files_.calls;

@@ -11,11 +11,12 @@
 /// accumulates, locks and flushes, of which the target knows nothing, are computations as long as they took.
 namespace idlewave::trace {
 
-/// Adds computation for a call of which only the time is simulated.
+/// Adds computation for a call of which only the time is simulated, without its waits for a core.
 void RankConverter::take_time(std::int64_t ns, collectives::TimedCalls& timed) {
+    ns -= std::min(ns, waited_inside_);
     compute(ns);
     cache_use_.compute(ns);
-    timed.ns += ns;
+    timed.ns += static_cast<double>(ns);
 }
 
 /// A barrier of the ranks of the `number`-th window or file of a communicator. Its messages are its own: ranks may call

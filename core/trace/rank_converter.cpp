@@ -28,10 +28,10 @@ std::string text_of(const TraceRecord& r) {
 collectives::RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     left_mpi_ = trace_.header().init_end;
-    const std::uint64_t records = cut_ == nullptr ? trace_.size() : cut_->records(trace_.header().rank);
-    trace_.each([this, records](const TraceRecord& r) {
-        if (call_ < records) {
-            ++call_;
+    const std::uint64_t calls = cut_ == nullptr ? trace_.calls() : cut_->records(trace_.header().rank);
+    trace_.each([this, calls](const TraceRecord& r) {
+        if (call_ < calls) {
+            call_ += r.call == Call::run_queue ? 0 : 1;
             call(r);
         }
     });
@@ -51,11 +51,11 @@ void RankConverter::call(const TraceRecord& r) {
             fail(r, "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) + " ns, found " +
                         std::to_string(r.number(1)));
         }
-        excluded_ += r.number(1);
+        exclude(r.number(1));
         return;
     }
     if (r.call == Call::tracer) {
-        excluded_ += r.end - r.begin;
+        exclude(r.end - r.begin);
         return;
     }
     if (r.call == Call::run_queue) {
@@ -70,17 +70,27 @@ void RankConverter::call(const TraceRecord& r) {
     cache_use_.compute(std::max<std::int64_t>(computed, 0));
     left_mpi_ = r.end;
     record(r);
+    waited_inside_ = 0;
+}
+
+/// Time since the last call that is no computation, in ns.
+void RankConverter::exclude(std::int64_t ns) {
+    excluded_ = std::min(excluded_ + ns, longest_wait);
 }
 
 /// Waits for a core, which another process had, are no computation of the program; nor is the time that it took to read
-/// them. A wait inside a call is no computation anyway.
+/// them. Those inside the call that follows matter if its time is simulated.
 void RankConverter::wait_for_core(const TraceRecord& r) {
-    for (const std::size_t word : {0, 2}) {
+    for (const std::size_t word : {0, 1, 2}) {
         if (r.number(word) < 0 || r.number(word) > longest_wait) {
             fail(r, "expected a time from 0 to 36 years, found " + std::to_string(r.number(word)) + " ns");
         }
     }
-    excluded_ = std::min(excluded_ + r.number(2) + (options_.wall_gaps ? 0 : r.number(0)), longest_wait);
+    exclude(r.number(2));
+    if (!options_.wall_gaps) {
+        exclude(r.number(0));
+        waited_inside_ = std::min(waited_inside_ + r.number(1), longest_wait);
+    }
 }
 
 void RankConverter::record(const TraceRecord& r) {
@@ -257,12 +267,8 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
     instruction.slot = blocking ? collectives::no_slot : new_slot();
     compute_in_cold_caches(cache_use_.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
     program_.instructions.push_back(instruction);
-    if (m.receive && (noted_ != nullptr || cut_ != nullptr)) {
-        if (!blocking) {
-            posted_[instruction.slot] = program_.instructions.last_word();
-        } else if (noted_ != nullptr) {
-            noted_->received(trace_.header().rank, call_, instruction.peer, instruction.tag);
-        }
+    if (m.receive) {
+        note_posted(instruction);
     }
     return instruction.slot;
 }
@@ -348,6 +354,9 @@ const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r,
         last_id_ = communicator;
     }
     if (last_group_ == nullptr) {
+        if (noted_ != nullptr) {  // the rank that was to list its members ended before
+            throw EndOfUse();
+        }
         fail(r, "is on a communicator that no rank has defined");
     }
     return *last_group_;
@@ -385,7 +394,7 @@ std::uint32_t RankConverter::new_slot() {
 
 void RankConverter::fail(const TraceRecord& r, const std::string& what) const {
     throw InputError(trace_.name() + ": rank " + std::to_string(trace_.header().rank) + ", call " +
-                     std::to_string(call_) + " of " + std::to_string(trace_.size()) + " (" + call_name(r.call) + ") " +
+                     std::to_string(call_) + " of " + std::to_string(trace_.calls()) + " (" + call_name(r.call) + ") " +
                      what);
 }
 

@@ -34,6 +34,9 @@ struct SharedConversion {
     bool cut_is_found = false;              ///< else the conversions note what it is found from
 };
 
+/// The conversion that notes what a cut is found from has come to a call that cannot be before the cut.
+struct EndOfUse {};
+
 /// Converts the trace of one rank to its program, record by record.
 class RankConverter {
   public:
@@ -50,7 +53,7 @@ class RankConverter {
     /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
     collectives::RankProgram convert(std::int64_t offset);
 
-    /// How many records it has converted.
+    /// How many calls it has converted; during `convert` with the one at hand.
     [[nodiscard]] std::uint64_t calls() const { return call_; }
 
     /// How many receives named no source.
@@ -89,6 +92,13 @@ class RankConverter {
 
         [[nodiscard]] bool empty() const { return first == requests.size(); }
         Pending take() { return requests[first++]; }
+    };
+
+    /// A receive of a trace that is cut, for which no call has waited yet.
+    struct PostedReceive {
+        std::uint32_t word = 0;  ///< of the program
+        /// Among the receives of its source and tag; none if it named no source, so that only its message tells.
+        std::optional<std::uint32_t> number = {};
     };
 
     /// The partitions of a message that was started.
@@ -130,6 +140,7 @@ class RankConverter {
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
     void wait_for_core(const TraceRecord& r);
+    void exclude(std::int64_t ns);
     void persistent(const TraceRecord& r);
     void collective(const TraceRecord& r, std::uint32_t making = 0);
     void make_persistent(const TraceRecord& r);
@@ -175,6 +186,7 @@ class RankConverter {
     void note_received(std::span<const std::uint32_t> slots);
     bool left_out(const collectives::Instruction& message);
     void leave_out_posted();
+    void note_posted(const collectives::Instruction& receive);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     [[nodiscard]] Pair source_and_tag(Pair called, Pair received);
     void count_wildcard(Pair called);
@@ -207,12 +219,12 @@ class RankConverter {
     std::uint64_t wildcard_receives_ = 0;
     collectives::TimedCalls one_sided_;
     collectives::TimedCalls files_;
-    std::uint64_t call_ = 0;     ///< number of the record that is converted; the first is 1
-    std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
-    std::int64_t excluded_ = 0;  ///< time in unsuccessful tests and in the tracer since then: it is no computation
+    std::uint64_t call_ = 0;          ///< number of the call that is converted; the first is 1
+    std::int64_t left_mpi_ = 0;       ///< the end of the last call, ns
+    std::int64_t excluded_ = 0;       ///< time in unsuccessful tests and in the tracer since then: it is no computation
+    std::int64_t waited_inside_ = 0;  ///< for a core, inside the call that is converted, ns
     std::vector<std::uint32_t> unused_slots_;
-    /// Of a trace that is cut, where in the program the receives are that no call has waited for, by slot.
-    std::map<std::uint32_t, std::uint32_t> posted_;
+    std::map<std::uint32_t, PostedReceive> posted_;             ///< of a trace that is cut, by slot
     std::vector<std::uint32_t> completed_;                      ///< the slots of the requests that a call has completed
     std::vector<std::uint32_t> awaited_;                        ///< those for which a wait is added
     std::unordered_map<std::uint64_t, PendingQueue> pending_;   ///< by request, oldest first

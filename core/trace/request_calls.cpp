@@ -182,6 +182,24 @@ bool RankConverter::make_blocking(std::uint32_t slot) {
     return true;
 }
 
+/// Of a trace that is cut: the receive that was just added. A blocking one is complete at once.
+void RankConverter::note_posted(const collectives::Instruction& receive) {
+    if (noted_ == nullptr && cut_ == nullptr) {
+        return;
+    }
+    const std::uint32_t rank = trace_.header().rank;
+    const bool named = receive.peer != goal::any && receive.tag != goal::any;
+    std::optional<std::uint32_t> number;
+    if (noted_ != nullptr && named) {
+        number = noted_->posted(rank, receive.peer, receive.tag);
+    }
+    if (!receive.blocking) {
+        posted_[receive.slot] = {program_.instructions.last_word(), number};
+    } else if (number) {
+        noted_->received(rank, call_, receive.peer, receive.tag, *number);
+    }
+}
+
 /// Says which of the awaited messages the rank has received.
 void RankConverter::note_received(std::span<const std::uint32_t> slots) {
     for (const std::uint32_t slot : slots) {
@@ -189,9 +207,12 @@ void RankConverter::note_received(std::span<const std::uint32_t> slots) {
         if (found == posted_.end()) {
             continue;
         }
-        const collectives::Instruction& receive = program_.instructions.at_word(found->second);
         if (noted_ != nullptr) {
-            noted_->received(trace_.header().rank, call_, receive.peer, receive.tag);
+            const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
+            const std::uint32_t rank = trace_.header().rank;
+            const std::uint32_t number =
+                found->second.number ? *found->second.number : noted_->posted(rank, receive.peer, receive.tag);
+            noted_->received(rank, call_, receive.peer, receive.tag, number);
         }
         posted_.erase(found);
     }
@@ -214,8 +235,8 @@ void RankConverter::leave_out_posted() {
     if (cut_ == nullptr) {
         return;
     }
-    for (const auto& [slot, word] : posted_) {
-        program_.instructions.replace_word(word, {.kind = collectives::Instruction::Kind::wait});
+    for (const auto& [slot, receive] : posted_) {
+        program_.instructions.replace_word(receive.word, {.kind = collectives::Instruction::Kind::wait});
     }
 }
 

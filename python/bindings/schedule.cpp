@@ -59,10 +59,10 @@ std::string to_goal(const S& source) {
     });
 }
 
-std::tuple<std::uint64_t, std::uint64_t, std::int64_t> in_all_copies(const collectives::ProgramSource& source,
-                                                                     const collectives::TimedCalls& timed) {
+std::tuple<std::uint64_t, std::uint64_t, double> in_all_copies(const collectives::ProgramSource& source,
+                                                               const collectives::TimedCalls& timed) {
     const std::uint64_t copies = source.ranks() / source.program()->ranks.size();
-    return {timed.calls * copies, timed.bytes * copies, timed.ns * static_cast<std::int64_t>(copies)};
+    return {timed.calls * copies, timed.bytes * copies, timed.ns * static_cast<double>(copies)};
 }
 
 trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,

@@ -68,7 +68,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         say(f"cores: a rank had {shares} of one; {preempted:,} involuntary context switches in all")
     if known and waited > 0:
         say(f"computations: without {seconds_text(waited)} of all ranks' time, in which they waited for a core")
-    elif shared := int(cores["shared"].sum()):
+    elif not known and (shared := int(cores["shared"].sum())):
         say_note(
             f"{plural(shared, 'rank')} shared cores: the computations of this trace hold waits for a core, which are "
             "not the program's"

@@ -113,7 +113,9 @@ class _Archive:
                 continue
             time = 1 + (int(event.time) - zero) * NS // resolution
             if time > LATEST:
-                raise InputError(f"{name_of(self.source)}: rank {rank} has an event {time / NS:g} s after the beginning")
+                raise InputError(
+                    f"{name_of(self.source)}: rank {rank} has an event {time / NS:g} s after the beginning"
+                )
             if kind == "Enter":
                 ranks[rank].enter(event.region.name, time)
             elif kind == "Leave":

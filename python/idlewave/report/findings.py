@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 0.001
 """Slowdowns below 0.1 % are called negligible."""
+SHARED = 0.05
+"""Ranks that waited for a core for more of their time are not compared with a simulation, in which each has its own."""
 CLOSE, POOR = 0.02, 0.3
 """Predictions that are off by less than 2 % need no remark; those off by more than 30 % are called too far off."""
 
@@ -102,8 +104,23 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     if timed := timed_calls_text(trace.one_sided_calls, trace.file_calls):
         parts.append(f"its {timed} are simulated as computation, for as long as they took")
     if prediction is not None:
-        parts.append(prediction_clause(trace.measured_s, prediction.max_finish / 1e12))
+        predicted_s = prediction.max_finish / 1e12
+        waited_s = waited_for_core(trace)
+        parts.append(
+            prediction_clause(trace.measured_s, predicted_s)
+            if waited_s <= SHARED * trace.measured_s
+            else f"the simulation, in which each rank has a core of its own, predicts {seconds_text(predicted_s)}: in "
+            f"the measured run a rank waited {seconds_text(waited_s)} for a core"
+        )
     return _sentence("; ".join(parts))
+
+
+def waited_for_core(trace: Trace) -> float:
+    """For how long a rank could have run and had no core, in and outside MPI, s: the mean of those of which it is
+    known."""
+    cores = trace.core_shares()
+    waited = (cores["waited_s"] + cores["waited_in_calls_s"]).dropna()
+    return float(waited.mean()) if len(waited) else 0.0
 
 
 def communication_share(time: pd.DataFrame) -> float:
@@ -169,7 +186,8 @@ def prediction_clause(measured_s: float, predicted_s: float) -> str:
 def baseline_doubt(trace: Trace, prediction: Timeline | None) -> str:
     """Why the simulated run without noise is nothing to compare with; "" if there is no reason to doubt it."""
     error = None if prediction is None else prediction_error(trace.measured_s, prediction.max_finish / 1e12)
-    if error is not None and abs(error) > POOR:
+    comparable = waited_for_core(trace) <= SHARED * trace.measured_s
+    if comparable and error is not None and abs(error) > POOR:
         return f"the simulation of the traced run itself is off by {percent_text(abs(error))}"
     cores = trace.core_shares()
     shared = int((cores["shared"] & cores["waited_s"].isna()).sum())

@@ -105,6 +105,31 @@ TEST(ConvertOneSidedCalls, PutsAndLocksAreTheTimeThatTheyTook) {
     EXPECT_EQ(one_sided.ns, 750) << "without the 50 ns between two calls";
 }
 
+TEST(ConvertOneSidedCalls, AWaitForACoreInsideACallIsNoTimeOfIt) {
+    std::vector<TraceBytes> files = with_window();
+    files[0]
+        .call(Call::run_queue, 1500, 1500, {0, 150, 0})
+        .call(Call::one_sided, 1500, 1700, {window, pair(1, 0), 24, 0})
+        .call(Call::one_sided, 1700, 1730, {window, pair(1, 0), 24, 0});
+    EXPECT_EQ(ops(files, 0).back(), "calc 80") << "50 of the first and 30 of the second";
+    ConvertOptions wall;
+    wall.wall_gaps = true;
+    EXPECT_NE(goal(files, 0, wall).find("calc 230"), std::string::npos);
+}
+
+TEST(ConvertWaits, NoneIsLongerThanWhatItIsTakenFrom) {
+    constexpr std::uint64_t longest = std::uint64_t{1} << 60;
+    TraceBytes rank = rank_of_two(0);
+    for (int i = 0; i < 20; ++i) {
+        rank.call(Call::run_queue, 2000, 2000, {longest, longest, longest});
+    }
+    rank.call(Call::send, 3000, 3000, {world, pair(1, 3), 8}).call(Call::send, 3500, 3500, {world, pair(1, 3), 8});
+    EXPECT_EQ(goal(beside(rank)),
+              "l1: send 8b to 1 tag 3\nl2: calc 500\nl3: send 8b to 1 tag 3\nl2 requires l1\nl3 requires l2\n");
+    rank.call(Call::run_queue, 4000, 4000, {0, longest + 1, 0}).call(Call::send, 4000, 4000, {world, pair(1, 3), 8});
+    EXPECT_NE(refusal(beside(rank)).find("expected a time"), std::string::npos);
+}
+
 TEST(ConvertOneSidedCalls, ATargetWaitsForTheAccessAndItsOriginForTheExposure) {
     std::vector<TraceBytes> files = with_window();
     const std::size_t before = ops(files, 0).size();
