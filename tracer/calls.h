@@ -58,7 +58,7 @@ enum {
     CALL_WIN_COMPLETE = 59,
     CALL_WIN_WAIT = 60,
     CALL_PASSIVE = 61,
-    CALL_RUN_QUEUE = 62,
+    CALL_CORE_WAIT = 62,
     CALL_COLLECTIVE = 64,
     CALL_NONBLOCKING_COLLECTIVE = 128,
     CALL_COLLECTIVE_INIT = 192
@@ -91,15 +91,15 @@ enum { PUT = 0, GET = 1, ACCUMULATE = 2, GET_ACCUMULATE = 3, FETCH_AND_OP = 4, C
 enum { LOCK = 0, UNLOCK = 1, FLUSH = 2, FLUSH_LOCAL = 3, SYNC = 4 };
 enum { FILE_READ = 0, FILE_WRITE = 1, FILE_OTHER = 2 };
 
-// info bits of a communicator's definition, of collectives with lists, and of calls of all ranks of a file, and
-// of MPI_Init: waits for a core are recorded
+// info bits: of a communicator's definition (MEMBERS, INTERCOMM), of collectives with lists (…_COUNTS), of a call of a
+// file (COLLECTIVE), and of MPI_Init: waits for a core are recorded (CORE_WAIT)
 enum {
     INFO_MEMBERS = 1,
     INFO_INTERCOMM = 2,
     INFO_RECEIVE_COUNTS = 1,
     INFO_SEND_COUNTS = 2,
-    INFO_TOGETHER = 1,
-    INFO_RUN_QUEUE = 1
+    INFO_COLLECTIVE = 1,
+    INFO_CORE_WAIT = 1
 };
 
 enum { RANK_ANY = -1, RANK_PROC_NULL = -2, NOT_KNOWN = -3, RANK_ROOT = -4, TAG_ANY = -1, BYTES_NOT_KNOWN = -1 };

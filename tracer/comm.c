@@ -371,8 +371,5 @@ void comm_completed(uint64_t request) {
 }
 
 void record_comm_free(const Call* call, uint64_t id) {
-    uint64_t* words = record_begin(1);
-    if (!words) return;
-    words[0] = id;
-    record_commit(call, CALL_COMM_FREE, 0, 1);
+    record_word(call, CALL_COMM_FREE, id);
 }

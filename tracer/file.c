@@ -52,18 +52,15 @@ uint64_t file_before_close(MPI_File file) {
 }
 
 void record_file_closed(const Call* call, uint64_t id) {
-    uint64_t* words = record_begin(1);
-    if (!words) return;
-    words[0] = id;
-    record_commit(call, CALL_FILE_CLOSE, 0, 1);
+    record_word(call, CALL_FILE_CLOSE, id);
 }
 
-void record_file(const Call* call, int operation, bool together, int64_t bytes, MPI_File file, Started started) {
+void record_file(const Call* call, int operation, bool collective, int64_t bytes, MPI_File file, Started started) {
     uint64_t* words = record_begin(4);
     if (!words) return;
     words[0] = id_of(file);
     words[1] = pair(operation, 0);
     words[2] = (uint64_t)bytes;
     words[3] = request_value(started.request);
-    record_commit(call, CALL_FILE, together ? INFO_TOGETHER : 0, started.kind == BLOCKING ? 3 : 4);
+    record_commit(call, CALL_FILE, collective ? INFO_COLLECTIVE : 0, started.kind == BLOCKING ? 3 : 4);
 }

@@ -14,7 +14,7 @@ void record_file_opened(const Call* call, MPI_Comm comm, MPI_File file);
 uint64_t file_before_close(MPI_File file);
 void record_file_closed(const Call* call, uint64_t id);
 
-// A call of one rank, or one that all ranks of the file make together; `bytes` as the caller asked.
-void record_file(const Call* call, int operation, bool together, int64_t bytes, MPI_File file, Started started);
+// `collective`: a blocking collective call, or the end of a split collective. `bytes` as the caller asked.
+void record_file(const Call* call, int operation, bool collective, int64_t bytes, MPI_File file, Started started);
 
 #endif

@@ -6,10 +6,23 @@ from function import Function
 
 DATA = "count count, type datatype"
 MOVED = "bytes_of($count, $datatype)"
+NOTHING = "0"
+
+
+def call(name: str, arguments: str, operation: str, moved: str, *, collective: bool = False) -> Function:
+    """A call of a file. A collective one is recorded even if it failed: on other ranks it may have succeeded."""
+    together = str(collective).lower()
+    return Function(
+        name,
+        arguments,
+        f"record_file(&call, {operation}, {together}, {moved}, $file, $started);",
+        despite_errors=collective,
+        large=moved == MOVED,
+    )
 
 
 def opening() -> list[Function]:
-    """Calls that open and close files, and the other ones that all ranks of a file make together."""
+    """Calls that open and close files, and the other collective ones that move no data."""
     rows = [
         ("File_set_size", "file file, offset size"),
         ("File_preallocate", "file file, offset size"),
@@ -33,21 +46,18 @@ def opening() -> list[Function]:
             "const uint64_t id = file_before_close($file);",
             despite_errors=True,
         ),
-        *(
-            Function(name, arguments, "record_file(&call, FILE_OTHER, true, 0, $file, $started);", despite_errors=True)
-            for name, arguments in rows
-        ),
+        *(call(name, arguments, "FILE_OTHER", NOTHING, collective=True) for name, arguments in rows),
     ]
 
 
 def transfers() -> list[Function]:
-    """Reads and writes: at an offset, at the rank's or at the shared position; of one rank or of all together.
+    """Reads and writes: at an offset, at the rank's or at the shared position; collective or not.
 
-    A nonblocking one does not wait for the others.
+    A nonblocking one does not wait for the other ranks.
     """
     found = []
     for verb, buffer, kind in (("read", "out buf", "FILE_READ"), ("write", "in buf", "FILE_WRITE")):
-        for suffix, where, together in (
+        for suffix, where, collective in (
             ("", "", False),
             ("_at", "offset offset, ", False),
             ("_shared", "", False),
@@ -55,34 +65,24 @@ def transfers() -> list[Function]:
             ("_at_all", "offset offset, ", True),
         ):
             arguments = f"file file, {where}{buffer}, {DATA}"
-            alone = f"record_file(&call, {kind}, false, {MOVED}, $file, $started);"
-            recorded = alone.replace("false", "true") if together else alone
             found += [
-                Function(
-                    f"File_{verb}{suffix}",
-                    f"{arguments}, unread status",
-                    recorded,
-                    large=True,
-                    despite_errors=together,
-                ),
-                Function(f"File_i{verb}{suffix}", f"{arguments}, request request", alone, large=True),
+                call(f"File_{verb}{suffix}", f"{arguments}, unread status", kind, MOVED, collective=collective),
+                call(f"File_i{verb}{suffix}", f"{arguments}, request request", kind, MOVED),
             ]
-        recorded = f"record_file(&call, {kind}, true, {MOVED}, $file, $started);"
         arguments = f"file file, {buffer}, {DATA}, unread status"
-        found.append(Function(f"File_{verb}_ordered", arguments, recorded, large=True, despite_errors=True))
-        found += halves(verb, buffer, kind)
+        found.append(call(f"File_{verb}_ordered", arguments, kind, MOVED, collective=True))
+        found += split_collectives(verb, buffer, kind)
     return found
 
 
-def halves(verb: str, buffer: str, kind: str) -> list[Function]:
-    """Transfers of all ranks that are begun by one call and ended by another. The first does not synchronise."""
+def split_collectives(verb: str, buffer: str, kind: str) -> list[Function]:
+    """Split collectives: the first call begins a transfer and does not wait for the other ranks, the second ends it."""
     found = []
     for suffix, where in (("all", ""), ("at_all", "offset offset, "), ("ordered", "")):
-        begun = f"record_file(&call, {kind}, false, {MOVED}, $file, $started);"
-        ended = f"record_file(&call, {kind}, true, 0, $file, $started);"
+        ended = f"file file, {buffer}, unread status"
         found += [
-            Function(f"File_{verb}_{suffix}_begin", f"file file, {where}{buffer}, {DATA}", begun, large=True),
-            Function(f"File_{verb}_{suffix}_end", f"file file, {buffer}, unread status", ended, despite_errors=True),
+            call(f"File_{verb}_{suffix}_begin", f"file file, {where}{buffer}, {DATA}", kind, MOVED),
+            call(f"File_{verb}_{suffix}_end", ended, kind, NOTHING, collective=True),
         ]
     return found
 

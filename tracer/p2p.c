@@ -293,26 +293,19 @@ void record_testsome(const Call* call, int completed, const int* indices, int fi
     record_waitsome(call, CALL_TESTSOME, completed, indices, first, requests, statuses);
 }
 
-void record_request(const Call* call, unsigned id, uint64_t request) {
-    uint64_t* words = record_begin(1);
-    if (!words) return;
-    words[0] = request;
-    record_commit(call, id, 0, 1);
-}
-
 void record_request_free(const Call* call, uint64_t request) {
     persistent_remove(request);
-    record_request(call, CALL_REQUEST_FREE, request);
+    record_word(call, CALL_REQUEST_FREE, request);
 }
 
 void record_cancel(const Call* call, uint64_t request) {
     cancels = true;
-    record_request(call, CALL_CANCEL, request);
+    record_word(call, CALL_CANCEL, request);
 }
 
 void record_start(const Call* call, uint64_t request) {
     persistent_start(request);
-    record_request(call, CALL_START, request);
+    record_word(call, CALL_START, request);
 }
 
 void record_startall(const Call* call, int n, const uint64_t* requests) {

@@ -61,7 +61,6 @@ void record_testany(const Call* call, int flag, int index, int first, const uint
 void record_testsome(const Call* call, int completed, const int* indices, int first, const uint64_t* requests,
                      const MPI_Status* statuses);
 
-void record_request(const Call* call, unsigned id, uint64_t request);
 void record_request_free(const Call* call, uint64_t request);
 void record_cancel(const Call* call, uint64_t request);
 void record_start(const Call* call, uint64_t request);

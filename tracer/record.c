@@ -187,7 +187,7 @@ static void publish_waits(void) {
     words[0] = (uint64_t)waits.computing;
     words[1] = (uint64_t)waits.inside;
     words[2] = (uint64_t)waits.reading;
-    publish(file.last_end, file.last_end, CALL_RUN_QUEUE, 0, WAIT_WORDS);
+    publish(file.last_end, file.last_end, CALL_CORE_WAIT, 0, WAIT_WORDS);
     file.waits = (Waits){0};
 }
 
@@ -210,6 +210,13 @@ void record_commit(const Call* call, unsigned id, unsigned info, size_t words) {
     file.last_end = later(file.last_end, file.growth.end);
     publish(later(call->end, file.growth.begin), file.last_end, CALL_TRACER, 0, 0);
     file.growth.end = 0;
+}
+
+void record_word(const Call* call, unsigned id, uint64_t word) {
+    uint64_t* words = record_begin(1);
+    if (!words) return;
+    words[0] = word;
+    record_commit(call, id, 0, 1);
 }
 
 void record_poll(const Call* call) {

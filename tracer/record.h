@@ -80,6 +80,9 @@ void record_commit(const Call* call, unsigned id, unsigned info, size_t words);
 // Adds waits for a core. The next record is preceded by one with all those since the record before.
 void record_waits(Waits waits);
 
+// Records a call with one word.
+void record_word(const Call* call, unsigned id, uint64_t word);
+
 // Counts an unsuccessful test or probe in the Polls record at the end of the file, or begins one.
 void record_poll(const Call* call);
 

@@ -14,9 +14,9 @@
 #include "calls.h"
 #include "clocksync.h"
 #include "comm.h"
+#include "core_wait.h"
 #include "p2p.h"
 #include "request.h"
-#include "run_queue.h"
 #include "window.h"
 
 static struct {
@@ -38,7 +38,7 @@ bool call_enter(Call* call) {
     if (inside || !session.recording) return false;
     inside = true;
     call->begin = now();
-    call->waited = run_queue_entered() ? run_queue_wait() : 0;
+    call->waited = core_wait_entered() ? core_wait_wait() : 0;
     return true;
 }
 
@@ -57,8 +57,8 @@ bool call_leave(Call* call, int error) {
     static _Thread_local int64_t reading;
     Waits waits = {.computing = call->waited, .reading = reading};
     reading = 0;
-    if (run_queue_entered()) {
-        waits.inside = run_queue_wait();
+    if (core_wait_entered()) {
+        waits.inside = core_wait_wait();
         reading = now() - call->end;
     }
     session_lock();
@@ -200,7 +200,8 @@ static int64_t read_clock(const void* context) {
 
 static const ClockSource monotonic = {.read = read_clock};
 
-// A process that a rank of the program has started. Its ranks have the numbers of others.
+// Whether the program started this process (MPI_Comm_spawn). Its ranks are numbered from 0 again, and would write the
+// files of others.
 static bool is_spawned(void) {
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
@@ -229,7 +230,7 @@ void session_start(int64_t begin) {
     comm_start();
     windows_start();
     for (int kind = 0; kind < SCRATCH_KINDS; kind++) scratch((ScratchKind)kind, 1);
-    const unsigned watched = run_queue_watch() ? INFO_RUN_QUEUE : 0;
+    const unsigned watched = core_wait_watch() ? INFO_CORE_WAIT : 0;
     header->record_cost_ps = calibrate();
     session.locked = header->thread_level == 3;
     session.header = header;
@@ -284,11 +285,7 @@ void record_dynamic(const Call* call, const char* name) {
 
 void record_abort(const Call* call, int code) {
     session_lock();
-    uint64_t* words = record_begin(1);
-    if (words) {
-        words[0] = (uint64_t)(int64_t)code;
-        record_commit(&(Call){.begin = call->begin, .end = now()}, CALL_ABORT, 0, 1);
-    }
+    record_word(&(Call){.begin = call->begin, .end = now()}, CALL_ABORT, (uint64_t)(int64_t)code);
     session.header->state = STATE_ABORTED;
     session_unlock();
 }

@@ -63,19 +63,12 @@ uint64_t window_before_free(MPI_Win window) {
     return id;
 }
 
-static void record_id(const Call* call, unsigned call_id, uint64_t id) {
-    uint64_t* words = record_begin(1);
-    if (!words) return;
-    words[0] = id;
-    record_commit(call, call_id, 0, 1);
-}
-
 void record_window_freed(const Call* call, uint64_t id) {
-    record_id(call, CALL_WINDOW_FREE, id);
+    record_word(call, CALL_WINDOW_FREE, id);
 }
 
 void record_window(const Call* call, unsigned id, MPI_Win window) {
-    record_id(call, id, id_of(window));
+    record_word(call, id, id_of(window));
 }
 
 static int target_of(int target) {

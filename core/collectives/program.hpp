@@ -52,7 +52,7 @@ struct RankProgram {
     std::uint32_t counters = 0;  ///< one for each communicator, persistent collective, window and file
 };
 
-/// Calls of a traced run of which the program has the time, as computation, but no messages.
+/// Calls of a traced run whose data are not simulated: the program has their time as computation.
 struct TimedCalls {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;

@@ -59,13 +59,13 @@ enum class Call : std::uint16_t {
     testall = 53,
     testany = 54,
     testsome = 55,
-    fence = 56,
+    win_fence = 56,
     win_post = 57,
     win_start = 58,
     win_complete = 59,
     win_wait = 60,
-    passive = 61,
-    run_queue = 62,
+    passive_target = 61,
+    core_wait = 62,
     collectives = 64,
     nonblocking_collectives = 128,
     collective_inits = 192
@@ -104,7 +104,8 @@ inline constexpr std::int32_t mpi_root = -4;  ///< MPI_ROOT: the caller is the r
 /// The group of a call, by which the time of a rank is divided.
 enum class CallGroup : std::uint8_t { point_to_point, completion, collective, one_sided, file, other };
 
-/// The name of the MPI function, such as "MPI_Isend"; "?" for an unknown number.
+/// The name of the MPI function, such as "MPI_Isend", or what its functions do where one number stands for several; "?"
+/// for an unknown number.
 std::string call_name(Call call);
 
 CallGroup call_group(Call call);

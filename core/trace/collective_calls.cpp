@@ -117,9 +117,9 @@ void RankConverter::make_persistent(const TraceRecord& r) {
         started, r.info, ++persistent_made_[r.words[0]], {r.words.begin(), r.words.end()}};
 }
 
-/// `making`: which persistent collective of its communicator this executes, from 1; 0 for a call that is not
+/// `ordinal`: which persistent collective of its communicator this executes, from 1; 0 for a call that is not
 /// persistent.
-void RankConverter::collective(const TraceRecord& r, std::uint32_t making) {
+void RankConverter::collective(const TraceRecord& r, std::uint32_t ordinal) {
     if (is_collective_init(r.call)) {
         make_persistent(r);
         return;
@@ -127,7 +127,7 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t making) {
     const bool blocking = is_collective(r.call);
     const Communicators::Group& communicator = communicator_of(r, r.words[0]);
     if (collective_of(r.call) == TracedCollective::neighbor) {
-        neighborhood(r, communicator, making);
+        neighborhood(r, communicator, ordinal);
         return;
     }
     const std::size_t sizes_at = blocking ? 2 : 3;
@@ -138,13 +138,13 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t making) {
         return;
     }
     if (communicator.intercommunicator && exchanges_blocks(collective_of(r.call))) {
-        exchange_between_groups(r, communicator.members.size(), making);
+        exchange_between_groups(r, communicator.members.size(), ordinal);
         return;
     }
     collectives::Instruction instruction{
         .kind = collectives::Instruction::Kind::collective,
-        .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at, making)
-                                                          : site_of(r, sizes_at, making))};
+        .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at, ordinal)
+                                                          : site_of(r, sizes_at, ordinal))};
     compute_in_cold_caches(cache_use_.call() + use_buffers(program_.collectives[instruction.begin], r.number(sizes_at),
                                                            r.number(sizes_at + 1)));
     if (!blocking) {
@@ -154,29 +154,30 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t making) {
     program_.instructions.push_back(instruction);
 }
 
-void RankConverter::neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t making) {
+void RankConverter::neighborhood(const TraceRecord& r, const Communicators::Group& communicator,
+                                 std::uint32_t ordinal) {
     const Neighborhood* neighbors =
         communicators_.neighborhood(r.words[0], trace_.header().rank, member_of(r, communicator));
     if (neighbors == nullptr) {
         fail(r, "is on a communicator without a topology");
     }
-    exchange_blocks(r, *neighbors, making);
+    exchange_blocks(r, *neighbors, ordinal);
 }
 
 /// All ranks of the other group, of which there are `size`, are neighbours.
-void RankConverter::exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t making) {
+void RankConverter::exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t ordinal) {
     Neighborhood others;
     for (std::size_t i = 0; i < size; ++i) {
         others.sources.push_back({static_cast<std::int32_t>(i), 0});
     }
     others.destinations = others.sources;
-    exchange_blocks(r, others, making);
+    exchange_blocks(r, others, ordinal);
 }
 
 /// A receive from each source and a send to each destination, all at once (MPI 4.1, 8.6). Without a list of sizes, the
 /// two sizes of a neighbourhood collective are totals of all neighbours, and those of an exchange between groups are of
 /// one block.
-void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t making) {
+void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t ordinal) {
     const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
     const bool totals = collective_of(r.call) == TracedCollective::neighbor;
     const std::size_t sends_listed = (r.info & 2) != 0 ? neighbors.destinations.size() : 0;
@@ -199,7 +200,7 @@ void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& ne
                                         .communicator = r.words[0],
                                         .peer_tag = {with[i].rank, with[i].tag},
                                         .bytes = bytes,
-                                        .context = {Tags::Context::Space::blocks, making}}));
+                                        .context = {Tags::Context::Space::blocks, ordinal}}));
         }
     };
     add(neighbors.sources, true, receives_listed, sizes_at + 2 + sends_listed, r.number(sizes_at + 1));
@@ -281,7 +282,7 @@ std::uint32_t RankConverter::member_of(const TraceRecord& r, const Communicators
     return static_cast<std::uint32_t>(me - communicator.members.begin());
 }
 
-collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t making) {
+collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t ordinal) {
     const TracedCollective traced = collective_of(r.call);
     const Communicators::Group& communicator = communicator_of(r, r.words[0]);
     const std::size_t size = communicator.members.size();
@@ -295,14 +296,14 @@ collectives::CollectiveSite RankConverter::site_of(const TraceRecord& r, std::si
     Counts counts = counts_of(r, sizes_at, size);
     site.send_counts = std::move(counts.sent);
     site.recv_counts = std::move(counts.received);
-    choose_algorithm(r, traced, making, site);
+    choose_algorithm(r, traced, ordinal, site);
     return site;
 }
 
 /// A collective between the groups of an intercommunicator in which ranks do not exchange blocks. With a root, it is
 /// simulated as one of the root and the other group; without, as one of all ranks of both groups.
 collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord& r, std::size_t sizes_at,
-                                                               std::uint32_t making) {
+                                                               std::uint32_t ordinal) {
     const TracedCollective traced = collective_of(r.call);
     const std::uint32_t rank = trace_.header().rank;
     const std::vector<std::uint32_t>& others = communicator_of(r, r.words[0]).members;
@@ -336,7 +337,7 @@ collectives::CollectiveSite RankConverter::site_between_groups(const TraceRecord
     site.rank = static_cast<std::uint32_t>(std::ranges::find(members, rank) - members.begin());
     site.send_counts = std::move(counts.sent);
     site.recv_counts = std::move(counts.received);
-    choose_algorithm(r, traced, making, site);
+    choose_algorithm(r, traced, ordinal, site);
     return site;
 }
 
@@ -378,7 +379,7 @@ RankConverter::Counts RankConverter::counts_of(const TraceRecord& r, std::size_t
     return {std::move(sent), take((r.info & 1) != 0)};
 }
 
-void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t making,
+void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t ordinal,
                                      collectives::CollectiveSite& site) {
     const collectives::Collective operation = operation_of(traced);
     const auto chosen = options_.algorithms.find(operation);
@@ -391,12 +392,12 @@ void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective trac
     site.step = algorithm_used.step;
     site.collective = operation;
     site.by_rules = chosen == options_.algorithms.end() && has_equal_counts(traced) && options_.rules.has(operation);
-    site.tag = making == 0 ? Tags::of_collectives(site.communicator) : tags_.of_persistent(site.communicator, making);
+    site.tag = ordinal == 0 ? Tags::of_collectives(site.communicator) : tags_.of_persistent(site.communicator, ordinal);
     const auto next = static_cast<std::uint32_t>(counters_.size());
-    if (noted_ != nullptr) {
-        noted_->begun(trace_.header().rank, call_, site.communicator, making);
+    if (cut_in_search_ != nullptr) {
+        cut_in_search_->begun(trace_.header().rank, call_, site.communicator, ordinal);
     }
-    site.counter = counters_.try_emplace({site.communicator, making}, next).first->second;
+    site.counter = counters_.try_emplace({site.communicator, ordinal}, next).first->second;
     program_.counters = static_cast<std::uint32_t>(counters_.size());
 }
 

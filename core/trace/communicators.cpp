@@ -39,9 +39,8 @@ void Communicators::define(const RankTrace& rank, const TraceRecord& record) {
                          std::to_string(2 * (record.words.size() - 3)) + " members");
     }
     Group group{.members = {}, .intercommunicator = (record.info & 2) != 0};
-    for (std::size_t i = 0; i < size; ++i) {
-        const Pair two = record.pair(3 + i / 2);
-        group.members.push_back(static_cast<std::uint32_t>(i % 2 == 0 ? two.first : two.second));
+    for (const std::int32_t member : record.listed(3, size)) {
+        group.members.push_back(static_cast<std::uint32_t>(member));
     }
     const std::set<std::uint32_t> distinct(group.members.begin(), group.members.end());
     if (distinct.size() != size || (size > 0 && *distinct.rbegin() >= self_groups_.size())) {

@@ -32,9 +32,9 @@ void ConsistentCut::received(std::uint32_t rank, std::uint64_t record, std::uint
     ranks_[rank].events.push_back({record, where, number, Kind::receive});
 }
 
-void ConsistentCut::begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t making) {
+void ConsistentCut::begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t ordinal) {
     const auto next = static_cast<std::uint32_t>(sequences_.size());
-    const auto [found, added] = sequence_numbers_.try_emplace({communicator, making}, next);
+    const auto [found, added] = sequence_numbers_.try_emplace({communicator, ordinal}, next);
     if (added) {
         sequences_.push_back({communicator, {}});
     }

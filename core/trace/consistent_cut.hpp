@@ -25,9 +25,9 @@ class ConsistentCut {
     /// The record completes the receive with that number.
     void received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag,
                   std::uint32_t number);
-    /// The record begins a collective. `making`: which persistent collective, window or file of the communicator; 0 for
-    /// all other collectives.
-    void begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t making);
+    /// The record begins a collective. `ordinal`: which persistent collective, window or file of the communicator; 0
+    /// for all other collectives.
+    void begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t ordinal);
     /// Nothing from this record on can be used.
     void ends(std::uint32_t rank, std::uint64_t record) { ranks_[rank].records = record - 1; }
 

@@ -15,7 +15,7 @@ namespace {
 void check_complete(const RankTrace& trace) {
     const TraceHeader& header = trace.header();
     const std::string who = trace.name() + ": rank " + std::to_string(header.rank);
-    const std::string or_cut = " (with --cut it is used up to the last point that all ranks have recorded)";
+    const std::string or_cut = " (with --cut it is used up to its last consistent point)";
     if (!header.finalized()) {
         throw InputError(who + (header.state == 2 ? " called MPI_Abort" : " never reached MPI_Finalize") +
                          " and has recorded " + std::to_string(trace.size()) +
@@ -34,7 +34,7 @@ void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions optio
         RankConverter converter(rank, shared, options);
         try {
             converter.convert(0);
-        } catch (const EndOfUse&) {
+        } catch (const CannotBeBeforeCut&) {
             shared.cut->ends(rank.header().rank, converter.calls());
         }
     }

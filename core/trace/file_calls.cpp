@@ -16,20 +16,21 @@ RankConverter::File& RankConverter::file_of(const TraceRecord& r) {
 }
 
 void RankConverter::open_file(const TraceRecord& r) {
-    open_files_.insert_or_assign(r.words[0], File{.communicator = r.words[1], .number = ++objects_made_[r.words[1]]});
+    open_files_.insert_or_assign(r.words[0],
+                                 File{.communicator = r.words[1], .ordinal = ++windows_and_files_made_[r.words[1]]});
     file_call(r);
 }
 
 void RankConverter::file_call(const TraceRecord& r) {
     File& file = file_of(r);
     std::int64_t took = r.end - r.begin;
-    if (is_joint_file_call(r)) {
-        synchronise(r, file.communicator, file.number);
-        const std::int64_t last = joint_file_calls_.entered(r.words[0], file.joint_calls++);
+    if (is_collective_file_call(r)) {
+        synchronise(r, file.communicator, file.ordinal);
+        const std::int64_t last = collective_file_calls_.entered(r.words[0], file.collective_calls++);
         const std::int64_t own = took - std::min(took, std::exchange(waited_inside_, 0));
         took = std::clamp<std::int64_t>(trace_.header().global(r.end) - last, 0, own);
     }
-    take_time(took, files_);
+    compute_for_call(took, files_);
     ++files_.calls;
     if (r.call == Call::file) {
         files_.bytes += size_of(r, r.number(2));

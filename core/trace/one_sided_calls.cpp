@@ -12,19 +12,19 @@
 namespace idlewave::trace {
 
 /// Adds computation for a call of which only the time is simulated, without its waits for a core.
-void RankConverter::take_time(std::int64_t ns, collectives::TimedCalls& timed) {
+void RankConverter::compute_for_call(std::int64_t ns, collectives::TimedCalls& timed) {
     ns -= std::min(ns, waited_inside_);
     compute(ns);
     cache_use_.compute(ns);
     timed.ns += static_cast<double>(ns);
 }
 
-/// A barrier of the ranks of the `number`-th window or file of a communicator. Its messages are its own: ranks may call
-/// nonblocking collectives of the communicator in another order.
-void RankConverter::synchronise(const TraceRecord& r, std::uint64_t communicator, std::uint32_t number) {
+/// A barrier of the ranks of the `ordinal`-th window or file of a communicator. Its messages are its own: ranks may
+/// call nonblocking collectives of the communicator in another order.
+void RankConverter::synchronise(const TraceRecord& r, std::uint64_t communicator, std::uint32_t ordinal) {
     const std::array<std::uint64_t, 4> words{communicator, static_cast<std::uint32_t>(not_known), 0, 0};
     collective({.call = Call::collectives, .info = 0, .begin = r.begin, .end = r.end, .words = words},
-               Tags::of_object(number));
+               Tags::ordinal_of_window_or_file(ordinal));
 }
 
 RankConverter::Window& RankConverter::window_of(const TraceRecord& r) {
@@ -38,22 +38,22 @@ RankConverter::Window& RankConverter::window_of(const TraceRecord& r) {
 void RankConverter::make_window(const TraceRecord& r) {
     Window window;
     window.communicator = r.words[1];
-    window.number = ++objects_made_[window.communicator];
-    synchronise(r, window.communicator, window.number);
+    window.ordinal = ++windows_and_files_made_[window.communicator];
+    synchronise(r, window.communicator, window.ordinal);
     windows_.insert_or_assign(r.words[0], std::move(window));
 }
 
 void RankConverter::free_window(const TraceRecord& r) {
     const Window& window = window_of(r);
-    synchronise(r, window.communicator, window.number);
+    synchronise(r, window.communicator, window.ordinal);
     windows_.erase(r.words[0]);
 }
 
 /// A put, get or accumulate, and a lock or flush.
 void RankConverter::one_sided(const TraceRecord& r) {
     window_of(r);
-    take_time(r.end - r.begin, one_sided_);
-    if (r.call == Call::passive) {
+    compute_for_call(r.end - r.begin, one_sided_);
+    if (r.call == Call::passive_target) {
         return;
     }
     ++one_sided_.calls;
@@ -70,13 +70,10 @@ std::vector<std::int32_t> RankConverter::listed_ranks(const TraceRecord& r) cons
         fail(r, "has a group of " + std::to_string(size) + " ranks, and lists " +
                     std::to_string(2 * (r.words.size() - 2)));
     }
-    std::vector<std::int32_t> ranks;
-    for (std::size_t i = 0; i < size; ++i) {
-        const Pair two = r.pair(2 + i / 2);
-        ranks.push_back(i % 2 == 0 ? two.first : two.second);
-        if (ranks.back() < 0) {
-            fail(r, "names rank " + std::to_string(ranks.back()));
-        }
+    std::vector<std::int32_t> ranks = r.listed(2, static_cast<std::size_t>(size));
+    if (const auto negative = std::ranges::find_if(ranks, [](std::int32_t rank) { return rank < 0; });
+        negative != ranks.end()) {
+        fail(r, "names rank " + std::to_string(*negative));
     }
     return ranks;
 }
@@ -90,7 +87,7 @@ std::uint32_t RankConverter::announce(const TraceRecord& r, const Window& window
                     .communicator = window.communicator,
                     .peer_tag = {peer, completed ? 1 : 0},
                     .bytes = 0,
-                    .context = {Tags::Context::Space::exposures, window.number}},
+                    .context = {Tags::Context::Space::exposures, window.ordinal}},
                    !receive);
 }
 

@@ -14,7 +14,7 @@ bool is_send(Call call) {
 /// Whether a record has no row: MPI_Init and MPI_Finalize bound the run, and topologies and waits are no calls.
 bool has_no_row(Call call) {
     return call == Call::init || call == Call::finalize || call == Call::cart || call == Call::neighbors ||
-           call == Call::run_queue;
+           call == Call::core_wait;
 }
 
 /// Makes the rows of one rank.

@@ -9,8 +9,6 @@
 namespace idlewave::trace {
 namespace {
 
-constexpr std::int64_t longest_wait = std::int64_t{1} << 60;  ///< ns
-
 /// The text in a record's words, eight characters to a word.
 std::string text_of(const TraceRecord& r) {
     std::string text;
@@ -28,10 +26,10 @@ std::string text_of(const TraceRecord& r) {
 collectives::RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     left_mpi_ = trace_.header().init_end;
-    const std::uint64_t calls = cut_ == nullptr ? trace_.calls() : cut_->records(trace_.header().rank);
+    const std::uint64_t calls = found_cut_ == nullptr ? trace_.calls() : found_cut_->records(trace_.header().rank);
     trace_.each([this, calls](const TraceRecord& r) {
         if (call_ < calls) {
-            call_ += r.call == Call::run_queue ? 0 : 1;
+            call_ += r.call == Call::core_wait ? 0 : 1;
             call(r);
         }
     });
@@ -58,7 +56,7 @@ void RankConverter::call(const TraceRecord& r) {
         exclude(r.end - r.begin);
         return;
     }
-    if (r.call == Call::run_queue) {
+    if (r.call == Call::core_wait) {
         wait_for_core(r);
         return;
     }
@@ -75,21 +73,21 @@ void RankConverter::call(const TraceRecord& r) {
 
 /// Time since the last call that is no computation, in ns.
 void RankConverter::exclude(std::int64_t ns) {
-    excluded_ = std::min(excluded_ + ns, longest_wait);
+    excluded_ = std::min(excluded_ + ns, latest);
 }
 
 /// Waits for a core, which another process had, are no computation of the program; nor is the time that it took to read
 /// them. Those inside the call that follows matter if its time is simulated.
 void RankConverter::wait_for_core(const TraceRecord& r) {
     for (const std::size_t word : {0, 1, 2}) {
-        if (r.number(word) < 0 || r.number(word) > longest_wait) {
+        if (r.number(word) < 0 || r.number(word) > latest) {
             fail(r, "expected a time from 0 to 36 years, found " + std::to_string(r.number(word)) + " ns");
         }
     }
     exclude(r.number(2));
     if (!options_.wall_gaps) {
         exclude(r.number(0));
-        waited_inside_ = std::min(waited_inside_ + r.number(1), longest_wait);
+        waited_inside_ = std::min(waited_inside_ + r.number(1), latest);
     }
 }
 
@@ -161,6 +159,14 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::testsome:
             complete(r);
             break;
+        default:
+            further_call(r);
+    }
+}
+
+/// The calls of windows and files, those without messages, and collectives.
+void RankConverter::further_call(const TraceRecord& r) {
+    switch (r.call) {
         case Call::unmodelled: {
             const std::string name = text_of(r);
             const bool dynamic = name.starts_with("MPI_Comm_");
@@ -175,13 +181,13 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::window_free:
             free_window(r);
             break;
-        case Call::fence: {
+        case Call::win_fence: {
             const Window& window = window_of(r);
-            synchronise(r, window.communicator, window.number);
+            synchronise(r, window.communicator, window.ordinal);
             break;
         }
         case Call::one_sided:
-        case Call::passive:
+        case Call::passive_target:
             one_sided(r);
             break;
         case Call::win_post:
@@ -204,7 +210,7 @@ void RankConverter::record(const TraceRecord& r) {
             file_call(r);
             break;
         case Call::tracer:
-        case Call::run_queue:
+        case Call::core_wait:
         case Call::end_of_file:
         case Call::init:
         case Call::finalize:
@@ -354,8 +360,8 @@ const Communicators::Group& RankConverter::communicator_of(const TraceRecord& r,
         last_id_ = communicator;
     }
     if (last_group_ == nullptr) {
-        if (noted_ != nullptr) {  // the rank that was to list its members ended before
-            throw EndOfUse();
+        if (cut_in_search_ != nullptr) {  // the rank that was to list its members ended before
+            throw CannotBeBeforeCut();
         }
         fail(r, "is on a communicator that no rank has defined");
     }

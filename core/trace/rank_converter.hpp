@@ -14,10 +14,10 @@
 
 #include "collectives/program.hpp"
 #include "trace/cold_caches.hpp"
+#include "trace/collective_file_calls.hpp"
 #include "trace/communicators.hpp"
 #include "trace/consistent_cut.hpp"
 #include "trace/convert.hpp"
-#include "trace/joint_file_calls.hpp"
 #include "trace/rank_trace.hpp"
 #include "trace/tags.hpp"
 
@@ -25,17 +25,17 @@ namespace idlewave::trace {
 
 /// What the conversions of a trace's ranks share.
 struct SharedConversion {
-    explicit SharedConversion(const Trace& trace) : communicators(trace), joint_file_calls(trace) {}
+    explicit SharedConversion(const Trace& trace) : communicators(trace), collective_file_calls(trace) {}
 
     Communicators communicators;
-    JointFileCalls joint_file_calls;
+    CollectiveFileCalls collective_file_calls;
     Tags tags = {};
     std::optional<ConsistentCut> cut = {};  ///< of a trace that ended early
     bool cut_is_found = false;              ///< else the conversions note what it is found from
 };
 
 /// The conversion that notes what a cut is found from has come to a call that cannot be before the cut.
-struct EndOfUse {};
+struct CannotBeBeforeCut {};
 
 /// Converts the trace of one rank to its program, record by record.
 class RankConverter {
@@ -43,10 +43,10 @@ class RankConverter {
     RankConverter(const RankTrace& trace, SharedConversion& shared, const ConvertOptions& options)
         : trace_(trace),
           communicators_(shared.communicators),
-          joint_file_calls_(shared.joint_file_calls),
+          collective_file_calls_(shared.collective_file_calls),
           tags_(shared.tags),
-          noted_(shared.cut && !shared.cut_is_found ? &*shared.cut : nullptr),
-          cut_(shared.cut && shared.cut_is_found ? &*shared.cut : nullptr),
+          cut_in_search_(shared.cut && !shared.cut_is_found ? &*shared.cut : nullptr),
+          found_cut_(shared.cut && shared.cut_is_found ? &*shared.cut : nullptr),
           options_(options),
           cache_use_(options.cold_caches) {}
 
@@ -116,7 +116,7 @@ class RankConverter {
     /// A window.
     struct Window {
         std::uint64_t communicator = 0;
-        std::uint32_t number = 0;            ///< among the windows and files of its communicator, from 1 on
+        std::uint32_t ordinal = 0;           ///< among the windows and files of its communicator, from 1 on
         std::vector<std::int32_t> origins;   ///< ranks to which it is exposed
         std::vector<std::int32_t> targets;   ///< ranks that this one accesses
         std::vector<std::uint32_t> exposed;  ///< slots of the receives that say so
@@ -125,28 +125,29 @@ class RankConverter {
     /// An open file.
     struct File {
         std::uint64_t communicator = 0;
-        std::uint32_t number = 0;       ///< among the windows and files of its communicator, from 1 on
-        std::uint64_t joint_calls = 0;  ///< how many calls all its ranks have made together
+        std::uint32_t ordinal = 0;           ///< among the windows and files of its communicator, from 1 on
+        std::uint64_t collective_calls = 0;  ///< how many calls all its ranks have made together
     };
 
     /// The call that has made a persistent collective.
     struct CollectiveInit {
         Call call;
         std::uint16_t info;
-        std::uint32_t making;  ///< among the persistent collectives of its communicator, from 1 on
+        std::uint32_t ordinal;  ///< among the persistent collectives of its communicator, from 1 on
         std::vector<std::uint64_t> words;
     };
 
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
+    void further_call(const TraceRecord& r);
     void wait_for_core(const TraceRecord& r);
     void exclude(std::int64_t ns);
     void persistent(const TraceRecord& r);
-    void collective(const TraceRecord& r, std::uint32_t making = 0);
+    void collective(const TraceRecord& r, std::uint32_t ordinal = 0);
     void make_persistent(const TraceRecord& r);
-    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t making);
-    void exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t making);
-    void exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t making);
+    void neighborhood(const TraceRecord& r, const Communicators::Group& communicator, std::uint32_t ordinal);
+    void exchange_between_groups(const TraceRecord& r, std::size_t size, std::uint32_t ordinal);
+    void exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t ordinal);
     void complete(const TraceRecord& r);
     void sendrecv(const TraceRecord& r);
     void isendrecv(const TraceRecord& r);
@@ -167,8 +168,8 @@ class RankConverter {
     void open_file(const TraceRecord& r);
     void file_call(const TraceRecord& r);
     File& file_of(const TraceRecord& r);
-    void synchronise(const TraceRecord& r, std::uint64_t communicator, std::uint32_t number);
-    void take_time(std::int64_t ns, collectives::TimedCalls& timed);
+    void synchronise(const TraceRecord& r, std::uint64_t communicator, std::uint32_t ordinal);
+    void compute_for_call(std::int64_t ns, collectives::TimedCalls& timed);
     void cancel(const TraceRecord& r);
     void free_request(const TraceRecord& r);
 
@@ -190,12 +191,12 @@ class RankConverter {
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     [[nodiscard]] Pair source_and_tag(Pair called, Pair received);
     void count_wildcard(Pair called);
-    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t making);
-    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at, std::uint32_t making);
+    collectives::CollectiveSite site_of(const TraceRecord& r, std::size_t sizes_at, std::uint32_t ordinal);
+    collectives::CollectiveSite site_between_groups(const TraceRecord& r, std::size_t sizes_at, std::uint32_t ordinal);
     std::int32_t root_of(const TraceRecord& r, std::size_t size) const;
     std::uint64_t size_of(const TraceRecord& r, std::int64_t bytes) const;
     Counts counts_of(const TraceRecord& r, std::size_t sizes_at, std::size_t size) const;
-    void choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t making,
+    void choose_algorithm(const TraceRecord& r, TracedCollective traced, std::uint32_t ordinal,
                           collectives::CollectiveSite& site);
     std::uint32_t peer_of(const TraceRecord& r, std::uint64_t communicator, std::int32_t peer);
     std::uint32_t tag_of(std::uint64_t communicator, std::int32_t tag, Tags::Context context);
@@ -206,10 +207,10 @@ class RankConverter {
 
     const RankTrace& trace_;
     Communicators& communicators_;
-    const JointFileCalls& joint_file_calls_;
+    const CollectiveFileCalls& collective_file_calls_;
     Tags& tags_;
-    ConsistentCut* noted_;  ///< to which each message and collective is said; null unless a cut is to be found
-    ConsistentCut* cut_;    ///< null if all records are converted
+    ConsistentCut* cut_in_search_;  ///< takes down messages and collectives, to find the cut; else null
+    ConsistentCut* found_cut_;      ///< where the conversion ends; else null
     const ConvertOptions& options_;
     CacheUse cache_use_;
     /// The communicator that was looked up last: most calls are on the one of the call before.
@@ -219,9 +220,10 @@ class RankConverter {
     std::uint64_t wildcard_receives_ = 0;
     collectives::TimedCalls one_sided_;
     collectives::TimedCalls files_;
-    std::uint64_t call_ = 0;          ///< number of the call that is converted; the first is 1
-    std::int64_t left_mpi_ = 0;       ///< the end of the last call, ns
-    std::int64_t excluded_ = 0;       ///< time in unsuccessful tests and in the tracer since then: it is no computation
+    std::uint64_t call_ = 0;     ///< number of the call that is converted; the first is 1
+    std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
+    std::int64_t excluded_ =
+        0;  ///< time since then that is no computation: unsuccessful tests, the tracer, waits for a core
     std::int64_t waited_inside_ = 0;  ///< for a core, inside the call that is converted, ns
     std::vector<std::uint32_t> unused_slots_;
     std::map<std::uint32_t, PostedReceive> posted_;             ///< of a trace that is cut, by slot
@@ -233,13 +235,13 @@ class RankConverter {
     std::unordered_map<std::uint64_t, CollectiveInit> persistent_collectives_;  ///< by request
     std::unordered_map<std::uint64_t, Message> probed_;                         ///< by message handle
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
-        counters_;  ///< of collectives, by communicator index and the making of a persistent one
+        counters_;  ///< of collectives, by communicator index and the ordinal of a persistent one
     std::unordered_map<std::uint64_t, std::uint32_t> persistent_made_;  ///< collectives, by communicator
     std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, std::uint32_t>
         partitioned_made_;                               ///< by communicator, peer and tag, and whether it is a receive
     std::unordered_map<std::uint64_t, Window> windows_;  ///< by id
-    std::unordered_map<std::uint64_t, File> open_files_;             ///< by id
-    std::unordered_map<std::uint64_t, std::uint32_t> objects_made_;  ///< windows and files, by communicator
+    std::unordered_map<std::uint64_t, File> open_files_;                       ///< by id
+    std::unordered_map<std::uint64_t, std::uint32_t> windows_and_files_made_;  ///< windows and files, by communicator
     // Collectives and lists of slots that occur again are stored once: their numbers by hash.
     std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;
     std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists_;

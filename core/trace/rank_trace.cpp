@@ -21,7 +21,6 @@ constexpr std::string_view magic = "IDLEWTR1";
 constexpr std::uint32_t format_version = 1;
 constexpr std::size_t header_size = 256;
 constexpr std::size_t fixed_words = 3;
-constexpr std::int64_t latest = std::int64_t{1} << 60;  ///< in ns; sums and differences of such times stay in range
 
 template <class T>
 T at(std::span<const std::uint64_t> words, std::size_t byte) {
@@ -64,11 +63,11 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
-        run_queue_known_ = run_queue_known_ || (record.call == Call::init && (record.info & 1) != 0);
-        if (record.call == Call::run_queue) {
+        core_waits_known_ = core_waits_known_ || (record.call == Call::init && (record.info & 1) != 0);
+        if (record.call == Call::core_wait) {
             ++waits_;
-            add_wait(run_queue_in_computations_, record.number(0));
-            add_wait(run_queue_inside_calls_, record.number(1));
+            add_wait(core_wait_in_computations_, record.number(0));
+            add_wait(core_wait_in_calls_, record.number(1));
         }
     }
 }

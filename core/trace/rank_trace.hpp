@@ -41,6 +41,9 @@ struct TraceHeader {
     [[nodiscard]] std::int64_t global(std::int64_t t) const;
 };
 
+/// The latest time of a trace, ns: sums and differences of such times stay in range.
+constexpr std::int64_t latest = std::int64_t{1} << 60;
+
 /// Two 32-bit numbers that share a word: mostly a rank and a tag.
 struct Pair {
     std::int32_t first;
@@ -59,6 +62,16 @@ struct TraceRecord {
         return {static_cast<std::int32_t>(words[i] & 0xffffffff), static_cast<std::int32_t>(words[i] >> 32)};
     }
     [[nodiscard]] std::int64_t number(std::size_t i) const { return static_cast<std::int64_t>(words[i]); }
+
+    /// `count` 32-bit numbers, two to a word from `word` on. The record must have them.
+    [[nodiscard]] std::vector<std::int32_t> listed(std::size_t word, std::size_t count) const {
+        std::vector<std::int32_t> numbers;
+        for (std::size_t i = 0; i < count; ++i) {
+            const Pair two = pair(word + i / 2);
+            numbers.push_back(i % 2 == 0 ? two.first : two.second);
+        }
+        return numbers;
+    }
 };
 
 /// The trace of one rank: a file that was checked. Its records are in memory a window of the file at a time, as a trace
@@ -83,10 +96,10 @@ class RankTrace {
     [[nodiscard]] std::uint64_t one_sided_calls() const { return one_sided_calls_; }
     [[nodiscard]] std::uint64_t file_calls() const { return file_calls_; }
     /// Whether the tracer recorded when the rank could have run and had no core.
-    [[nodiscard]] bool run_queue_known() const { return run_queue_known_; }
+    [[nodiscard]] bool core_waits_known() const { return core_waits_known_; }
     /// For how long that was, ns: in computations, and inside calls.
-    [[nodiscard]] std::int64_t run_queue_in_computations() const { return run_queue_in_computations_; }
-    [[nodiscard]] std::int64_t run_queue_inside_calls() const { return run_queue_inside_calls_; }
+    [[nodiscard]] std::int64_t core_wait_in_computations() const { return core_wait_in_computations_; }
+    [[nodiscard]] std::int64_t core_wait_in_calls() const { return core_wait_in_calls_; }
 
     /// Calls `use` with each record, in order. A record's words are valid only during the call. Throws an InputError if
     /// the file cannot be read any more, or is another than the one that was checked.
@@ -149,10 +162,10 @@ class RankTrace {
     bool defines_communicators_ = false;
     std::uint64_t one_sided_calls_ = 0;
     std::uint64_t file_calls_ = 0;
-    bool run_queue_known_ = false;
+    bool core_waits_known_ = false;
     std::uint64_t waits_ = 0;  ///< records of waits for a core
-    std::int64_t run_queue_in_computations_ = 0;
-    std::int64_t run_queue_inside_calls_ = 0;
+    std::int64_t core_wait_in_computations_ = 0;
+    std::int64_t core_wait_in_calls_ = 0;
 };
 
 /// A trace: the traces of all ranks, in order.

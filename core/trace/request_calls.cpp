@@ -19,8 +19,8 @@ void RankConverter::persistent(const TraceRecord& r) {
     const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
     Message made{.receive = receive, .communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)};
     if (partitioned) {  // those with the same peer and tag match in the order in which they are made (MPI 4.1, 4.2)
-        const std::uint32_t making = ++partitioned_made_[{r.words[0], r.words[1], receive}];
-        made.context = {Tags::Context::Space::partitioned, making};
+        const std::uint32_t ordinal = ++partitioned_made_[{r.words[0], r.words[1], receive}];
+        made.context = {Tags::Context::Space::partitioned, ordinal};
         made.partitions = r.number(4);
     }
     persistent_[r.words[3]] = made;
@@ -31,7 +31,7 @@ void RankConverter::start(const TraceRecord& r) {
     if (const auto made = persistent_collectives_.find(request); made != persistent_collectives_.end()) {
         const CollectiveInit& init = made->second;
         collective({.call = init.call, .info = init.info, .begin = r.begin, .end = r.end, .words = init.words},
-                   init.making);
+                   init.ordinal);
         return;
     }
     const auto found = persistent_.find(request);
@@ -146,7 +146,7 @@ void RankConverter::complete(const TraceRecord& r) {
         completed_.push_back(pending.slot);
     }
     if (timed != nullptr && only_timed) {
-        take_time(r.end - r.begin, *timed);
+        compute_for_call(r.end - r.begin, *timed);
     }
     wait_for(completed_);
 }
@@ -180,64 +180,6 @@ bool RankConverter::make_blocking(std::uint32_t slot) {
     instructions.replace_word(instructions.last_word(), last);
     unused_slots_.push_back(slot);
     return true;
-}
-
-/// Of a trace that is cut: the receive that was just added. A blocking one is complete at once.
-void RankConverter::note_posted(const collectives::Instruction& receive) {
-    if (noted_ == nullptr && cut_ == nullptr) {
-        return;
-    }
-    const std::uint32_t rank = trace_.header().rank;
-    const bool named = receive.peer != goal::any && receive.tag != goal::any;
-    std::optional<std::uint32_t> number;
-    if (noted_ != nullptr && named) {
-        number = noted_->posted(rank, receive.peer, receive.tag);
-    }
-    if (!receive.blocking) {
-        posted_[receive.slot] = {program_.instructions.last_word(), number};
-    } else if (number) {
-        noted_->received(rank, call_, receive.peer, receive.tag, *number);
-    }
-}
-
-/// Says which of the awaited messages the rank has received.
-void RankConverter::note_received(std::span<const std::uint32_t> slots) {
-    for (const std::uint32_t slot : slots) {
-        const auto found = posted_.find(slot);
-        if (found == posted_.end()) {
-            continue;
-        }
-        if (noted_ != nullptr) {
-            const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
-            const std::uint32_t rank = trace_.header().rank;
-            const std::uint32_t number =
-                found->second.number ? *found->second.number : noted_->posted(rank, receive.peer, receive.tag);
-            noted_->received(rank, call_, receive.peer, receive.tag, number);
-        }
-        posted_.erase(found);
-    }
-}
-
-/// Whether a message is a send that nobody has received before the cut.
-bool RankConverter::left_out(const collectives::Instruction& message) {
-    if (message.kind == collectives::Instruction::Kind::recv) {
-        return false;
-    }
-    const std::uint32_t rank = trace_.header().rank;
-    if (noted_ != nullptr) {
-        noted_->sent(rank, call_, message.peer, message.tag);
-    }
-    return cut_ != nullptr && !cut_->take_send(rank, message.peer, message.tag);
-}
-
-/// A receive for which no call waits before the cut is not simulated: its message may not have been sent.
-void RankConverter::leave_out_posted() {
-    if (cut_ == nullptr) {
-        return;
-    }
-    for (const auto& [slot, receive] : posted_) {
-        program_.instructions.replace_word(receive.word, {.kind = collectives::Instruction::Kind::wait});
-    }
 }
 
 void RankConverter::wait_for(std::span<const std::uint32_t> slots) {

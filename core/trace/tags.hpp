@@ -19,7 +19,7 @@ class Tags {
         enum class Space : std::uint8_t { messages, partitioned, blocks, exposures };
 
         Space space = Space::messages;
-        std::uint32_t making = 0;  ///< which persistent request, or window, of its communicator
+        std::uint32_t ordinal = 0;  ///< which persistent request, or window, of its communicator
 
         auto operator<=>(const Context&) const = default;
     };
@@ -41,18 +41,18 @@ class Tags {
         return collective + communicator % (collective / each - 1) * each;
     }
 
-    /// The tag of the first execution of a persistent collective: the `making`-th that was made on the communicator,
+    /// The tag of the first execution of a persistent collective: the `ordinal`-th that was made on the communicator,
     /// counted from 1. Each has tags of its own, as ranks may start several in different orders (MPI 4.1, 6.13).
-    /// Barriers of a window or a file have them, too (`of_object`).
-    std::uint32_t of_persistent(std::uint32_t communicator, std::uint32_t making) {
+    /// Barriers of a window or a file have them, too (`ordinal_of_window_or_file`).
+    std::uint32_t of_persistent(std::uint32_t communicator, std::uint32_t ordinal) {
         const auto next = static_cast<std::uint32_t>(persistent_.size());
-        const std::uint32_t known = persistent_.try_emplace({communicator, making}, next).first->second;
+        const std::uint32_t known = persistent_.try_emplace({communicator, ordinal}, next).first->second;
         return of_collectives(first_persistent + known % (first_persistent - 1));
     }
 
-    /// Stands for the `number`-th window or file of a communicator, where others have the making of a persistent
-    /// request.
-    static constexpr std::uint32_t of_object(std::uint32_t number) { return 0x80000000 | number; }
+    /// The ordinal under which the barriers of the `ordinal`-th window or file of a communicator have their tags: that
+    /// of no persistent collective.
+    static constexpr std::uint32_t ordinal_of_window_or_file(std::uint32_t ordinal) { return 0x80000000 | ordinal; }
 
   private:
     /// Of the 16383 ranges of collective tags, the first 8192 are for communicators, the others for persistent

@@ -49,9 +49,9 @@ void Topologies::add_neighbors(const RankTrace& rank, const TraceRecord& record)
                          " neighbours are listed in " + std::to_string(record.words.size() - 2) + " words");
     }
     Neighborhood found;
-    for (std::int64_t i = 0; i < listed; ++i) {
-        const Pair two = record.pair(2 + static_cast<std::size_t>(i) / 2);
-        (i < degrees.first ? found.sources : found.destinations).push_back({i % 2 == 0 ? two.first : two.second, 0});
+    for (const std::int32_t neighbor : record.listed(2, static_cast<std::size_t>(listed))) {
+        const bool source = found.sources.size() < static_cast<std::size_t>(degrees.first);
+        (source ? found.sources : found.destinations).push_back({neighbor, 0});
     }
     neighborhoods_[{record.words[0], rank.header().rank}] = std::move(found);
 }

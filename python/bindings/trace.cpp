@@ -42,10 +42,10 @@ nb::list headers(const trace::Trace& trace) {
     nb::list list;
     for (const trace::RankTrace& rank : trace.ranks) {
         nb::dict d = header(rank.header());
-        d["records"] = rank.calls();
-        d["run_queue_known"] = rank.run_queue_known();
-        d["run_queue_in_computations_ns"] = rank.run_queue_in_computations();
-        d["run_queue_inside_calls_ns"] = rank.run_queue_inside_calls();
+        d["calls"] = rank.calls();
+        d["core_waits_known"] = rank.core_waits_known();
+        d["core_wait_in_computations_ns"] = rank.core_wait_in_computations();
+        d["core_wait_in_calls_ns"] = rank.core_wait_in_calls();
         list.append(d);
     }
     return list;

@@ -230,13 +230,13 @@ class Program:
         """How many receives of the traced run named no source, in all copies."""
 
     @property
-    def one_sided(self) -> tuple[int, int, int]:
+    def one_sided(self) -> tuple[int, int, float]:
         """
         Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.
         """
 
     @property
-    def files(self) -> tuple[int, int, int]:
+    def files(self) -> tuple[int, int, float]:
         """The same of calls of files."""
 
     @property

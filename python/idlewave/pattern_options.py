@@ -83,7 +83,7 @@ class ConversionParameters(TypedDict, total=False):
     ]
     cut: Annotated[
         bool,
-        Parameter(False, "Use a trace that ended early, up to the last point that all its ranks have recorded"),
+        Parameter(False, "Use a trace of a run that ended early, up to its last consistent point"),
     ]
 
 

@@ -48,8 +48,6 @@ PATTERN_COLUMNS = ("name", "does", "options", "source")
 RankProgress = Callable[[int, int], object]
 """Is called from time to time with the number of ranks done, and of all ranks."""
 
-"""What the receives of a trace do that named no source."""
-
 
 class Schedule:
     """The ops of each rank: in memory (GOAL), or made on demand (a traced program, a pattern). Immutable.
@@ -101,7 +99,7 @@ class Schedule:
         cold_caches: ColdCaches | None = None,
         **options: Unpack[TraceParameters],
     ) -> Schedule:
-        """The traced program: computation from the gaps between calls, messages with the dependencies of MPI,
+        """The traced program: computation from the times between calls, messages with the dependencies of MPI,
         collectives replaced by algorithms.
 
         `algorithms` chooses them by name ({"allreduce": "ring"}); `idlewave.algorithms()` lists them. `rules`, such as

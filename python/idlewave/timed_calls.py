@@ -1,4 +1,4 @@
-"""Calls of a traced run that its schedule has as time, and not as messages: one-sided communication and files."""
+"""Calls of a traced run whose data are not simulated, but their time: one-sided communication and files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def timed_calls_notes(one_sided: TimedCalls, files: TimedCalls) -> list[str]:
     """What a schedule lacks, a sentence for each kind of call that the traced run has."""
     kinds = (("one-sided operation", one_sided), ("file operation", files))
     return [
-        f"{plural(found.calls, kind)} ({volume_text(found.bytes)}) {'sends' if found.calls == 1 else 'send'} no "
-        f"messages in the simulation, but {'is' if found.calls == 1 else 'are'} computation for as long as "
-        f"{'it' if found.calls == 1 else 'they'} took: {seconds_text(found.seconds)} over all ranks"
+        f"{plural(found.calls, kind)} ({volume_text(found.bytes)}): computation in the simulation, for as long as "
+        f"{'it' if found.calls == 1 else 'they'} took, {seconds_text(found.seconds)} over all ranks; the data are not "
+        "simulated"
         for kind, found in kinds
         if found.calls
     ]

@@ -112,7 +112,7 @@ class Trace:
 
     @cached_property
     def processes(self) -> pd.DataFrame:
-        """One row a rank: the header of its file (host, clock, context switches, CPU time, records)."""
+        """One row a rank: the header of its file (host, clock, context switches, CPU time, calls)."""
         import pandas as pd
 
         return pd.DataFrame(self._core.headers())
@@ -195,12 +195,12 @@ class Trace:
     def core_shares(self) -> pd.DataFrame:
         """What the system gave the ranks, one row a rank: rank, host, share (CPU time by run time: 1 is one core; NaN
         if the rank did not reach MPI_Finalize), voluntary_switches and involuntary_switches (context switches), shared,
-        waited_s and waited_in_calls_s.
+        core_wait_s and core_wait_in_calls_s.
 
-        shared: the rank had less than LEAST_SHARE of a core, and was preempted more often than it slept. waited_s: for
-        how long it could have run and had no core, between calls, s; waited_in_calls_s: the same inside calls. They are
-        NaN where the system or an earlier tracer did not tell: then the computations of a rank that shared a core hold
-        these waits, and nobody knows how long they are.
+        shared: the rank had less than LEAST_SHARE of a core, and was preempted more often than it slept. core_wait_s:
+        for how long it could have run and had no core, between calls, s; core_wait_in_calls_s: the same inside calls.
+        They are NaN where the system or an earlier tracer did not tell: then the computations of a rank that shared a
+        core hold these waits, and nobody knows how long they are.
         """
         import pandas as pd
 
@@ -217,8 +217,8 @@ class Trace:
                 "share": share,
                 **switches,
                 "shared": (share < LEAST_SHARE) & preempted,
-                "waited_s": rows["run_queue_in_computations_ns"].where(rows["run_queue_known"]) / 1e9,
-                "waited_in_calls_s": rows["run_queue_inside_calls_ns"].where(rows["run_queue_known"]) / 1e9,
+                "core_wait_s": rows["core_wait_in_computations_ns"].where(rows["core_waits_known"]) / 1e9,
+                "core_wait_in_calls_s": rows["core_wait_in_calls_ns"].where(rows["core_waits_known"]) / 1e9,
             }
         )
 
@@ -228,7 +228,7 @@ class Trace:
             if not row["finalized"]:
                 raise InputError(
                     f"{name_of(self.directory)}: rank {row['rank']} never reached MPI_Finalize; "
-                    f"it recorded {row['records']} calls"
+                    f"it recorded {row['calls']} calls"
                 )
 
 

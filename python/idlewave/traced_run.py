@@ -34,6 +34,7 @@ from .output import write_json
 from .provenance import Provenance, command_text, provenance_entry
 from .termination_signals import Interrupted, ended_by_signals, shielded
 from .trace_folder import TraceFolder
+from .trace_format import FIXED, Call
 
 FORMAT = 1
 
@@ -79,11 +80,8 @@ _TWO_VALUES = frozenset({"-mca", "--mca", "-gmca", "--gmca", "--prtemca", "--pmi
 # The names of the MPI libraries that programs are linked with.
 _SONAMES = {"libmpi.so.40": OPEN_MPI, "libmpi.so.12": MPICH, "libmpich.so.12": MPICH}
 
-# The parts of a rank's header that are needed here, and a record's fixed part: docs/trace-format.md.
+# The parts of a rank's header that are needed here (docs/trace-format.md).
 _HEADER = struct.Struct("<8s4I Q 2q I 52x Q")
-_FIXED = struct.Struct("<IHHqq")
-_RUN_QUEUE = 62
-"""The number of the records of waits for a core, which are no calls (docs/trace-format.md)."""
 _FINALIZED, _ABORTED, _TERMINATED = 1, 2, 3
 
 GRACE = 8.0
@@ -287,12 +285,12 @@ def _count_calls(path: Path) -> int:
     count = 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         at: int = struct.unpack_from("<I", data, 12)[0]
-        while at + _FIXED.size <= len(data):
-            words, call, *_ = _FIXED.unpack_from(data, at)
+        while at + FIXED.size <= len(data):
+            words, call, *_ = FIXED.unpack_from(data, at)
             if call == 0:
                 break
-            count += call != _RUN_QUEUE
-            at += _FIXED.size + 8 * words
+            count += call != Call.CORE_WAIT
+            at += FIXED.size + 8 * words
     return count
 
 

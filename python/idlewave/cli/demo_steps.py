@@ -116,7 +116,7 @@ def _trace(plan: Plan, found: mpi.Mpi) -> Trace:
     _step(3, "trace", f"{plan.program} {' '.join(arguments)}, unmodified, on {plan.ranks} ranks")
     run = run_traced(command, plan.folder / "trace", overwrite=True, output_to=2 if plan.quiet else None)
     trace = Trace.load(run.directory)
-    records = int(trace.processes["records"].sum())
+    records = int(trace.processes["calls"].sum())
     say(f"{records} calls in {trace.measured_s:.3f} s; written: {run.directory}")
     cores = len(os.sched_getaffinity(0))
     if cores < plan.ranks:

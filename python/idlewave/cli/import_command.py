@@ -21,19 +21,19 @@ from .terminal import say, say_note
     type=OutputFolder(),
     default=Path("trace"),
     show_default=True,
-    help="Folder of the trace.",
+    help="Folder to write the trace to.",
 )
 @as_json
 def import_(source: Path, folder: Path, as_json: bool) -> None:
-    """Import the trace in SOURCE, an OTF2 archive: its file traces.otf2, or the folder with that.
+    """Write the OTF2 archive SOURCE as a trace. SOURCE is the archive's file traces.otf2, or its folder.
 
-    The result is a trace as `idlewave trace` records it, with what the archive lacks left out and said.
+    The command prints what was left out.
     """
     from ..importing import import_trace
 
     with doing(f"importing {source}"):
         found = import_trace(source, folder)
-    calls = int(found.trace.processes["records"].sum())
+    calls = int(found.trace.processes["calls"].sum())
     if as_json:
         print_json(
             {

@@ -136,7 +136,7 @@ def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
 
     if schedule.cut is not None:
         used, recorded = schedule.cut
-        say_note(f"the run ended early; used: {used:,} of {recorded:,} calls, to the last point that all have recorded")
+        say_note(f"the run ended early; used: {used:,} of {recorded:,} calls, up to the last consistent point")
     for note in timed_calls_notes(schedule.one_sided, schedule.files):
         say_note(note)
     if (receives := schedule.wildcard_receives) == 0:

@@ -34,13 +34,13 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     """
     run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)
-    records = int(found.processes["records"].sum())
+    records = int(found.processes["calls"].sum())
     residual = found.clocks["residual_ns"].max()
     cores = found.core_shares()
     ended = cores["share"].dropna()
     preempted = int(cores["involuntary_switches"].sum())
-    known = bool(cores["waited_s"].notna().all())
-    waited = float(cores["waited_s"].sum())
+    known = bool(cores["core_wait_s"].notna().all())
+    waited = float(cores["core_wait_s"].sum())
     if as_json:
         print_json(
             {
@@ -52,7 +52,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
                 "core_share": [float(ended.min()), float(ended.max())] if len(ended) else None,
                 "involuntary_switches": preempted,
                 "ranks_that_shared_cores": int(cores["shared"].sum()),
-                "waited_for_core_s": waited if known else None,
+                "core_wait_s": waited if known else None,
                 "one_sided_calls": found.one_sided_calls,
                 "file_calls": found.file_calls,
                 "exit_status": run.exit_status,
@@ -74,6 +74,8 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
             "not the program's"
         )
     if timed := timed_calls_text(found.one_sided_calls, found.file_calls):
-        say_note(f"a schedule of this trace has {timed} as computation, for as long as they took, and no messages")
+        say_note(
+            f"{timed}: in a schedule they are computation for as long as they took, and their data are not simulated"
+        )
     if residual > 0:
         say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")

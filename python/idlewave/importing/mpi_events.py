@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .rank_file import BLOCKING, NONBLOCKING, NOT_KNOWN, Call, Collective, RankFile, pair
+from ..trace_format import BLOCKING, NONBLOCKING, NOT_KNOWN, Call, Collective, pair
+from .rank_file import RankFile
 
 Event: TypeAlias = Any  # the bindings of OTF2 have no types
 
@@ -40,7 +41,6 @@ class Record:
     begin: int
     end: int
     words: list[int] | None
-    info: int = 0
 
 
 @dataclass
@@ -79,8 +79,8 @@ class RankEvents:
         self._open: OpenCall | None = None
         self._depth = 0
         self._records: deque[Record] = deque()
-        self._posted: dict[int, Record] = {}
-        """Receives whose message is not known yet, by request."""
+        self._incomplete: dict[int, Record] = {}
+        """Records of receives and nonblocking collectives that are not complete yet, by request."""
 
     def enter(self, name: str, time: int) -> None:
         """A region begins."""
@@ -105,11 +105,11 @@ class RankEvents:
             self._end(OpenCall("", time, [event]), time)
 
     def close(self) -> None:
-        """Write what is left. A receive that never completed is left out."""
-        for record in self._posted.values():
+        """Write what is left. What never completed is left out."""
+        for record in self._incomplete.values():
             self._records.remove(record)
-            self.left_out["receives that never completed"] += 1
-        self._posted.clear()
+            self.left_out["receives and nonblocking collectives that never completed"] += 1
+        self._incomplete.clear()
         self._write()
         self.file.close()
 
@@ -147,9 +147,9 @@ class RankEvents:
             words = [*self._message(event), event.request_id]
             self._add(call, end, SENDS.get(call.name, Call.ISEND), words)
         for event in _of(call, "MpiIrecvRequest"):
-            self._posted[event.request_id] = self._add(call, end, Call.IRECV, None)
+            self._incomplete[event.request_id] = self._add(call, end, Call.IRECV, None)
         for event in _of(call, "NonBlockingCollectiveRequest"):
-            self._posted[event.request_id] = self._add(call, end, NONBLOCKING, None)
+            self._incomplete[event.request_id] = self._add(call, end, NONBLOCKING, None)
         for event in _of(call, "MpiCollectiveEnd"):
             self._collective(call, end, event)
         self._completions(call, end)
@@ -165,14 +165,14 @@ class RankEvents:
                 words += [event.request_id, 0, 0]
             elif kind == "MpiIrecv":
                 words += [event.request_id, pair(event.sender, event.msg_tag), event.msg_length]
-                posted = self._posted.pop(event.request_id, None)
+                posted = self._incomplete.pop(event.request_id, None)
                 if posted is not None:
                     posted.words = [*self._message(event), event.request_id]
             elif kind == "NonBlockingCollectiveComplete":
                 words += [event.request_id, 0, 0]
                 self._nonblocking_collective(event)
             elif kind == "MpiRequestCancelled":
-                posted = self._posted.pop(event.request_id, None)
+                posted = self._incomplete.pop(event.request_id, None)
                 if posted is not None:
                     self._records.remove(posted)
         if words:
@@ -187,7 +187,7 @@ class RankEvents:
             self._add(call, end, BLOCKING + collective, [communicator, pair(root, 0), *sizes])
 
     def _nonblocking_collective(self, event: Event) -> None:
-        posted = self._posted.pop(event.request_id, None)
+        posted = self._incomplete.pop(event.request_id, None)
         found = self._of_collective(event)
         if posted is None or found is None:
             if posted is not None:
@@ -222,7 +222,7 @@ class RankEvents:
     def _write(self) -> None:
         while self._records and self._records[0].words is not None:
             record = self._records.popleft()
-            self.file.write(record.call, record.begin, record.end, record.words or [], record.info)
+            self.file.write(record.call, record.begin, record.end, record.words or [])
 
 
 def name_of_kind(value: object) -> str:

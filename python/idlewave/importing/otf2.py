@@ -12,8 +12,9 @@ from ..errors import InputError, LibraryError
 from ..escaping import name_of, quote
 from ..export.library_stderr import LibraryLines, captured_lines
 from ..export.otf2 import load_library
+from ..trace_format import MEMBERS, SELF, WORLD, Call, pair
 from .mpi_events import Communicator, Event, RankEvents, name_of_kind
-from .rank_file import MEMBERS, SELF, WORLD, Call, RankFile, pair
+from .rank_file import RankFile
 
 NS = 10**9
 LATEST = 2**60

@@ -125,11 +125,11 @@ def program_text(trace: Trace, cores: int) -> str:
     """What is to be known of a traced run on so many cores."""
     text = "The program was run once, under the tracer, whose own cost is in the measured time."
     found = trace.core_shares()
-    waited = float(found["waited_s"].sum())
+    waited = float(found["core_wait_s"].sum())
     if trace.ranks > cores:
         shared = "one core" if cores == 1 else f"{cores} cores"
         text += f" Its {trace.ranks} ranks shared {shared}, and the simulation gives each rank a core of its own."
-    if found["waited_s"].isna().any():
+    if found["core_wait_s"].isna().any():
         text += (
             " How long ranks waited for a core while another process had it is not known: such waits count as the "
             "computation or communication that they interrupted."

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 0.001
 """Slowdowns below 0.1 % are called negligible."""
-SHARED = 0.05
+MOST_WAITING = 0.05
 """Ranks that waited for a core for more of their time are not compared with a simulation, in which each has its own."""
 CLOSE, POOR = 0.02, 0.3
 """Predictions that are off by less than 2 % need no remark; those off by more than 30 % are called too far off."""
@@ -102,15 +102,14 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     run = f"on {plural(trace.ranks, 'rank')} the program ran for {seconds_text(trace.measured_s)}"
     parts = [f"{run} and {_communication_clause(trace)}", _pair_clause(trace)]
     if timed := timed_calls_text(trace.one_sided_calls, trace.file_calls):
-        parts.append(f"its {timed} are simulated as computation, for as long as they took")
+        parts.append(f"its {timed} are computation in the simulation, for as long as they took")
     if prediction is not None:
         predicted_s = prediction.max_finish / 1e12
-        waited_s = waited_for_core(trace)
         parts.append(
             prediction_clause(trace.measured_s, predicted_s)
-            if waited_s <= SHARED * trace.measured_s
+            if comparable_with_simulation(trace)
             else f"the simulation, in which each rank has a core of its own, predicts {seconds_text(predicted_s)}: in "
-            f"the measured run a rank waited {seconds_text(waited_s)} for a core"
+            f"the measured run a rank waited {seconds_text(waited_for_core(trace))} for a core"
         )
     return _sentence("; ".join(parts))
 
@@ -119,8 +118,13 @@ def waited_for_core(trace: Trace) -> float:
     """For how long a rank could have run and had no core, in and outside MPI, s: the mean of those of which it is
     known."""
     cores = trace.core_shares()
-    waited = (cores["waited_s"] + cores["waited_in_calls_s"]).dropna()
+    waited = (cores["core_wait_s"] + cores["core_wait_in_calls_s"]).dropna()
     return float(waited.mean()) if len(waited) else 0.0
+
+
+def comparable_with_simulation(trace: Trace) -> bool:
+    """Whether the ranks had their cores for themselves, as simulated ones do."""
+    return waited_for_core(trace) <= MOST_WAITING * trace.measured_s
 
 
 def communication_share(time: pd.DataFrame) -> float:
@@ -186,11 +190,10 @@ def prediction_clause(measured_s: float, predicted_s: float) -> str:
 def baseline_doubt(trace: Trace, prediction: Timeline | None) -> str:
     """Why the simulated run without noise is nothing to compare with; "" if there is no reason to doubt it."""
     error = None if prediction is None else prediction_error(trace.measured_s, prediction.max_finish / 1e12)
-    comparable = waited_for_core(trace) <= SHARED * trace.measured_s
-    if comparable and error is not None and abs(error) > POOR:
+    if comparable_with_simulation(trace) and error is not None and abs(error) > POOR:
         return f"the simulation of the traced run itself is off by {percent_text(abs(error))}"
     cores = trace.core_shares()
-    shared = int((cores["shared"] & cores["waited_s"].isna()).sum())
+    shared = int((cores["shared"] & cores["core_wait_s"].isna()).sum())
     if shared:
         return f"{plural(shared, 'rank')} shared cores in the traced run, and waits for a core count as computation"
     return ""

@@ -53,7 +53,7 @@ TEST(ConvertOneSidedCalls, WindowsAndFencesAreBarriers) {
     std::vector<TraceBytes> files = with_window();
     std::vector<TraceBytes> barriers{rank_of_two(0), rank_of_two(1)};
     for (const std::size_t rank : {0, 1}) {
-        files[rank].call(Call::fence, 1700, 1900, {window}).call(Call::window_free, 1900, 2000, {window});
+        files[rank].call(Call::win_fence, 1700, 1900, {window}).call(Call::window_free, 1900, 2000, {window});
         barriers[rank]
             .call(barrier, 1000, 1500, {world, no_root, 0, 0})
             .call(barrier, 1700, 1900, {world, no_root, 0, 0})
@@ -66,8 +66,8 @@ TEST(ConvertOneSidedCalls, WindowsAndFencesAreBarriers) {
 TEST(ConvertOneSidedCalls, ABarrierOfAWindowIsNotOneOfItsCommunicator) {
     constexpr auto ibarrier = static_cast<Call>(128);
     std::vector<TraceBytes> files = with_window();
-    files[0].call(ibarrier, 2000, 2000, {world, no_root, 5, 0, 0}).call(Call::fence, 2000, 2000, {window});
-    files[1].call(Call::fence, 2000, 2000, {window}).call(ibarrier, 2000, 2000, {world, no_root, 5, 0, 0});
+    files[0].call(ibarrier, 2000, 2000, {world, no_root, 5, 0, 0}).call(Call::win_fence, 2000, 2000, {window});
+    files[1].call(Call::win_fence, 2000, 2000, {window}).call(ibarrier, 2000, 2000, {world, no_root, 5, 0, 0});
     const collectives::ProgramSource program = program_of(files);
     const auto tags = [&](std::uint32_t rank, goal::OpKind kind) {
         std::vector<std::uint32_t> found;
@@ -91,11 +91,11 @@ TEST(ConvertOneSidedCalls, PutsAndLocksAreTheTimeThatTheyTook) {
     std::vector<TraceBytes> files = with_window();
     const std::size_t before = ops(files, 0).size();
     files[0]
-        .call(Call::passive, 1500, 1600, {window, pair(1, 0)})
+        .call(Call::passive_target, 1500, 1600, {window, pair(1, 0)})
         .call(Call::one_sided, 1600, 1800, {window, pair(1, 0), 24, 0})
         .call(Call::one_sided, 1800, 1850, {window, pair(1, 1), 0, 1000, 9})
         .call(Call::wait, 1900, 2200, {9, pair(0, 0), 0})
-        .call(Call::passive, 2200, 2300, {window, pair(1, 1)});
+        .call(Call::passive_target, 2200, 2300, {window, pair(1, 1)});
     const std::vector<std::string> found = ops(files, 0);
     ASSERT_EQ(found.size(), before + 1) << "one computation, without a message";
     EXPECT_EQ(found.back(), "calc 800");
@@ -108,7 +108,7 @@ TEST(ConvertOneSidedCalls, PutsAndLocksAreTheTimeThatTheyTook) {
 TEST(ConvertOneSidedCalls, AWaitForACoreInsideACallIsNoTimeOfIt) {
     std::vector<TraceBytes> files = with_window();
     files[0]
-        .call(Call::run_queue, 1500, 1500, {0, 150, 0})
+        .call(Call::core_wait, 1500, 1500, {0, 150, 0})
         .call(Call::one_sided, 1500, 1700, {window, pair(1, 0), 24, 0})
         .call(Call::one_sided, 1700, 1730, {window, pair(1, 0), 24, 0});
     EXPECT_EQ(ops(files, 0).back(), "calc 80") << "50 of the first and 30 of the second";
@@ -121,12 +121,12 @@ TEST(ConvertWaits, NoneIsLongerThanWhatItIsTakenFrom) {
     constexpr std::uint64_t longest = std::uint64_t{1} << 60;
     TraceBytes rank = rank_of_two(0);
     for (int i = 0; i < 20; ++i) {
-        rank.call(Call::run_queue, 2000, 2000, {longest, longest, longest});
+        rank.call(Call::core_wait, 2000, 2000, {longest, longest, longest});
     }
     rank.call(Call::send, 3000, 3000, {world, pair(1, 3), 8}).call(Call::send, 3500, 3500, {world, pair(1, 3), 8});
     EXPECT_EQ(goal(beside(rank)),
               "l1: send 8b to 1 tag 3\nl2: calc 500\nl3: send 8b to 1 tag 3\nl2 requires l1\nl3 requires l2\n");
-    rank.call(Call::run_queue, 4000, 4000, {0, longest + 1, 0}).call(Call::send, 4000, 4000, {world, pair(1, 3), 8});
+    rank.call(Call::core_wait, 4000, 4000, {0, longest + 1, 0}).call(Call::send, 4000, 4000, {world, pair(1, 3), 8});
     EXPECT_NE(refusal(beside(rank)).find("expected a time"), std::string::npos);
 }
 
@@ -147,7 +147,7 @@ TEST(ConvertOneSidedCalls, ATargetWaitsForTheAccessAndItsOriginForTheExposure) {
 }
 
 TEST(ConvertOneSidedCalls, AWindowThatWasNotMadeAndAGroupThatIsNoneAreRefused) {
-    EXPECT_EQ(refusal(beside(rank_of_two(0).call(Call::fence, 2000, 2000, {window}))),
+    EXPECT_EQ(refusal(beside(rank_of_two(0).call(Call::win_fence, 2000, 2000, {window}))),
               "rank0: rank 0, call 1 of 1 (MPI_Win_fence) is on a window that this rank has not made");
     for (const std::vector<std::uint64_t>& words :
          {std::vector<std::uint64_t>{window, 3, pair(1, 0)}, {window, UINT64_MAX, 0}, {window, 1, pair(-1, 0)}}) {

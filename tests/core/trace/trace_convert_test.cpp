@@ -226,7 +226,7 @@ TEST(Convert, OnAnIntercommunicatorTheOtherGroupIsMeant) {
 }
 
 TEST(Convert, RefusesATraceThatIsNotWhole) {
-    const std::string or_cut = " (with --cut it is used up to the last point that all ranks have recorded)";
+    const std::string or_cut = " (with --cut it is used up to its last consistent point)";
     EXPECT_EQ(
         refusal(beside(rank_of_two(0).put<std::uint32_t>(48, 0))),
         "rank0: rank 0 never reached MPI_Finalize and has recorded 0 calls: expected the trace of a run that ended" +

@@ -223,7 +223,7 @@ def test_caveats_name_sample_sizes_worst_residual_and_what_extrapolation_assumes
 
 def test_ranks_that_shared_cores_are_said_to_have():
     def cores(waited_s: float) -> pd.DataFrame:
-        return pd.DataFrame({"rank": range(4), "shared": True, "waited_s": waited_s, "waited_in_calls_s": 0.0})
+        return pd.DataFrame({"rank": range(4), "shared": True, "core_wait_s": waited_s, "core_wait_in_calls_s": 0.0})
 
     assert "4 ranks shared 2 cores" in program_text(trace(), 2)
     assert "shared" not in program_text(trace(), 4)
@@ -236,10 +236,10 @@ def test_no_slowdown_is_stated_where_its_baseline_is_not_to_be_trusted():
     assert plain(far_off) == (
         "What noise costs this program is not known: the simulation of the traced run itself is off by 420 %."
     )
-    shared = pd.DataFrame({"rank": range(4), "shared": True, "waited_s": math.nan, "waited_in_calls_s": math.nan})
+    shared = pd.DataFrame({"rank": range(4), "shared": True, "core_wait_s": math.nan, "core_wait_in_calls_s": math.nan})
     report = Report(trace=trace(core_shares=shared), prediction=prediction(), study=study())
     assert "4 ranks shared cores in the traced run" in findings(report)["scale"]
-    waits = shared.assign(waited_s=0.5, waited_in_calls_s=0.1)
+    waits = shared.assign(core_wait_s=0.5, core_wait_in_calls_s=0.1)
     known = Report(trace=trace(core_shares=waits), prediction=prediction(error=-0.5), study=study())
     assert "slows the program by" in findings(known)["scale"]
     assert "in which each rank has a core of its own, predicts 760 ms" in plain(findings(known)["program"])
@@ -249,7 +249,9 @@ def test_no_slowdown_is_stated_where_its_baseline_is_not_to_be_trusted():
 def test_calls_that_have_only_their_time_in_the_simulation_are_named():
     made = trace()
     made.one_sided_calls, made.file_calls = 12, 1
-    assert "its 12 one-sided operations and 1 file operation are simulated as computation" in program_sentence(made)
+    assert "its 12 one-sided operations and 1 file operation are computation in the simulation" in program_sentence(
+        made
+    )
 
 
 def test_a_busy_machine_is_called_busy():

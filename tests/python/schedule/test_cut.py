@@ -27,7 +27,9 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_is_refused_with_a_word_on_the_cut(killed: Path) -> None:
-    with pytest.raises(InputError, match=r"never reached MPI_Finalize .* \(with --cut it is used up to the last point"):
+    with pytest.raises(
+        InputError, match=r"never reached MPI_Finalize .* \(with --cut it is used up to its last consistent point"
+    ):
         Schedule.from_trace(killed)
 
 

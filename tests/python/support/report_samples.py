@@ -161,7 +161,9 @@ class MadeTrace(Trace):
         return self.tables["totals"]
 
     def core_shares(self) -> pd.DataFrame:
-        own = pd.DataFrame({"rank": range(self.ranks), "shared": False, "waited_s": 0.0, "waited_in_calls_s": 0.0})
+        own = pd.DataFrame(
+            {"rank": range(self.ranks), "shared": False, "core_wait_s": 0.0, "core_wait_in_calls_s": 0.0}
+        )
         return self.tables.get("core_shares", own)
 
     def run_times(self) -> pd.DataFrame:

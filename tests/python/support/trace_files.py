@@ -10,7 +10,7 @@ from pathlib import Path
 
 SEND, RECV = 16, 32
 ALLREDUCE = 64 + 3
-INIT, RUN_QUEUE = 1, 62
+INIT, CORE_WAIT = 1, 62
 HEADER_BYTES = 256
 
 
@@ -82,7 +82,7 @@ def _rank(rank: int, ranks: int, host: str, gap_ns: int, waits: Sequence[tuple[i
         words = struct.pack("<Q2i2q", 1, -3, 0, 64, 64)
         begin, end = now + gap_ns, now + gap_ns + 700
         if waits:
-            records += struct.pack("<IHHqqqqq", 3, RUN_QUEUE, 0, now, now, *waits[i], 100)
+            records += struct.pack("<IHHqqqqq", 3, CORE_WAIT, 0, now, now, *waits[i], 100)
         records += struct.pack("<IHHqq", 4, ALLREDUCE, 0, begin, end) + words
         now = end
     return _with_header(rank, ranks, host, records, now + gap_ns)

@@ -34,7 +34,7 @@ POINT_TO_POINT = (
 )
 RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv", "Isendrecv", "PrecvInit")
 COMPLETIONS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
-ONE_SIDED = ("Fence", "WinPost", "WinStart", "WinComplete", "WinWait", "Passive", "RunQueue")
+ONE_SIDED = ("Fence", "WinPost", "WinStart", "WinComplete", "WinWait", "Passive", "CoreWait")
 OTHERS = (
     *("Init", "Finalize", "Abort", "Polls", "CommDef", "CommFree", "Cart"),
     *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer", "Neighbors", "Window", "WindowFree"),
@@ -101,7 +101,7 @@ def read_rank(path: Path) -> RankFile:
             break
         body = struct.unpack_from(f"<{words}q", data, at + 24)
         record = Record(NAMES[call], info, begin, end, body)
-        (waits if record.name == "RunQueue" else records).append(record)
+        (waits if record.name == "CoreWait" else records).append(record)
         at += 24 + 8 * words
     return RankFile(header, records, len(data) - at, waits)
 

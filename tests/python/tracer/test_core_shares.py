@@ -58,7 +58,7 @@ def test_ranks_on_one_core_are_said_to_share_it(tmp_path: Path) -> None:
     assert said["ranks_that_shared_cores"] > 0
     least, most = said["core_share"]
     assert 0 < least <= most < 1
-    if with_json and said["waited_for_core_s"] is None:
+    if with_json and said["core_wait_s"] is None:
         assert "shared cores: the computations of this trace hold waits for a core" in " ".join(one.stderr.split())
     else:
         assert "in which they waited for a core" in one.stdout
@@ -80,9 +80,9 @@ def test_computations_are_without_the_waits_for_a_core_and_with_what_the_program
     command = command_of(use, 4, Path("taskset"), "-c", "0", program(use, "shares"))
     traced_run.trace(command, tmp_path / "trace")
     trace = Trace.load(tmp_path / "trace")
-    if not trace.processes["run_queue_known"].all():
+    if not trace.processes["core_waits_known"].all():
         pytest.skip("this system does not tell for how long a thread waited for a core")
-    assert trace.core_shares()["waited_s"].sum() > 0.3, "each of four ranks has a quarter of the core"
+    assert trace.core_shares()["core_wait_s"].sum() > 0.3, "each of four ranks has a quarter of the core"
     assert computed_s <= simulated_s(tmp_path / "trace", "own") < 1.3 * computed_s
     assert simulated_s(tmp_path / "trace", "wall") > 1.5 * computed_s
 
@@ -90,8 +90,8 @@ def test_computations_are_without_the_waits_for_a_core_and_with_what_the_program
 def test_a_wait_is_taken_out_of_the_computation_before_a_call_and_no_more_than_that(tmp_path: Path) -> None:
     folder = write_trace(tmp_path / "trace", waits=[(3000, 0), (10**9, 700), (0, 0)])
     trace = Trace.load(folder)
-    assert trace.core_shares()["waited_s"].tolist() == pytest.approx([(3000 + 10**9) / 1e9] * 2)
-    assert trace.core_shares()["waited_in_calls_s"].tolist() == pytest.approx([700e-9] * 2)
+    assert trace.core_shares()["core_wait_s"].tolist() == pytest.approx([(3000 + 10**9) / 1e9] * 2)
+    assert trace.core_shares()["core_wait_in_calls_s"].tolist() == pytest.approx([700e-9] * 2)
     text = idlewave.Schedule.from_trace(folder).to_goal()
     computed = [int(ns) for ns in re.findall(r"calc (\d+)", text.split("rank 1")[0])]
     assert sum(computed) == 1900 + 0 + 4900

@@ -1,17 +1,17 @@
-#include "trace/joint_file_calls.hpp"
+#include "trace/collective_file_calls.hpp"
 
 #include <algorithm>
 
 namespace idlewave::trace {
 
-JointFileCalls::JointFileCalls(const Trace& trace) {
+CollectiveFileCalls::CollectiveFileCalls(const Trace& trace) {
     for (const RankTrace& rank : trace.ranks) {
         if (rank.file_calls() == 0) {
             continue;
         }
         std::unordered_map<std::uint64_t, std::size_t> made;  // by file
         rank.each([&](const TraceRecord& r) {
-            if (!is_joint_file_call(r)) {
+            if (!is_collective_file_call(r)) {
                 return;
             }
             std::vector<std::int64_t>& entered = entered_[r.words[0]];

@@ -1,4 +1,4 @@
-#include "run_queue.h"
+#include "core_wait.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #endif
 #endif
 
-_Thread_local volatile uint64_t* run_queue_pointer __attribute__((tls_model("initial-exec")));
+_Thread_local volatile uint64_t* core_wait_pointer __attribute__((tls_model("initial-exec")));
 
 #ifdef WATCHABLE
 
@@ -39,7 +39,7 @@ extern const char idlewave_never_end[] __attribute__((visibility("hidden")));
 extern const char idlewave_abort[] __attribute__((visibility("hidden")));
 
 static struct rseq_cs never __attribute__((aligned(32)));
-const void* const run_queue_mark = &never;
+const void* const core_wait_mark = &never;
 
 static _Thread_local struct {
     int file;
@@ -60,7 +60,7 @@ static int64_t waited(void) {
 }
 
 static void set_mark(void) {
-    *run_queue_pointer = (uint64_t)(uintptr_t)run_queue_mark;
+    *core_wait_pointer = (uint64_t)(uintptr_t)core_wait_mark;
 }
 
 // Whether the kernel clears the pointer when the thread leaves its core inside a system call, too. Linux before 6.19
@@ -69,10 +69,10 @@ static bool is_cleared_by_sleep(void) {
     set_mark();
     const struct timespec pause = {0, 50000};
     nanosleep(&pause, NULL);
-    return run_queue_entered();
+    return core_wait_entered();
 }
 
-bool run_queue_watch(void) {
+bool core_wait_watch(void) {
     if (__rseq_size == 0) return false;  // the kernel lacks it, or glibc was told not to register threads
     thread.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     if (thread.file < 0) return false;
@@ -85,18 +85,18 @@ bool run_queue_watch(void) {
     never.post_commit_offset = (uint64_t)(idlewave_never_end - idlewave_never);
     never.abort_ip = (uint64_t)(uintptr_t)idlewave_abort;
     struct rseq* own = (struct rseq*)((char*)__builtin_thread_pointer() + __rseq_offset);
-    run_queue_pointer = (volatile uint64_t*)&own->rseq_cs;
+    core_wait_pointer = (volatile uint64_t*)&own->rseq_cs;
     if (!is_cleared_by_sleep()) {
-        *run_queue_pointer = 0;
-        run_queue_pointer = NULL;
+        *core_wait_pointer = 0;
+        core_wait_pointer = NULL;
         close(thread.file);
         return false;
     }
-    run_queue_wait();
+    core_wait_wait();
     return true;
 }
 
-int64_t run_queue_wait(void) {
+int64_t core_wait_wait(void) {
     const int64_t now = waited();
     const int64_t since = now < 0 ? 0 : now - thread.waited;
     if (now >= 0) thread.waited = now;
@@ -106,13 +106,13 @@ int64_t run_queue_wait(void) {
 
 #else
 
-const void* const run_queue_mark = 0;
+const void* const core_wait_mark = 0;
 
-bool run_queue_watch(void) {
+bool core_wait_watch(void) {
     return false;
 }
 
-int64_t run_queue_wait(void) {
+int64_t core_wait_wait(void) {
     return 0;
 }
 

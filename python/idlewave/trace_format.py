@@ -1,0 +1,64 @@
+"""The numbers of docs/trace-format.md that Python reads and writes."""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+MAGIC = b"IDLEWTR1"
+FIXED = struct.Struct("<IHHqq")
+"""The fixed part of a record: its number of words, call, info, begin and end."""
+HEADER_BYTES = 256
+WORLD, SELF = 1, 2
+"""The ids of MPI_COMM_WORLD and MPI_COMM_SELF."""
+NOT_KNOWN = -3
+"""Stands for a rank or a tag; −1 does for a number of bytes."""
+
+
+class Call(IntEnum):
+    """The numbers of calls."""
+
+    INIT = 1
+    FINALIZE = 2
+    POLLS = 4
+    COMM_DEF = 5
+    SEND = 16
+    BSEND = 17
+    SSEND = 18
+    RSEND = 19
+    ISEND = 20
+    IBSEND = 21
+    ISSEND = 22
+    IRSEND = 23
+    RECV = 32
+    IRECV = 33
+    SENDRECV = 35
+    WAIT = 48
+    WAITALL = 49
+    CORE_WAIT = 62
+
+
+class Collective(IntEnum):
+    """The numbers of collectives: of a blocking call 64 more, of a nonblocking one 128 more."""
+
+    BARRIER = 0
+    BCAST = 1
+    REDUCE = 2
+    ALLREDUCE = 3
+    GATHER = 4
+    SCATTER = 6
+    ALLGATHER = 8
+    ALLTOALL = 10
+    REDUCE_SCATTER_BLOCK = 14
+    SCAN = 15
+    EXSCAN = 16
+
+
+BLOCKING, NONBLOCKING = 64, 128
+MEMBERS = 1
+"""The info bit of a CommDef that lists the members."""
+
+
+def pair(low: int, high: int) -> int:
+    """Two 32-bit numbers in one word."""
+    return (low & 0xFFFFFFFF) | (high & 0xFFFFFFFF) << 32
