@@ -331,6 +331,28 @@ void record_intercomm(const Call* call, MPI_Comm local, MPI_Comm made, int tag) 
     define(call, comm_of(local)->id, made, mix(key, count_key(key)));
 }
 
+static uint64_t text_hash(Text text) {
+    uint64_t hash = text.length;
+    for (size_t i = 0; i < text.length; i++) hash = mix(hash, (uint64_t)(unsigned char)text.first[i]);
+    return hash;
+}
+
+void record_comm_from_group(const Call* call, MPI_Comm made, Text text) {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(made, &group);
+    uint64_t members = group_hash(group);
+    PMPI_Group_free(&group);
+    int inter = 0;
+    PMPI_Comm_test_inter(made, &inter);
+    if (inter) {
+        PMPI_Comm_remote_group(made, &group);
+        members += group_hash(group);  // the same on both sides
+        PMPI_Group_free(&group);
+    }
+    const uint64_t key = mix(mix(5, text_hash(text)), members);
+    define(call, COMM_ID_NULL, made, mix(key, count_key(key)));
+}
+
 static void record_pending(const Call* call, MPI_Comm parent, Pending pending) {
     Comm* from = comm_of(parent);
     const uint64_t number = from->children++;

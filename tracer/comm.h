@@ -3,6 +3,7 @@
 #define IDLEWAVE_COMM_H
 
 #include <mpi.h>
+#include <string.h>
 
 #include "record.h"
 
@@ -41,6 +42,22 @@ void record_comm_group(const Call* call, MPI_Comm parent, MPI_Comm made, int tag
 
 // The same for MPI_Intercomm_create.
 void record_intercomm(const Call* call, MPI_Comm local, MPI_Comm made, int tag);
+
+// A text of the program: in C it ends with a zero, in Fortran with blanks.
+typedef struct {
+    const char* first;
+    size_t length;
+} Text;
+static inline Text c_text(const char* text) {
+    return (Text){text, strlen(text)};
+}
+static inline Text fortran_text(const char* text, size_t length) {
+    while (length > 0 && text[length - 1] == ' ') length--;
+    return (Text){text, length};
+}
+
+// The same for communicators that have no parent (MPI 4.1, 7.4.2): those of sessions.
+void record_comm_from_group(const Call* call, MPI_Comm made, Text text);
 
 // The same for MPI_Comm_idup: the definition is recorded now, but `made` gets its attribute only when `request`
 // completes (comm_completed); until then MPI forbids its use. Fortran stores the handle in an integer.

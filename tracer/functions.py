@@ -302,6 +302,19 @@ def communicators() -> list[Function]:
             "comm local_comm, int local_leader, comm peer_comm, int remote_leader, int tag, newcomm newcomm",
             "record_intercomm(&call, $local_comm, $newcomm, $tag);",
         ),
+        Function(
+            "Comm_create_from_group",
+            "group group, string stringtag, info info, errhandler errhandler, newcomm newcomm",
+            "record_comm_from_group(&call, $newcomm, $stringtag);",
+            condition=MPI_4,
+        ),
+        Function(
+            "Intercomm_create_from_groups",
+            "group local_group, int local_leader, group remote_group, int remote_leader, string stringtag, info info, "
+            "errhandler errhandler, newcomm newcomm",
+            "record_comm_from_group(&call, $newcomm, $stringtag);",
+            condition=MPI_4,
+        ),
         Function("Comm_free", "commhandle comm", "record_comm_free(&call, id);", freed),
         Function("Comm_disconnect", "commhandle comm", "record_comm_free(&call, id);", freed),
     ]

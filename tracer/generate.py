@@ -49,7 +49,9 @@ KINDS = {
     "offset": Kind("MPI_Offset", fortran="MPI_Offset*"),
     "disp": Kind("int", large="MPI_Aint"),
     "base": Kind("void*", fortran="void*", fortran_value="{0}"),
-    "string": Kind("const char*", fortran="char*", fortran_value="{0}", text=True),
+    "string": Kind(
+        "const char*", "c_text({0})", fortran="char*", fortran_value="fortran_text({0}, {0}_length)", text=True
+    ),
     "strings": Kind("char**", fortran="char*", fortran_value="{0}", text=True),
     "strings_of_each": Kind("char***", fortran="char*", fortran_value="{0}", text=True),
     "infos": Kind("const MPI_Info*", fortran_value="{0}"),
@@ -65,6 +67,7 @@ KINDS = {
     "op": Kind("MPI_Op"),
     "info": Kind("MPI_Info"),
     "group": Kind("MPI_Group", fortran_value="PMPI_Group_f2c(*{0})"),
+    "errhandler": Kind("MPI_Errhandler"),
     "comm": Kind("MPI_Comm", fortran_value="PMPI_Comm_f2c(*{0})"),
     "commhandle": Kind("MPI_Comm*", "*{0}", fortran_value="PMPI_Comm_f2c(*{0})"),
     "newcomm": Kind("MPI_Comm*", "*{0}", fortran_value="PMPI_Comm_f2c(*{0})"),

@@ -21,6 +21,21 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     return error;
 }
 
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* made) {
+    const int64_t begin = now();
+    session_check();
+    const int error = PMPI_Session_init(info, errhandler, made);
+    if (error == MPI_SUCCESS) sessions_begin(begin);
+    return error;
+}
+
+int MPI_Session_finalize(MPI_Session* ended) {
+    sessions_end();
+    return PMPI_Session_finalize(ended);
+}
+#endif
+
 int MPI_Finalize(void) {
     Call call;
     session_finish(&call);

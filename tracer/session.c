@@ -274,6 +274,29 @@ void session_close(Call* call) {
     record_close();
 }
 
+static struct {
+    int open;
+    bool initialised;  // MPI, by the tracer
+} sessions;
+
+void sessions_begin(int64_t begin) {
+    int initialised = 0;
+    PMPI_Initialized(&initialised);
+    sessions.open++;
+    if (initialised || !trace_folder()) return;
+    sessions.initialised = PMPI_Init(NULL, NULL) == MPI_SUCCESS;
+    if (sessions.initialised) session_start(begin);
+}
+
+void sessions_end(void) {
+    if (--sessions.open > 0 || !sessions.initialised) return;
+    sessions.initialised = false;
+    Call call;
+    session_finish(&call);
+    call.error = PMPI_Finalize();
+    session_close(&call);
+}
+
 void record_dynamic(const Call* call, const char* name) {
     const size_t words = (strlen(name) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
     uint64_t* text = record_begin(words);

@@ -30,6 +30,11 @@ void session_start(int64_t begin);
 void session_finish(Call* call);
 void session_close(Call* call);
 
+// The same for the sessions model. Without MPI_Init there is no MPI_COMM_WORLD, whose ranks the trace is of: the tracer
+// initialises MPI beside the program's first session, and finalises it before the last one of those that are open ends.
+void sessions_begin(int64_t begin);
+void sessions_end(void);
+
 // Records a call that starts processes or joins others, by its name.
 void record_dynamic(const Call* call, const char* name);
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,7 +36,7 @@ struct SharedConversion {
 };
 
 /// The conversion that notes what a cut is found from has come to a call that cannot be before the cut.
-struct CannotBeBeforeCut {};
+struct CannotBeBeforeCut : std::exception {};
 
 /// Converts the trace of one rank to its program, record by record.
 class RankConverter {
