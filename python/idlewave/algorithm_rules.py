@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from . import _core
 from .digests import digest_of
-from .errors import UsageError
+from .errors import InputError, UsageError
+from .escaping import name_of, quote
 from .field_methods import FieldMethods
 from .native_files import PRESETS
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
@@ -87,27 +89,60 @@ KNOWN_LIBRARIES = {"Open MPI v5.0": "open-mpi-5.0", "MPICH Version: 5.": "mpich-
 """By the beginning of what MPI_Get_library_version says, the table of its choices in presets/algorithms."""
 
 
+NAMED_LIBRARIES = {"openmpi": "open-mpi-5.0", "mpich": "mpich-5"}
+"""The tables of libraries, by the names that options have for them."""
+
+
+def rules_named(name: str) -> tuple[AlgorithmRule, ...]:
+    """What a library of `NAMED_LIBRARIES` chooses by itself; or the rules in a file of the same form.
+
+    The file is CSV with the columns collective, ranks, bytes and algorithm, and perhaps segment. Raises InputError
+    naming the file and its line.
+    """
+    if name in NAMED_LIBRARIES:
+        return _rules_in(PRESETS / "algorithms" / f"{NAMED_LIBRARIES[name]}.csv", of_library=True)
+    rules = _rules_in(Path(name), of_library=False)
+    core_rules(rules)  # refuses unknown names
+    return rules
+
+
+def _rules_in(file: Path, *, of_library: bool) -> tuple[AlgorithmRule, ...]:
+    import csv
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{name_of(file)}: cannot be read as rules of algorithms: {error}") from error
+    rules = []
+    for line, row in enumerate(csv.DictReader(text.splitlines()), start=2):
+        try:
+            rules.append(
+                AlgorithmRule(
+                    row["collective"],
+                    row["algorithm"],
+                    int(row["ranks"]),
+                    int(row["bytes"]),
+                    segment=int(row.get("segment") or 0),
+                    of_library=of_library,
+                )
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{name_of(file)}, line {line}: expected collective, ranks, bytes and algorithm, found "
+                f"{quote(str(row))}"
+            ) from error
+    if not rules:
+        raise InputError(f"{name_of(file)}: expected rules in the columns collective, ranks, bytes and algorithm")
+    return tuple(rules)
+
+
 def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
     """What a library chooses by itself, without costs of calls: `library` is what its MPI_Get_library_version says.
 
     Where the simulator lacks an algorithm, the one nearest in its messages stands for it. Empty for a library whose
     choices are not known.
     """
-    import csv
-
     for begins, name in KNOWN_LIBRARIES.items():
         if " ".join(library.split()).startswith(begins):
-            file = PRESETS / "algorithms" / f"{name}.csv"
-            rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-            return tuple(
-                AlgorithmRule(
-                    row["collective"],
-                    row["algorithm"],
-                    int(row["ranks"]),
-                    int(row["bytes"]),
-                    segment=0,
-                    of_library=True,
-                )
-                for row in rows
-            )
+            return _rules_in(PRESETS / "algorithms" / f"{name}.csv", of_library=True)
     return ()

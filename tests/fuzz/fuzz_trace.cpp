@@ -27,12 +27,14 @@ constexpr std::uint64_t next_rank = 0x4b4e41525458454e;  // "NEXTRANK"
 constexpr std::size_t most_ranks_here = 4;
 
 /// What a user does with a trace, from the table of its calls to a simulation, which may not come to an end.
-void use(const trace::Trace& trace) {
+void use(const trace::Trace& trace, bool cut = false) {
     if (trace.duration() < 0) {
         std::abort();
     }
     trace::call_rows(trace);
-    const auto program = std::make_shared<const collectives::Program>(trace::convert(trace, {}));
+    trace::ConvertOptions options;
+    options.cut = cut;
+    const auto program = std::make_shared<const collectives::Program>(trace::convert(trace, options));
     machine::Machine machine;
     machine.network.S = 64;
     for (const std::uint32_t copies : {1, 2}) {
@@ -57,8 +59,8 @@ void refusable(Attempt attempt) {
     }
 }
 
-/// The bytes as records of some ranks, behind headers that are sound.
-trace::Trace with_headers(std::span<const std::byte> bytes) {
+/// The bytes as records of some ranks, behind headers that are sound; `ended`: the ranks reached MPI_Finalize.
+trace::Trace with_headers(std::span<const std::byte> bytes, bool ended) {
     std::vector<std::vector<std::uint64_t>> ranks(1);
     for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
         std::uint64_t word = 0;
@@ -72,6 +74,7 @@ trace::Trace with_headers(std::span<const std::byte> bytes) {
     trace::Trace trace;
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
         testing::TraceBytes file(rank, static_cast<std::uint32_t>(ranks.size()));
+        file.put<std::uint32_t>(48, ended ? 1 : 0);
         std::ranges::for_each(ranks[rank], [&file](std::uint64_t word) { file.append(word); });
         trace.ranks.push_back(file.read());
     }
@@ -90,6 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             use(trace);
         }
     });
-    refusable([&] { use(with_headers(bytes)); });
+    refusable([&] { use(with_headers(bytes, true)); });
+    refusable([&] { use(with_headers(bytes, false), true); });
     return 0;
 }

@@ -8,8 +8,10 @@ from typing import Any, TypeVar, Unpack, cast
 
 import click
 
+from ..algorithm_rules import NAMED_LIBRARIES, AlgorithmRule, rules_named
 from ..errors import UsageError
 from ..escaping import cut, quote
+from ..formatting import join_words
 from ..machine import Machine
 from ..parameters import parameters_of
 from ..pattern_options import ConversionParameters, OperationParameters, ReductionParameters, TraceParameters
@@ -57,7 +59,8 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
-    return algorithm_option("COLLECTIVE=NAME", "may be repeated")(options_of(ReductionParameters)(command))
+    remark = "may be repeated; or openmpi, mpich, or a .csv file of rules"
+    return algorithm_option("COLLECTIVE=NAME", remark)(options_of(ReductionParameters)(command))
 
 
 def algorithm_option(form: str, remark: str) -> Callable[[F], F]:
@@ -117,7 +120,7 @@ def load_schedule(
         return Schedule.from_trace(
             source,
             algorithms=algorithms_from(chosen),
-            rules=() if machine is None else machine.algorithm_rules,
+            rules=rules_from(chosen, machine),
             cold_caches=None if machine is None else machine.cold_caches,
             reduction_cost=reduction_cost,
             **conversion,
@@ -148,11 +151,34 @@ def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
-    """The choices in ``("allreduce=ring", …)``."""
+    """The choices in ``("allreduce=ring", …)``, without those of `rules_from`."""
     named = {}
     for text in chosen:
+        if is_library(text):
+            continue
         collective, equals, name = text.partition("=")
         if not equals or not collective or not name:
-            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring, found {quote(text)}")
+            raise UsageError(
+                f"expected COLLECTIVE=NAME, such as allreduce=ring, or {', '.join(NAMED_LIBRARIES)} or a .csv file, "
+                f"found {quote(text)}"
+            )
         named[collective] = name
     return named
+
+
+def is_library(text: str) -> bool:
+    """Whether a choice names rules for all collectives."""
+    return text in NAMED_LIBRARIES or (text.endswith(".csv") and "=" not in text)
+
+
+def rules_from(chosen: Iterable[str], machine: Machine | None) -> tuple[AlgorithmRule, ...]:
+    """The rules of the library or the file that a choice names, which a note says, else those of the machine."""
+    from .terminal import say_note
+
+    libraries = [text for text in chosen if is_library(text)]
+    if len(libraries) > 1:
+        raise UsageError(f"--algorithm names rules for all collectives twice: {join_words(libraries)}")
+    if libraries:
+        say_note(f"collectives that --algorithm does not name: the choices of {libraries[0]}")
+        return rules_named(libraries[0])
+    return () if machine is None else machine.algorithm_rules

@@ -15,7 +15,7 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from ..studies.table import read_study
 from ..trace import Trace
-from .input_options import algorithm_options, algorithms_from
+from .input_options import algorithm_options, algorithms_from, rules_from
 from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say
@@ -77,7 +77,7 @@ def report(
             schedule = Schedule.from_trace(
                 trace,
                 algorithms=algorithms,
-                rules=machine.algorithm_rules,
+                rules=rules_from(chosen, machine),
                 cold_caches=machine.cold_caches,
                 reduction_cost=reduction_cost,
             )

@@ -22,7 +22,7 @@ from ..pattern_options import (
 )
 from ..schedule import Schedule
 from .completion import sources
-from .input_options import algorithm_option, conversion_of, load_schedule, note_traced
+from .input_options import algorithm_option, conversion_of, is_library, load_schedule, note_traced, rules_from
 from .parameter_options import option, option_of, options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,7 +31,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS = (
     option("ranks", int, RANKS),
     option_of(OperationParameters, "bytes", unset=True),
-    algorithm_option("[COLLECTIVE=]NAME", "for a trace COLLECTIVE=NAME, which may be repeated"),
+    algorithm_option(
+        "[COLLECTIVE=]NAME",
+        "for a trace COLLECTIVE=NAME, which may be repeated; or openmpi, mpich, or a .csv file of rules",
+    ),
     options_of(ReductionParameters),
     options_of(ConversionParameters, unset=True),
     options_of(PatternParameters, unset=True),
@@ -73,8 +76,8 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
         raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
-    algorithm = chosen[0].removeprefix(f"{source}=") if chosen else ""
-    rules = () if machine is None else machine.algorithm_rules
+    rules = rules_from(chosen, machine)
+    algorithm = chosen[0].removeprefix(f"{source}=") if chosen and not is_library(chosen[0]) else ""
     return Schedule.pattern(
         source, ranks=ranks, rules=rules, algorithm=algorithm, reduction_cost=reduction_cost, **given
     )

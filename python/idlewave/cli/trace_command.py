@@ -6,12 +6,27 @@ from pathlib import Path
 
 import click
 
+from .. import mpi
 from ..formatting import plural, seconds_text
 from ..timed_calls import timed_calls_text
 from ..trace import Trace
 from ..traced_run import trace as run_traced
 from .option_types import OutputFolder, as_json, print_json
 from .terminal import say, say_note
+
+
+def build_tracer(mpiexec: str | None = None, *, as_json: bool) -> None:
+    """Compile the tracer for the MPI of that launcher, unless it is in the cache, and print its path."""
+    found = mpi.find(mpiexec)
+    library = mpi.build(found, "tracer")
+    if as_json:
+        print_json({"tracer": str(library), "mpi": f"{found.vendor} {found.version}", "mpiexec": str(found.mpiexec)})
+        return
+    say(str(library))
+    say_note(
+        f"for {found.vendor} {found.version}: start the ranks with LD_PRELOAD={library} and IDLEWAVE_TRACE_DIR=FOLDER, "
+        "an empty folder"
+    )
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -31,7 +46,13 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     """Run COMMAND, such as `-- mpiexec -n 4 ./program`, and record the MPI calls of its ranks.
 
     The program is not changed: the tracer is preloaded into its ranks.
+
+    `idlewave trace build [MPIEXEC]` only compiles the tracer for the MPI of that launcher, and prints its path: to
+    preload it (LD_PRELOAD) where ranks are started in another way, with IDLEWAVE_TRACE_DIR naming an empty folder.
     """
+    if command[0] == "build" and len(command) <= 2 and not Path("build").is_file():
+        build_tracer(*command[1:], as_json=as_json)
+        return
     run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)
     records = int(found.processes["calls"].sum())

@@ -1,4 +1,4 @@
-"""A recorded timeline in other formats: for ui.perfetto.dev, as OTF2 archive, as a picture.
+"""A recorded timeline in other formats: for ui.perfetto.dev, as OTF2 archive, as a picture; and a trace for Pipit.
 
 >>> ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
 >>> write_perfetto(ops, "timeline.pftrace", name="allreduce")
@@ -17,8 +17,9 @@ from .perfetto import write_perfetto
 
 if TYPE_CHECKING:
     from .picture import plot_timeline
+    from .pipit import pipit_events
 
-__all__ = ["ENDINGS", "plot_timeline", "write_otf2", "write_perfetto", "writer_for"]
+__all__ = ["ENDINGS", "pipit_events", "plot_timeline", "write_otf2", "write_perfetto", "writer_for"]
 
 if not TYPE_CHECKING:
 
@@ -27,4 +28,8 @@ if not TYPE_CHECKING:
             from .picture import plot_timeline
 
             return plot_timeline
+        if name == "pipit_events":
+            from .pipit import pipit_events
+
+            return pipit_events
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

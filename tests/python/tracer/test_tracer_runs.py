@@ -11,7 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+import idlewave
 import pytest
+from command_runs import run
 from idlewave import mpi, traced_run
 from idlewave.errors import InputError, MpiError, OutputError, ProgramError, UsageError
 from places import EXAMPLES, PROGRAMS
@@ -222,6 +224,22 @@ def test_a_full_disk_loses_records_but_not_the_program(tmp_path: Path) -> None:
     # Beside the sends, the barrier and the end were lost.
     assert rank.header["lost"] == 200_000 - sent + 2
     assert sent > 0
+
+
+def test_the_tracer_may_be_built_alone_and_preloaded_by_hand(tmp_path: Path) -> None:
+    use = open_mpi()
+    built = run("trace", "--json", "build", str(use.mpiexec))
+    assert built.returncode == 0, built.stderr
+    tracer = json.loads(built.stdout)["tracer"]
+    (tmp_path / "trace").mkdir()
+    given = ["-x", f"LD_PRELOAD={tracer}", "-x", f"IDLEWAVE_TRACE_DIR={tmp_path / 'trace'}"]
+    command = [str(use.mpiexec), "-n", "2", *given, str(program(use, "many")), "100"]
+    subprocess.run(command, check=True, env=use.environment(), timeout=120)
+    assert [len(rank.named("Send")) for rank in read_trace(tmp_path / "trace")] == [100, 100]
+    assert idlewave.simulate(idlewave.Schedule.from_trace(tmp_path / "trace"), idlewave.Machine.preset("odin"))
+    plain = run("trace", "build")
+    assert Path(plain.stdout.strip()).name == "libidlewave-trace.so"
+    assert "start the ranks with LD_PRELOAD=" in " ".join(plain.stderr.split())
 
 
 def test_srun_is_told_to_export_the_tracer_to_its_ranks(tmp_path: Path) -> None:
