@@ -7,22 +7,14 @@ from pathlib import Path
 import click
 
 from ..formatting import join_words
-from .option_types import OutputFolder, as_json, print_json
+from .option_types import as_json, print_json, trace_folder
 from .progress import doing
 from .terminal import say, say_note
 
 
 @click.command("import")
 @click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutputFolder(),
-    default=Path("trace"),
-    show_default=True,
-    help="Folder to write the trace to.",
-)
+@trace_folder
 @as_json
 def import_(source: Path, folder: Path, as_json: bool) -> None:
     """Write the OTF2 archive SOURCE as a trace. SOURCE is the archive's file traces.otf2, or its folder.

@@ -151,3 +151,15 @@ def refuse_given(context: click.Context, names: tuple[str, ...], why: str) -> No
     ]
     if given:
         raise UsageError(f"{why}: {', '.join(sorted(given))} has no meaning beside it")
+
+
+trace_folder = click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutputFolder(),
+    default=Path("trace"),
+    show_default=True,
+    help="Folder to write the trace to.",
+)
+"""--output of the commands that write a trace."""

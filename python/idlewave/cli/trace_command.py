@@ -11,7 +11,7 @@ from ..formatting import plural, seconds_text
 from ..timed_calls import timed_calls_text
 from ..trace import Trace
 from ..traced_run import trace as run_traced
-from .option_types import OutputFolder, as_json, print_json
+from .option_types import as_json, print_json, trace_folder
 from .terminal import say, say_note
 
 
@@ -30,15 +30,7 @@ def build_tracer(mpiexec: str | None = None, *, as_json: bool) -> None:
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutputFolder(),
-    default=Path("trace"),
-    show_default=True,
-    help="Folder of the trace.",
-)
+@trace_folder
 @click.option("--overwrite", is_flag=True, help="Replace an earlier trace.")
 @as_json
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
