@@ -135,19 +135,20 @@ def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dic
 
 def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
     """Print notes on what the traced run has that its schedule lacks, or has in another way."""
-    from .terminal import say_note
-
+    notes = timed_calls_notes(schedule.one_sided, schedule.files)
     if schedule.cut is not None:
         used, recorded = schedule.cut
-        say_note(f"the run ended early; used: {used:,} of {recorded:,} calls, up to the last consistent point")
-    for note in timed_calls_notes(schedule.one_sided, schedule.files):
-        say_note(note)
-    if (receives := schedule.wildcard_receives) == 0:
-        return
-    kept = conversion.get("wildcards") == "keep"
-    message = "the first with its tag that comes" if kept else "the message that it took in the traced run"
-    said = "receives name" if receives > 1 else "receive names"
-    say_note(f"{receives:,} {said} no source; each takes {message} (--wildcards)")
+        notes.append(f"the run ended early; used: {used:,} of {recorded:,} calls, up to the last consistent point")
+    if receives := schedule.wildcard_receives:
+        first = conversion.get("wildcards") == "keep"
+        message = "the first with its tag that comes" if first else "the message that it took in the traced run"
+        said = "receives name" if receives > 1 else "receive names"
+        notes.append(f"{receives:,} {said} no source; each takes {message} (--wildcards)")
+    if notes:
+        from .terminal import say_note
+
+        for note in notes:
+            say_note(note)
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
@@ -173,12 +174,12 @@ def is_library(text: str) -> bool:
 
 def rules_from(chosen: Iterable[str], machine: Machine | None) -> tuple[AlgorithmRule, ...]:
     """The rules of the library or the file that a choice names, which a note says, else those of the machine."""
-    from .terminal import say_note
-
     libraries = [text for text in chosen if is_library(text)]
     if len(libraries) > 1:
         raise UsageError(f"--algorithm names rules for all collectives twice: {join_words(libraries)}")
     if libraries:
+        from .terminal import say_note
+
         say_note(f"collectives that --algorithm does not name: the choices of {libraries[0]}")
         return rules_named(libraries[0])
     return () if machine is None else machine.algorithm_rules
