@@ -11,6 +11,8 @@ bool is_send(Call call) {
     return call >= Call::send && call <= Call::irsend;
 }
 
+constexpr std::int32_t file_write = 1;  ///< the operation of a File record
+
 /// Whether a record has no row: MPI_Init and MPI_Finalize bound the run, and topologies and waits are no calls.
 bool has_no_row(Call call) {
     return call == Call::init || call == Call::finalize || call == Call::cart || call == Call::neighbors ||
@@ -40,10 +42,11 @@ class Profiler {
         } else if (r.call == Call::start && persistent_.contains(r.words[0])) {
             const Persistent& p = persistent_[r.words[0]];
             message(row, p.communicator, p.peer, p.bytes);
-        } else if (is_collective(r.call)) {
-            row.bytes = r.number(2);
         } else if (is_nonblocking_collective(r.call)) {
             row.bytes = r.number(3);
+        } else if (is_collective(r.call) || r.call == Call::one_sided ||
+                   (r.call == Call::file && r.pair(1).first == file_write)) {
+            row.bytes = r.number(2);
         }
         return row;
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 import idlewave
 import pytest
 from command_runs import run
+from idlewave import Trace
 from idlewave.errors import InputError
 from idlewave.mpi import Mpi
 from trace_reader import RankFile, read_trace
@@ -116,6 +117,15 @@ def test_a_rank_that_comes_late_to_a_file_delays_the_others(files: Path) -> None
     assert all(finish > late for finish in timeline.finish)
     assert schedule.files.calls == RANKS * 9
     assert schedule.files.bytes == RANKS * (4096 + 2048 + 4096 + 4096 + 4096)
+
+
+def test_the_table_of_calls_has_what_was_put_and_written(one_sided: Path, files: Path) -> None:
+    put = Trace.load(one_sided).totals().set_index("call").loc["a put, get or accumulate"]
+    assert (put["count"], put["bytes"]) == (RANKS * 7, RANKS * (3000 + 4 + 4 + 4))
+    written = Trace.load(files).totals().set_index("call").loc["a call of a file"]
+    assert written["bytes"] == RANKS * (4096 + 2048 + 4096 + 4096)
+    groups = Trace.load(files).calls.groupby("call", observed=True)["group"].first()
+    assert groups["MPI_File_open"] == "files"
 
 
 @pytest.mark.parametrize("command", ["schedule", "simulate", "timeline", "study"])
