@@ -92,14 +92,14 @@ def synchronisation() -> list[Function]:
         ("Win_sync", "win win", "SYNC", "EVERY_RANK"),
     ]
     return [
-        Function("Win_fence", "int assert, win win", "record_window(&call, CALL_FENCE, $win);"),
+        Function("Win_fence", "int assert, win win", "record_window(&call, CALL_WIN_FENCE, $win);"),
         Function("Win_post", group, "record_window_group(&call, CALL_WIN_POST, $group, $win);"),
         Function("Win_start", group, "record_window_group(&call, CALL_WIN_START, $group, $win);"),
         Function("Win_complete", "win win", "record_window(&call, CALL_WIN_COMPLETE, $win);"),
         Function("Win_wait", "win win", waited),
         Function("Win_test", "win win, flag flag", f"if ($flag) {{ {waited} }} else {{ record_poll(&call); }}"),
         *(
-            Function(name, arguments, f"record_passive(&call, {step}, {target}, $win);")
+            Function(name, arguments, f"record_passive_target(&call, {step}, {target}, $win);")
             for name, arguments, step, target in passive
         ),
     ]

@@ -108,10 +108,10 @@ void record_window_group(const Call* call, unsigned id, MPI_Group group, MPI_Win
     free(own);
 }
 
-void record_passive(const Call* call, int step, int target, MPI_Win window) {
+void record_passive_target(const Call* call, int step, int target, MPI_Win window) {
     uint64_t* words = record_begin(2);
     if (!words) return;
     words[0] = id_of(window);
     words[1] = pair(target_of(target), step);
-    record_commit(call, CALL_PASSIVE, 0, 2);
+    record_commit(call, CALL_PASSIVE_TARGET, 0, 2);
 }

@@ -25,6 +25,6 @@ void record_one_sided(const Call* call, int operation, int target, int64_t to_ta
 void record_window(const Call* call, unsigned id, MPI_Win window);
 void record_window_group(const Call* call, unsigned id, MPI_Group group, MPI_Win window);
 enum { EVERY_RANK = -1000 };  // of the window, as a target
-void record_passive(const Call* call, int step, int target, MPI_Win window);
+void record_passive_target(const Call* call, int step, int target, MPI_Win window);
 
 #endif

@@ -98,7 +98,7 @@ class RankConverter {
     /// A receive of a trace that is cut, for which no call has waited yet.
     struct PostedReceive {
         std::uint32_t word = 0;  ///< of the program
-        /// Among the receives of its source and tag; none if it named no source, so that only its message tells.
+        /// Among the receives of its source and tag; none if it named no source, so that only its message shows it.
         std::optional<std::uint32_t> number = {};
     };
 

@@ -199,8 +199,8 @@ class Trace:
 
         shared: the rank had less than LEAST_SHARE of a core, and was preempted more often than it slept. core_wait_s:
         for how long it could have run and had no core, between calls, s; core_wait_in_calls_s: the same inside calls.
-        They are NaN where the system or an earlier tracer did not tell: then the computations of a rank that shared a
-        core hold these waits, and nobody knows how long they are.
+        They are NaN where the system or an earlier tracer did not report them: then the computations of a rank that
+        shared a core hold these waits, and nobody knows how long they are.
         """
         import pandas as pd
 

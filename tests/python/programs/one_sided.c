@@ -3,21 +3,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "compute.h"
 
 enum { ROUNDS = 3, BYTES = 1000 };
-
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-// By the thread's own time: waits for a core are no computation.
-static void compute(double seconds) {
-    const double end = cpu_seconds() + seconds;
-    while (cpu_seconds() < end) continue;
-}
 
 static void fences(MPI_Win window, int next) {
     char data[BYTES] = {0};

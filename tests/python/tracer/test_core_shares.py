@@ -81,7 +81,7 @@ def test_computations_are_without_the_waits_for_a_core_and_with_what_the_program
     traced_run.trace(command, tmp_path / "trace")
     trace = Trace.load(tmp_path / "trace")
     if not trace.processes["core_waits_known"].all():
-        pytest.skip("this system does not tell for how long a thread waited for a core")
+        pytest.skip("this system does not report for how long a thread waited for a core")
     assert trace.core_shares()["core_wait_s"].sum() > 0.3, "each of four ranks has a quarter of the core"
     assert computed_s <= simulated_s(tmp_path / "trace", "own") < 1.3 * computed_s
     assert simulated_s(tmp_path / "trace", "wall") > 1.5 * computed_s

@@ -71,9 +71,9 @@ def test_exposures_and_locks_name_the_ranks_that_they_concern(one_sided: Path) -
         target, origin, every = (me + 1) % RANKS, (me - 1) % RANKS, -1
         assert (exposed.words[1], exposed.pair(2)) == (1, (origin, 0))
         assert (started.words[1], started.pair(2)) == (1, (target, 0))
-        assert [len(rank.named(name)) for name in ("Fence", "WinComplete", "WinWait")] == [ROUNDS + 1, 1, 1]
+        assert [len(rank.named(name)) for name in ("WinFence", "WinComplete", "WinWait")] == [ROUNDS + 1, 1, 1]
         lock, unlock, flush = 0, 1, 2
-        assert [record.pair(1) for record in rank.named("Passive")] == [
+        assert [record.pair(1) for record in rank.named("PassiveTarget")] == [
             (target, lock),
             (target, unlock),
             (every, lock),
