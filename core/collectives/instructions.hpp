@@ -18,6 +18,7 @@ struct Instruction {
     enum class Kind : std::uint8_t { calc, send, recv, wait, collective };
     Kind kind = Kind::calc;
     bool blocking = false;         ///< of a send or receive: the next instruction waits for its end
+    bool by_rule = false;          ///< of a send or receive: `peer` is the number of a rule (structure.hpp)
     std::uint32_t slot = no_slot;  ///< its request; a collective with `no_slot` is blocking
     std::uint32_t peer = 0;        ///< of a send or receive: world rank, or `any`
     std::uint32_t tag = 0;

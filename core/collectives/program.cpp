@@ -7,7 +7,15 @@
 
 namespace idlewave::collectives {
 ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies)
-    : program_(std::move(program)), base_(static_cast<std::uint32_t>(program_->ranks.size())), copies_(copies) {
+    : program_(std::move(program)),
+      base_(static_cast<std::uint32_t>(program_->structure ? program_->structure->programs.size()
+                                                           : program_->ranks.size())),
+      copies_(copies),
+      ranks_of_copy_(program_->structure ? 1 : base_),
+      first_peer_(program_->structure ? Structure::no_distance : 0) {
+    if (program_->structure && copies != 1) {
+        throw InputError("a program that was continued on more ranks has no copies");
+    }
     const std::uint64_t total = std::uint64_t{base_} * copies_;
     if (total == 0 || total > std::numeric_limits<std::uint32_t>::max() - 1) {
         throw InputError("a schedule of " + std::to_string(total) + " ranks: expected 1 to 4294967294");
@@ -16,19 +24,32 @@ ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32
 
 std::uint64_t ProgramSource::least_ops() const {
     using Kind = Instruction::Kind;
-    std::uint64_t ops = 0;
+    std::vector<std::uint64_t> ops;
     for (const RankProgram& rank : program_->ranks) {
+        ops.push_back(0);
         rank.instructions.each([&ops](const Instruction& instruction) {
             const bool is_op = instruction.kind != Kind::wait && instruction.kind != Kind::collective;
-            ops += is_op ? 1 : 0;
+            ops.back() += is_op ? 1 : 0;
         });
     }
-    return ops * copies_;
+    std::uint64_t all = 0;
+    for (std::uint32_t rank = 0; rank < base_; ++rank) {
+        all += ops[base_and_copy(rank).first];
+    }
+    return all * copies_;
+}
+
+std::uint32_t ProgramSource::peer_by_rule(std::uint32_t rank, const Instruction& instruction) const {
+    const Structure& structure = *program_->structure;
+    return *collectives::peer_of(structure.peers[instruction.peer], structure.grid, rank);
 }
 
 /// The rules choose among all ranks of an extrapolated communicator.
 PreparedCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
-    const auto members = static_cast<std::uint32_t>(program_->communicators[site.communicator].size());
+    const Structure* const structure = program_->structure ? &*program_->structure : nullptr;
+    const auto members = structure != nullptr
+                             ? structure->communicators[site.communicator].size(structure->grid)
+                             : static_cast<std::uint32_t>(program_->communicators[site.communicator].size());
     CollectiveCall call{.rank = site.rank,
                         .size = members,
                         .root = site.root,
@@ -36,7 +57,10 @@ PreparedCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& si
                         .send_counts = site.send_counts,
                         .recv_counts = site.recv_counts,
                         .reduction_cost = program_->reduction_cost};
-    if (members == base_) {
+    if (structure != nullptr) [[unlikely]] {
+        call.rank = structure->communicators[site.communicator].rank_in(structure->grid, copy);
+        call.root = site.last_is_root ? members - 1 : site.root;
+    } else if (members == base_) {
         call.rank += copy * members;
         call.size *= copies_;
     }
@@ -52,6 +76,12 @@ goal::Op ProgramSource::op_of(std::uint32_t copy, const CollectiveSite& site, st
                               const goal::Op& op) const {
     goal::Op result = op;
     if (op.kind == goal::OpKind::calc) {
+        return result;
+    }
+    if (program_->structure) [[unlikely]] {
+        const Structure& structure = *program_->structure;
+        result.peer = structure.communicators[site.communicator].member(structure.grid, copy, op.peer);
+        result.tag |= tag;
         return result;
     }
     const auto& members = program_->communicators[site.communicator];
@@ -72,7 +102,7 @@ goal::Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction
         return op;
     }
     op.kind = instruction.kind == Instruction::Kind::send ? goal::OpKind::send : goal::OpKind::recv;
-    op.peer = instruction.peer == goal::any ? goal::any : instruction.peer + copy * base_;
+    op.peer = peer_of(copy, instruction);
     op.tag = instruction.tag;
     return op;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/inline_vector.hpp"
@@ -12,6 +13,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/instructions.hpp"
 #include "collectives/step.hpp"
+#include "collectives/structure.hpp"
 #include "goal/rank_schedule.hpp"
 #include "goal/source.hpp"
 
@@ -26,10 +28,11 @@ struct CollectiveSite {
     std::uint32_t tag = 0;      ///< of the rank's first collective on this communicator; of each later one, one more
     std::uint32_t counter = 0;  ///< among the rank's counters, of which it has its own
     std::uint64_t bytes = 0;
-    std::vector<std::uint64_t> send_counts;
-    std::vector<std::uint64_t> recv_counts;
+    std::vector<std::uint64_t> send_counts = {};
+    std::vector<std::uint64_t> recv_counts = {};
     Collective collective = Collective::barrier;
-    bool by_rules = false;  ///< the program's rules choose the algorithm, and `step` is not used
+    bool by_rules = false;      ///< the program's rules choose the algorithm, and `step` is not used
+    bool last_is_root = false;  ///< of a program with a structure: the last rank of the communicator
 
     /// After so many collectives tags are used again.
     static constexpr std::uint32_t tags = 1 << 16;
@@ -66,12 +69,27 @@ struct TimedCalls {
     }
 };
 
-/// The programs of all ranks.
+/// A tag of a traced program that stands for one of another communicator, or of other messages than a call's own.
+struct MappedTag {
+    static constexpr std::uint32_t first = 0x30000000;  ///< the first one; the tags of collectives begin at `end`
+    static constexpr std::uint32_t end = 0x40000000;
+
+    std::uint32_t communicator = 0;  ///< index into Program::communicators; of MPI_COMM_WORLD all ones
+    std::uint32_t space = 0;         ///< what kind of messages have it
+    std::uint32_t ordinal = 0;       ///< among the requests or windows of this kind
+    std::uint32_t tag = 0;           ///< that of the calls
+
+    auto operator<=>(const MappedTag&) const = default;
+};
+
+/// The programs of all ranks; with a structure, those that they share.
 struct Program {
     std::vector<RankProgram> ranks;
     std::vector<std::vector<std::uint32_t>> communicators;  ///< world ranks of the members
     double reduction_cost = 0;                              ///< ns per byte
     AlgorithmRules rules = {};
+    std::vector<MappedTag> mapped_tags = {};        ///< those from MappedTag::first on
+    std::optional<Structure> structure = {};        ///< of a program that was continued on more ranks
     std::uint64_t wildcard_receives = 0;  ///< of the traced run: they named no source
     TimedCalls one_sided = {};            ///< puts, gets, accumulates, and the locks and flushes around them
     TimedCalls files = {};
@@ -83,7 +101,8 @@ struct Program {
 /// the state of a rank is its position in the program.
 ///
 /// With several copies the program is extrapolated as by LogGOPSim: rank r of copy c is rank r + c·n. Messages, and
-/// collectives of a part of the ranks, stay inside a copy; collectives of all n ranks span all copies.
+/// collectives of a part of the ranks, stay inside a copy; collectives of all n ranks span all copies. A program with a
+/// structure has one copy; its ranks share programs.
 ///
 /// How a rank goes on when ops start and end is defined in program_run.hpp: a file that simulates a program includes
 /// it.
@@ -122,8 +141,8 @@ class ProgramSource {
 
     template <class Moment>
     struct State {
-        std::uint32_t base = 0;  ///< traced rank whose program this rank executes
-        std::uint32_t copy = 0;  ///< copy of the traced ranks to which it belongs
+        std::uint32_t base = 0;  ///< index of the program that this rank executes
+        std::uint32_t copy = 0;  ///< copy of the traced ranks to which it belongs; with a structure the rank itself
         Instructions::Position position;
         Thread<Moment> main;
         std::vector<Thread<Moment>> nonblocking;  ///< nonblocking collectives; entries that are done are reused
@@ -134,6 +153,7 @@ class ProgramSource {
     ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);
 
     [[nodiscard]] std::uint32_t ranks() const { return base_ * copies_; }
+    [[nodiscard]] std::uint32_t copies() const { return copies_; }
     [[nodiscard]] static std::uint32_t cpus() { return 1; }
     [[nodiscard]] static std::uint32_t nics() { return 1; }
     [[nodiscard]] const std::shared_ptr<const Program>& program() const { return program_; }
@@ -176,6 +196,18 @@ class ProgramSource {
     [[nodiscard]] const RankProgram& program_of(const State<Moment>& state) const {
         return program_->ranks[state.base];
     }
+    /// The program of a rank, and its copy as in State.
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> base_and_copy(std::uint32_t rank) const {
+        return program_->structure ? std::pair(program_->structure->programs[rank], rank)
+                                   : std::pair(rank % base_, rank / base_);
+    }
+    [[nodiscard]] std::uint32_t peer_of(std::uint32_t copy, const Instruction& instruction) const {
+        if (instruction.by_rule) [[unlikely]] {
+            return peer_by_rule(copy, instruction);
+        }
+        return instruction.peer == goal::any ? goal::any : instruction.peer + copy * ranks_of_copy_ + first_peer_;
+    }
+    [[nodiscard]] std::uint32_t peer_by_rule(std::uint32_t rank, const Instruction& instruction) const;
     [[nodiscard]] PreparedCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
     [[nodiscard]] goal::Op op_of(std::uint32_t copy, const CollectiveSite& site, std::uint32_t tag,
                                  const goal::Op& op) const;
@@ -217,8 +249,11 @@ class ProgramSource {
     static bool end_slot(State<Moment>& state, std::uint32_t slot, const Moment& time);
 
     std::shared_ptr<const Program> program_;
-    std::uint32_t base_;
+    std::uint32_t base_;  ///< ranks of the program
     std::uint32_t copies_;
+    // The peer of an instruction is its number plus the number of the copy by the first, plus the second one.
+    std::uint32_t ranks_of_copy_;
+    std::uint32_t first_peer_;
 };
 
 static_assert(goal::Source<ProgramSource>);

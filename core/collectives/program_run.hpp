@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 #include "collectives/call_name.hpp"
@@ -14,8 +15,7 @@ namespace idlewave::collectives {
 template <class Moment>
 void ProgramSource::begin(std::uint32_t rank, State<Moment>& state, Scratch& /*scratch*/,
                           goal::ReadyOps<Cookie, Moment>& ready) const {
-    state.base = rank % base_;
-    state.copy = rank / base_;
+    std::tie(state.base, state.copy) = base_and_copy(rank);
     state.slots.assign(program_of(state).slots, {});
     state.begun.assign(program_of(state).counters, 0);
     goal::ReadyOp<Cookie, Moment> next;
@@ -134,7 +134,7 @@ template <class Moment>
     const bool waits_for_end = cookie >= message_cookie;
     next.at = main.ready_at;
     next.op.size = size;
-    next.op.peer = calc || instruction.peer == goal::any ? instruction.peer : instruction.peer + state.copy * base_;
+    next.op.peer = calc ? instruction.peer : peer_of(state.copy, instruction);
     next.op.tag = instruction.tag;
     next.op.kind = calc                                          ? goal::OpKind::calc
                    : instruction.kind == Instruction::Kind::send ? goal::OpKind::send

@@ -11,8 +11,8 @@ class ProgramExpansion {
   public:
     ProgramExpansion(const ProgramSource& source, std::uint32_t rank)
         : source_(source),
-          copy_(rank / source.base_),
-          program_(source.program_->ranks[rank % source.base_]),
+          copy_(source.base_and_copy(rank).second),
+          program_(source.program_->ranks[source.base_and_copy(rank).first]),
           slots_(program_.slots),
           begun_(program_.counters) {}
 

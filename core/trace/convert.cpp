@@ -67,6 +67,7 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
         }
     }
     program.communicators = shared.communicators.used();
+    program.mapped_tags = shared.tags.mapped_tags();
     return program;
 }
 

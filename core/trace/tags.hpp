@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "collectives/program.hpp"
 
@@ -33,6 +34,24 @@ class Tags {
         return numbers_.try_emplace({context, world ? no_communicator : communicator, tag}, next).first->second;
     }
 
+    /// What the mapped tags stand for; empty if there are too many for each to stand for one.
+    [[nodiscard]] std::vector<collectives::MappedTag> mapped_tags() const {
+        std::vector<collectives::MappedTag> tags(numbers_.size());
+        if (numbers_.size() > collective - mapped) {
+            return {};
+        }
+        for (const auto& [key, number] : numbers_) {
+            const auto& [context, communicator, tag] = key;
+            tags[number - mapped] = {
+                .communicator = communicator,
+                .space = static_cast<std::uint32_t>(context.space),
+                .ordinal = context.ordinal,
+                .tag = tag,
+            };
+        }
+        return tags;
+    }
+
     /// The tag of the first collective on a communicator; the next ones have those that follow (CollectiveSite).
     /// Consecutive collectives must have different tags, since a small message may overtake a larger one of an earlier
     /// collective. With the bit of a shared buffer (goal/op.hpp) none of them is `any`.
@@ -59,8 +78,8 @@ class Tags {
     /// collectives. With more of either, tags are used again.
     static constexpr std::uint32_t first_persistent = 1 << 13;
     static constexpr std::uint32_t no_communicator = 0xffffffff;
-    static constexpr std::uint32_t mapped = 0x30000000;
-    static constexpr std::uint32_t collective = 0x40000000;
+    static constexpr std::uint32_t mapped = collectives::MappedTag::first;
+    static constexpr std::uint32_t collective = collectives::MappedTag::end;
 
     std::map<std::tuple<Context, std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> persistent_;

@@ -9,6 +9,7 @@ namespace idlewave {
 void bind_costs(nanobind::module_& m);
 void bind_differentiate(nanobind::module_& m);
 void bind_errors(nanobind::module_& m);
+void bind_extrapolation(nanobind::module_& m);
 void bind_kernel_run(nanobind::module_& m);
 void bind_loggopsim(nanobind::module_& m);
 void bind_pdes(nanobind::module_& m);

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     idlewave::bind_costs(m);
     idlewave::bind_trace(m);
     idlewave::bind_schedule(m);
+    idlewave::bind_extrapolation(m);
     idlewave::bind_kernel_run(m);
     idlewave::bind_simulate(m);
     idlewave::bind_record(m);

@@ -61,7 +61,7 @@ std::string to_goal(const S& source) {
 
 std::tuple<std::uint64_t, std::uint64_t, double> in_all_copies(const collectives::ProgramSource& source,
                                                                const collectives::TimedCalls& timed) {
-    const std::uint64_t copies = source.ranks() / source.program()->ranks.size();
+    const std::uint64_t copies = source.copies();
     return {timed.calls * copies, timed.bytes * copies, timed.ns * static_cast<double>(copies)};
 }
 
@@ -245,8 +245,8 @@ void bind_schedule(nb::module_& m) {
         },
         "copies"_a, "The same program, extrapolated to `copies` of its traced ranks.");
     program.def_prop_ro(
-        "base_ranks", [](const collectives::ProgramSource& s) { return s.program()->ranks.size(); },
-        "How many ranks were traced.");
+        "base_ranks", [](const collectives::ProgramSource& s) { return s.ranks() / s.copies(); },
+        "How many ranks the program has without copies.");
     program.def_prop_ro("wildcard_receives", &collectives::ProgramSource::wildcard_receives,
                         "How many receives of the traced run named no source, in all copies.");
     program.def_prop_ro(

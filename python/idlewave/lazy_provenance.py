@@ -131,22 +131,29 @@ def of_trace(
         for option, (_, parameter) in parameters_of(ConversionParameters).items():
             value = given[option]  # type: ignore[literal-required]
             options |= {} if value == parameter.default else {option: value}
-        return _derived(name, source, options)
+        return _derived(name, (source,), options)
 
     return LazyProvenance(make)
 
 
 def of_extrapolation(name: str, base: LazyProvenance, ranks: int) -> LazyProvenance:
     """Of a schedule that is extrapolated from another one."""
-    return LazyProvenance(lambda: _derived(name, base.provenance, {"ranks": ranks}))
+    return LazyProvenance(lambda: _derived(name, (base.provenance,), {"ranks": ranks}))
 
 
-def _derived(name: str, source: Provenance, options: dict[str, Any]) -> Provenance:
-    content = source.digests.get("content")
-    if content is None:
-        return Provenance("schedule", name, options=options | {"unknown": source.options["unknown"]}, sources=(source,))
-    digests = {"content": digest_of({"source": content, "options": options})}
-    return Provenance("schedule", name, digests, options, (source,))
+def of_structure(name: str, runs: Sequence[LazyProvenance], options: dict[str, Any]) -> LazyProvenance:
+    """Of a schedule that is continued by the structure of several runs."""
+    return LazyProvenance(lambda: _derived(name, tuple(run.provenance for run in runs), options))
+
+
+def _derived(name: str, sources: tuple[Provenance, ...], options: dict[str, Any]) -> Provenance:
+    for source in sources:
+        if "content" not in source.digests:
+            unknown = {"unknown": source.options["unknown"]}
+            return Provenance("schedule", name, options=options | unknown, sources=sources)
+    contents = [source.digests["content"] for source in sources]
+    digests = {"content": digest_of({"source": contents[0] if len(contents) == 1 else contents, "options": options})}
+    return Provenance("schedule", name, digests, options, sources)
 
 
 def of_jobs(name: str, jobs: Sequence[Job], ranks: int, rules: Sequence[AlgorithmRule] = ()) -> LazyProvenance:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from . import _core, memory_needs
 from .algorithm_rules import AlgorithmRule, core_rules
@@ -12,8 +13,9 @@ from .cold_caches import ColdCaches, core_of
 from .digests import Files
 from .errors import InputError, UsageError
 from .escaping import name_of, quote
+from .formatting import unknown_name
 from .input.files import at_hand
-from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_text, of_trace
+from .lazy_provenance import LazyProvenance, of_extrapolation, of_file, of_jobs, of_structure, of_text, of_trace
 from .memory_limits import memory_for
 from .output import make_folder
 from .parameters import parameters_of, takes
@@ -26,6 +28,7 @@ from .pattern_options import (
     TraceParameters,
 )
 from .provenance import Provenance
+from .structure import Computation, Structure
 from .timed_calls import TimedCalls
 
 if TYPE_CHECKING:
@@ -45,6 +48,9 @@ COMMENTED = ("goal",)
 ALGORITHM_COLUMNS = ("collective", "name", "source")
 PATTERN_COLUMNS = ("name", "does", "options", "source")
 
+DIMENSIONS = 3
+"""The dimensions of the largest grid on which ranks can lie."""
+
 RankProgress = Callable[[int, int], object]
 """Is called from time to time with the number of ranks done, and of all ranks."""
 
@@ -61,11 +67,18 @@ class Schedule:
         name: str,
         made: tuple[str, tuple[Any, ...]],
         lazy_provenance: LazyProvenance,
+        *,
+        smaller: Sequence[Schedule] | None = None,
+        computation: Computation = "fitted",
+        structure: Structure | None = None,
     ) -> None:
         self._core = core
         self.name = name
         self._made = made
         self.lazy_provenance = lazy_provenance
+        self._smaller = smaller
+        self._computation = computation
+        self.structure = structure
 
     def __reduce__(self) -> tuple[Callable[..., Schedule], tuple[Any, ...]]:
         return _make_again, self._made
@@ -224,25 +237,67 @@ class Schedule:
         """A lower bound of the number of ops of all ranks, without making them: 0 for a pattern."""
         return int(getattr(self._core, "least_ops", 0) or getattr(self._core, "ops", 0))
 
-    def extrapolate(self, ranks: int) -> Schedule:
-        """The same program on more ranks: copies of the traced ranks side by side.
+    def by_structure(self, smaller: Sequence[Schedule] = (), *, computation: Computation = "fitted") -> Schedule:
+        """The same traced program, which `extrapolate` continues by its structure instead of by copies.
 
-        Point-to-point messages stay inside a copy. A collective of all traced ranks spans all copies; a collective of
-        some of them stays inside its copy. Computation is as it was traced (weak scaling, as in LogGOPSim). Raises
-        UsageError if this is no traced program, or `ranks` no multiple of the traced ranks.
+        `smaller` are schedules of traces of the same program on fewer ranks. Whom a rank exchanges messages with is
+        recognised in this schedule by where the rank lies on a grid of one to three dimensions, a hypercube or a binary
+        tree; each of `smaller` must be what that structure gives for its number of ranks, call by call. Sizes follow
+        laws of the number of ranks that all of them follow to the byte. With `computation="fitted"` so does
+        computation, to 30 %; with "traced" it stays as in this schedule. Raises UsageError if a schedule is of no trace.
         """
-        if not isinstance(self._core, _core.Program):
-            raise UsageError(
-                f"{name_of(self.name)} is a fixed schedule of {self.ranks} ranks; only a trace can be extrapolated"
-            )
-        base = int(self._core.base_ranks)
+        for schedule in (self, *smaller):
+            _check_traced(schedule)
+        if computation not in get_args(Computation):
+            raise UsageError(unknown_name("computation", computation, get_args(Computation)))
+        made = ("by_structure", (self, tuple(smaller), computation))
+        return Schedule(
+            self._core, self.name, made, self.lazy_provenance, smaller=tuple(smaller), computation=computation
+        )
+
+    def extrapolate(self, ranks: int, *, dims: Sequence[int] = ()) -> Schedule:
+        """The same program on more ranks: copies of the traced ranks side by side, or after `by_structure` its
+        structure continued.
+
+        Copies: point-to-point messages stay inside a copy. A collective of all traced ranks spans all copies; a
+        collective of some of them stays inside its copy. Computation is as it was traced (weak scaling, as in
+        LogGOPSim).
+
+        Structure: `dims` are the ranks along each dimension; if there are none, the grid is as near to a square as the
+        traced ones are. `structure` of the result says what was found.
+
+        Raises UsageError if this is no traced program, or `ranks` no multiple of the traced ranks for copies;
+        InputError that says what does not fit if no structure was recognised, or a size or a time follows no law.
+        """
+        _check_traced(self)
+        if not 1 <= ranks <= MOST_RANKS:
+            raise UsageError(f"expected 1 to {MOST_RANKS} ranks, found {ranks}")
+        if self._smaller is not None:
+            return self._continued(ranks, self._smaller, tuple(dims))
+        base = int(self._core.base_ranks)  # type: ignore[union-attr]
         if ranks < base or ranks % base:
             raise UsageError(f"expected a multiple of the {base} traced ranks, found {ranks}")
-        if ranks > MOST_RANKS:
-            raise UsageError(f"expected 1 to {MOST_RANKS} ranks, found {ranks}")
+        if dims:
+            raise UsageError("copies of the traced ranks lie on no grid; dims belong to by_structure")
         with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
-            core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))
+            core, made = self._core.copies(ranks // base), ("extrapolate", (self, ranks))  # type: ignore[union-attr]
         return Schedule(core, self.name, made, of_extrapolation(self.name, self.lazy_provenance, ranks))
+
+    def _continued(self, ranks: int, smaller: Sequence[Schedule], dims: tuple[int, ...]) -> Schedule:
+        if len(dims) > DIMENSIONS or any(extent < 1 for extent in dims) or (dims and math.prod(dims) != ranks):
+            raise UsageError(f"expected dims whose product is {ranks}, found {' x '.join(map(str, dims))}")
+        grid = [*dims, *[1] * (DIMENSIONS - len(dims))] if dims else [0] * DIMENSIONS
+        runs = [schedule.core() for schedule in (*smaller, self)]
+        with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
+            found = _core.extrapolate(runs, ranks, grid, self._computation == "fitted")
+        sources = [schedule.lazy_provenance for schedule in (self, *smaller)]
+        return Schedule(
+            found.program,
+            self.name,
+            ("continued", (self, ranks, dims)),
+            of_structure(self.name, sources, {"ranks": ranks, "dims": list(dims), "computation": self._computation}),
+            structure=Structure.of(found),
+        )
 
     def to_goal(self) -> str:
         """The schedule written out as GOAL text."""
@@ -269,8 +324,21 @@ class Schedule:
         return self._core
 
 
+def _check_traced(schedule: Schedule) -> None:
+    if not isinstance(schedule.core(), _core.Program):
+        raise UsageError(
+            f"{name_of(schedule.name)} is a fixed schedule of {schedule.ranks} ranks; only a trace can be extrapolated"
+        )
+
+
 def _make_again(how: str, arguments: tuple[Any, ...]) -> Schedule:
     """Make a schedule again in another process, from what it was made of."""
+    if how == "by_structure":
+        schedule, smaller, computation = arguments
+        return schedule.by_structure(smaller, computation=computation)  # type: ignore[no-any-return]
+    if how == "continued":
+        schedule, ranks, dims = arguments
+        return schedule.extrapolate(ranks, dims=dims)  # type: ignore[no-any-return]
     if how == "extrapolate":
         schedule, ranks = arguments
         return schedule if schedule.ranks == ranks else schedule.extrapolate(ranks)  # type: ignore[no-any-return]

@@ -105,10 +105,13 @@ def load_schedule(
     chosen: Iterable[str],
     reduction_cost: float,
     machine: Machine | None = None,
+    *,
+    quiet: bool = False,
     **conversion: Unpack[ConversionParameters],
 ) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace). That of a trace is made for
-    `machine`: with the algorithms of its MPI library that are not named, and its costs of cold caches."""
+    `machine`: with the algorithms of its MPI library that are not named, and its costs of cold caches. `quiet`: without
+    a note on them."""
     if not Path(source).is_dir():
         if Path(source).exists():
             context = click.get_current_context()
@@ -120,7 +123,7 @@ def load_schedule(
         return Schedule.from_trace(
             source,
             algorithms=algorithms_from(chosen),
-            rules=rules_from(chosen, machine),
+            rules=rules_from(chosen, machine, quiet=quiet),
             cold_caches=None if machine is None else machine.cold_caches,
             reduction_cost=reduction_cost,
             **conversion,
@@ -135,7 +138,8 @@ def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dic
 
 def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
     """Print notes on what the traced run has that its schedule lacks, or has in another way."""
-    notes = timed_calls_notes(schedule.one_sided, schedule.files)
+    notes = [] if schedule.structure is None else schedule.structure.notes()
+    notes += timed_calls_notes(schedule.one_sided, schedule.files)
     if schedule.cut is not None:
         used, recorded = schedule.cut
         notes.append(f"the run ended early; used: {used:,} of {recorded:,} calls, up to the last consistent point")
@@ -172,14 +176,16 @@ def is_library(text: str) -> bool:
     return text in NAMED_LIBRARIES or (text.endswith(".csv") and "=" not in text)
 
 
-def rules_from(chosen: Iterable[str], machine: Machine | None) -> tuple[AlgorithmRule, ...]:
-    """The rules of the library or the file that a choice names, which a note says, else those of the machine."""
+def rules_from(chosen: Iterable[str], machine: Machine | None, *, quiet: bool = False) -> tuple[AlgorithmRule, ...]:
+    """The rules of the library or the file that a choice names, which a note says unless `quiet`, else those of the
+    machine."""
     libraries = [text for text in chosen if is_library(text)]
     if len(libraries) > 1:
         raise UsageError(f"--algorithm names rules for all collectives twice: {join_words(libraries)}")
-    if libraries:
+    if libraries and not quiet:
         from .terminal import say_note
 
         say_note(f"collectives that --algorithm does not name: the choices of {libraries[0]}")
+    if libraries:
         return rules_named(libraries[0])
     return () if machine is None else machine.algorithm_rules

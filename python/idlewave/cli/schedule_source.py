@@ -23,6 +23,7 @@ from ..pattern_options import (
 from ..schedule import Schedule
 from .completion import sources
 from .input_options import algorithm_option, conversion_of, is_library, load_schedule, note_traced, rules_from
+from .structure_options import by_structure, structure_of, structure_options
 from .parameter_options import option, option_of, options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,6 +38,7 @@ OPTIONS = (
     ),
     options_of(ReductionParameters),
     options_of(ConversionParameters, unset=True),
+    structure_options,
     options_of(PatternParameters, unset=True),
 )
 
@@ -56,13 +58,21 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
     chosen: tuple[str, ...] = given.pop("chosen")
     reduction_cost: float = given.pop("reduction_cost")
     conversion = conversion_of(given)
+    structure = structure_of(given)
     if Path(source).exists() or "." in source or "/" in source:
+        dims = given.pop("dims", ()) if structure.is_wanted else ()
         if given:
             name = min(given).replace("_", "-")
             raise UsageError(f"--{name} belongs to a pattern, not to a file or a trace")
         schedule = load_schedule(source, chosen, reduction_cost, machine, **conversion)
-        if ranks is not None and ranks != schedule.ranks:
-            schedule = schedule.extrapolate(ranks)
+        if structure.is_wanted:
+            schedule = by_structure(
+                schedule,
+                structure,
+                lambda trace: load_schedule(trace, chosen, reduction_cost, machine, quiet=True, **conversion),
+            )
+        if ranks is not None and (ranks != schedule.ranks or structure.is_wanted):
+            schedule = schedule.extrapolate(ranks, dims=dims)
         note_traced(schedule, conversion)
         return schedule
     if source not in PATTERNS:
@@ -70,6 +80,8 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
             f"{quote(source)} is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
             f"There are the patterns {', '.join(PATTERNS)}"
         )
+    if structure.is_wanted:
+        raise UsageError("--extrapolate and --smaller belong to a trace, not to a pattern")
     if conversion:
         raise UsageError(f"--{min(conversion)} belongs to a trace, not to a pattern")
     if ranks is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 import click
 import pandas as pd
@@ -38,6 +39,7 @@ from .kernel_options import STATISTICS, check_statistics, write_statistics_of_st
 from .option_types import Count, OutputFile, as_json, print_json
 from .parameter_options import options_of
 from .progress import doing
+from .structure_options import by_structure, structure_of, structure_options
 from .terminal import Format, errors, progress_bar, say, show_table
 
 
@@ -46,6 +48,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @machine_options
 @algorithm_options
 @options_of(ConversionParameters, unset=True)
+@structure_options
 @click.option(
     "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"
 )
@@ -80,12 +83,16 @@ def study(
 ) -> None:
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise."""
-    conversion = conversion_of(options)
+    conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
     schedule = load_schedule(source, chosen, reduction_cost, machine, **conversion)
-    note_traced(schedule, conversion)
+    if structure.is_wanted:
+        load = partial(load_schedule, chosen=chosen, reduction_cost=reduction_cost, machine=machine, quiet=True)
+        schedule = by_structure(schedule, structure, lambda trace: load(trace, **conversion))
     scales = ranks_from(sizes) or [schedule.ranks]
+    largest = max(scales)
+    note_traced(schedule.extrapolate(largest) if structure.is_wanted else schedule, conversion)
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)
     if as_json:

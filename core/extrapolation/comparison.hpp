@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "extrapolation/symbolic_program.hpp"
+#include "extrapolation/traced_run.hpp"
+
+namespace idlewave::extrapolation {
+
+/// The bytes of a message; of a collective also the counts of its v-variant.
+using Sizes = std::array<std::uint64_t, 3>;
+
+/// What a run of a program has for each of its items.
+struct Measured {
+    struct Of {
+        Sizes sizes{};
+        std::uint32_t ranks = 0;  ///< that make the call
+        bool differs = false;     ///< sizes differ between ranks
+        bool is_first = false;    ///< call of a rank: what is before it is the start of the program
+        double ns = 0;            ///< computation before it, of all these ranks
+    };
+
+    ProcessGrid grid;
+    std::vector<Of> items;
+    double last_ns = 0;  ///< computation after the last call, of all ranks
+};
+
+/// Where a run is not what a program says.
+struct Difference {
+    std::string what;
+    std::optional<std::uint32_t> site = {};  ///< whose message has another peer
+    std::uint32_t call = 0;                  ///< number of the rank's call
+};
+
+/// Compares a run with a program, call by call: kinds, peers, tags, communicators, and what waits wait for. Fills in
+/// `measured` if it is the same.
+std::optional<Difference> compare(const SymbolicProgram& program, const RunOnGrid& run, Measured& measured);
+
+}  // namespace idlewave::extrapolation

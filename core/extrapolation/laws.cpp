@@ -1,0 +1,205 @@
+#include "extrapolation/laws.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace idlewave::extrapolation {
+namespace {
+
+/// All terms that tell the samples' grids apart, the most common ones in practice first: of a message along a dimension
+/// the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all have.
+std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8_t> along) {
+    using Powers = std::array<int, ProcessGrid::dimensions>;
+    std::array<bool, ProcessGrid::dimensions> used{};
+    for (const Sample& sample : samples) {
+        for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+            used[d] = used[d] || sample.grid.extents[d] > 1;
+        }
+    }
+    std::vector<Powers> all;
+    const auto add = [&](Powers powers) {
+        for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+            powers[d] = used[d] ? powers[d] : 0;
+        }
+        if (powers != Powers{} && std::ranges::find(all, powers) == all.end()) {
+            all.push_back(powers);
+        }
+    };
+    if (along) {
+        Powers across{-1, -1, -1};
+        across[*along] = 0;
+        add(across);
+    }
+    add({-1, -1, -1});
+    for (const int sign : {-1, 1}) {
+        for (const unsigned dimensions : {1U, 2U, 4U, 3U, 5U, 6U, 7U}) {
+            add({(dimensions & 1U) != 0 ? sign : 0, (dimensions & 2U) != 0 ? sign : 0, (dimensions & 4U) != 0 ? sign : 0});
+        }
+    }
+    for (int x = -2; x <= 0; ++x) {
+        for (int y = -2; y <= 0; ++y) {
+            for (int z = -2; z <= 0; ++z) {
+                add({x, y, z});
+            }
+        }
+    }
+    std::vector<Law> laws;
+    for (const Powers& powers : all) {
+        laws.push_back({.powers = powers});
+    }
+    laws.push_back({.logarithms = 1});
+    return laws;
+}
+
+/// The least squares of the relative differences, for a proportional law or one with a constant.
+Law fitted(Law law, std::span<const Sample> samples, bool with_constant) {
+    double ww = 0;
+    double wt = 0;
+    double wtt = 0;
+    double wv = 0;
+    double wtv = 0;
+    for (const Sample& sample : samples) {
+        const double weight = 1 / std::max(sample.value * sample.value, 1e-30);
+        const double term = law.term(sample.grid);
+        ww += weight;
+        wt += weight * term;
+        wtt += weight * term * term;
+        wv += weight * sample.value;
+        wtv += weight * term * sample.value;
+    }
+    const double determinant = ww * wtt - wt * wt;
+    if (with_constant && determinant > 1e-12 * ww * wtt) {
+        law.factor = (ww * wtv - wt * wv) / determinant;
+        law.constant = (wv - law.factor * wt) / ww;
+    } else {
+        law.factor = wtt > 0 ? wtv / wtt : 0;
+    }
+    return law;
+}
+
+Law constant(std::span<const Sample> samples) {
+    double weights = 0;
+    double values = 0;
+    for (const Sample& sample : samples) {
+        const double weight = 1 / std::max(sample.value * sample.value, 1e-30);
+        weights += weight;
+        values += weight * sample.value;
+    }
+    return {.constant = values / weights};
+}
+
+/// Whether its term grows with the grid.
+bool grows(const Law& law) {
+    return law.logarithms > 0 || std::ranges::any_of(law.powers, [](int power) { return power > 0; });
+}
+
+double worst(const Law& law, std::span<const Sample> samples) {
+    double worst = 0;
+    for (const Sample& sample : samples) {
+        worst = std::max(worst, std::abs(law.at(sample.grid) - sample.value) / std::max(sample.value, 1e-9));
+    }
+    return worst;
+}
+
+bool follows(const Law& law, std::span<const Sample> samples) {
+    return std::ranges::all_of(samples, [&](const Sample& sample) {
+        return std::abs(law.at(sample.grid) - sample.value) < 1;
+    });
+}
+
+std::size_t different(std::span<const Sample> samples) {
+    std::vector<double> values;
+    for (const Sample& sample : samples) {
+        values.push_back(sample.value);
+    }
+    std::ranges::sort(values);
+    return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+}
+
+std::string number(double value) {
+    std::string text = std::to_string(std::llround(value));
+    if (std::abs(value - std::round(value)) > 1e-6 && std::abs(value) < 1e6) {
+        text = std::to_string(value);
+        text.erase(text.find_last_not_of('0') + 1);
+    }
+    return text;
+}
+
+}  // namespace
+
+double Law::term(const ProcessGrid& grid) const {
+    double term = 1;
+    for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+        term *= std::pow(static_cast<double>(grid.extents[d]), powers[d]);
+    }
+    return term * std::pow(std::log2(static_cast<double>(grid.ranks())), logarithms);
+}
+
+std::string Law::text() const {
+    std::string above;
+    std::string below;
+    for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+        if (powers[d] != 0) {
+            (powers[d] > 0 ? above : below) += std::string(1, ' ') + "XYZ"[d] + (std::abs(powers[d]) == 2 ? "^2" : "");
+        }
+    }
+    above += logarithms > 0 ? " log2 P" : "";
+    if (factor == 0) {
+        return number(constant);
+    }
+    const std::string sum = std::abs(constant) < 1e-9 ? "" : number(constant) + " + ";
+    return sum + number(factor) + above + (below.empty() ? "" : " / (" + below.substr(1) + ")");
+}
+
+std::optional<Fit> fit_size(std::span<const Sample> samples, std::optional<std::uint8_t> along) {
+    const auto fit = [&](const Law& law) -> std::optional<Fit> {
+        return follows(law, samples) ? std::optional(Fit{law, worst(law, samples)}) : std::nullopt;
+    };
+    if (different(samples) <= 1) {
+        return Fit{{.constant = samples.empty() ? 0 : samples.front().value}, 0};
+    }
+    const std::vector<Law> candidates = terms(samples, along);
+    for (const Law& candidate : candidates) {
+        if (const auto found = fit(fitted(candidate, samples, false))) {
+            return found;
+        }
+    }
+    if (different(samples) < 3) {
+        return std::nullopt;
+    }
+    for (const Law& candidate : candidates) {
+        if (const auto found = fit(fitted(candidate, samples, true))) {
+            return found;
+        }
+    }
+    return std::nullopt;
+}
+
+Fit fit_time(std::span<const Sample> samples) {
+    constexpr double clearly = 0.5;  // of the difference of a simpler law
+    Fit best{constant(samples), 0};
+    best.worst = worst(best.law, samples);
+    if (samples.size() < 2) {
+        return best;
+    }
+    constexpr double noise = 0.02;  // relative: below it no law is closer than another
+    for (const bool with_constant : {false, true}) {
+        if (with_constant && samples.size() < 3) {
+            break;
+        }
+        const double before = best.worst;
+        for (const Law& candidate : terms(samples, std::nullopt)) {
+            if (samples.size() < 3 && grows(candidate)) {
+                continue;
+            }
+            const Law law = fitted(candidate, samples, with_constant);
+            const double off = worst(law, samples);
+            if (off < best.worst && off < clearly * before && before > noise && law.constant >= 0 && law.factor >= 0) {
+                best = {law, off};
+            }
+        }
+    }
+    return best;
+}
+
+}  // namespace idlewave::extrapolation

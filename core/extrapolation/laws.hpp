@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/structure.hpp"
+
+namespace idlewave::extrapolation {
+
+using collectives::ProcessGrid;
+
+/// How a size or a time changes with the grid: constant + factor · the extents, each to a power from -2 to 1 · a power
+/// of the logarithm of the number of ranks. With the extents' powers these are volumes, surfaces, and shares of either.
+struct Law {
+    double constant = 0;
+    double factor = 0;
+    std::array<int, ProcessGrid::dimensions> powers{};
+    int logarithms = 0;  ///< the power of log2 of the number of ranks
+
+    [[nodiscard]] double term(const ProcessGrid& grid) const;
+    [[nodiscard]] double at(const ProcessGrid& grid) const { return constant + factor * term(grid); }
+    /// In words, such as "64 + 8192 / (X Y)"; X, Y and Z are the extents.
+    [[nodiscard]] std::string text() const;
+};
+
+/// A value that was traced on a grid.
+struct Sample {
+    ProcessGrid grid;
+    double value = 0;
+};
+
+/// A law and how far the samples are off it.
+struct Fit {
+    Law law;
+    double worst = 0;  ///< the largest difference, relative to the sample
+};
+
+/// The simplest law that all samples follow to less than 1, the rounding of a size: constant, proportional, or with
+/// three different samples or more both. `along`: the dimension along which a message goes. None if they follow none.
+std::optional<Fit> fit_size(std::span<const Sample> samples, std::optional<std::uint8_t> along = std::nullopt);
+
+/// The law that samples with errors are closest to: constant, unless another one is clearly closer. Two samples are too
+/// few for a law that grows with the grid: the error of one would be continued.
+Fit fit_time(std::span<const Sample> samples);
+
+}  // namespace idlewave::extrapolation

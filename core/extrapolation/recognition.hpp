@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "extrapolation/symbolic_program.hpp"
+#include "extrapolation/traced_run.hpp"
+
+namespace idlewave::extrapolation {
+
+/// The program of a run in which all ranks make the same calls, with other peers; none if they do not, or peers follow
+/// no rule on the grid. `why` gets the reason.
+std::optional<SymbolicProgram> recognise_uniform(const RunOnGrid& run, std::string& why);
+
+/// Who is whose neighbour.
+struct NeighbourKind {
+    enum class On : std::uint8_t {
+        grid,
+        tree,  ///< parents and children of a binary tree
+        star   ///< rank 0 and all others
+    };
+
+    On on = On::grid;
+    std::array<bool, ProcessGrid::dimensions> periodic{};  ///< of a grid
+};
+
+/// The program of a run in which a rank makes the calls for the neighbours that it has.
+std::optional<SymbolicProgram> recognise_neighbours(const RunOnGrid& run, const NeighbourKind& kind, std::string& why);
+
+/// Decides in which direction steps go along dimensions of two ranks: as along those of more ranks. Returns false if
+/// there are none.
+bool find_directions(SymbolicProgram& program);
+
+/// Makes series of items that repeat themselves with other peers. Returns false if there are messages with one rank after
+/// the other that are none.
+bool find_series(SymbolicProgram& program);
+
+}  // namespace idlewave::extrapolation

@@ -1,0 +1,234 @@
+#include "extrapolation/structure_search.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <set>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "collectives/grid.hpp"
+
+namespace idlewave::extrapolation {
+namespace {
+
+/// All grids of so many ranks with so many dimensions: the most equal extents first, of those the larger extent first.
+/// `least`: ranks along a dimension.
+std::vector<ProcessGrid> grids_of(std::uint32_t ranks, std::uint32_t dimensions, std::uint32_t least) {
+    std::vector<ProcessGrid> grids;
+    const auto add = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z) { grids.push_back({{x, y, z}}); };
+    if (dimensions == 1) {
+        add(ranks, 1, 1);
+        return grids;
+    }
+    for (std::uint32_t x = least; x <= ranks; ++x) {
+        if (ranks % x != 0) {
+            continue;
+        }
+        const std::uint32_t left = ranks / x;
+        for (std::uint32_t y = least; y <= left; ++y) {
+            const bool last = dimensions == 2 ? y == left : left % y == 0 && left / y >= least;
+            if (last) {
+                add(x, y, dimensions == 2 ? 1 : left / y);
+            }
+        }
+    }
+    std::ranges::stable_sort(grids, {}, [&](const ProcessGrid& grid) {
+        const auto first = grid.extents.begin();
+        const auto [smallest, largest] = std::minmax_element(first, first + dimensions);
+        const bool falls = std::is_sorted(first, first + dimensions, std::greater<>());
+        const bool rises = std::is_sorted(first, first + dimensions);
+        return std::tuple(*largest - *smallest, !falls, !rises);
+    });
+    return grids;
+}
+
+/// Tries structures, one after the other.
+class StructureSearch {
+  public:
+    explicit StructureSearch(std::span<const TracedRun> runs) : runs_(runs) {}
+
+    FoundStructure find() {
+        for (dimensions_ = 1; dimensions_ <= ProcessGrid::dimensions; ++dimensions_) {
+            for (const ProcessGrid& grid : grids_of(runs_.back().ranks(), dimensions_, 2)) {
+                if (on_grid(grid) && (!best_ || complexity(found_.program) < complexity(best_->program))) {
+                    best_ = std::move(found_);
+                    if (complexity(best_->program) == 0) {
+                        return std::move(*best_);
+                    }
+                }
+            }
+            if (runs_.back().ranks() == 1) {
+                break;
+            }
+        }
+        if (best_) {
+            return std::move(*best_);
+        }
+        throw InputError("the program's structure was not recognised. The closest: " + closest_);
+    }
+
+  private:
+    /// How far the rules of peers are from steps to neighbours: of several grids the one with the simplest rules is taken.
+    static std::uint32_t complexity(const SymbolicProgram& program) {
+        std::set<PeerRule> rules;
+        for (const Item& item : program.items) {
+            if ((item.kind == Action::Kind::send || item.kind == Action::Kind::recv) && item.role == Item::Role::none) {
+                rules.insert(program.sites[item.site].peers.front());
+            }
+        }
+        std::uint32_t sum = 0;
+        for (const PeerRule& rule : rules) {
+            if (rule.kind == PeerRule::Kind::flip || rule.kind == PeerRule::Kind::other) {
+                sum += 4;
+            } else if (rule.kind == PeerRule::Kind::shift) {
+                std::uint32_t distance = 0;
+                for (const std::int32_t shift : rule.shift) {
+                    distance += static_cast<std::uint32_t>(std::abs(shift));
+                }
+                sum += distance > 1 ? 1 : 0;
+            }
+        }
+        return sum;
+    }
+
+    bool on_grid(const ProcessGrid& grid) {
+        const RunOnGrid run(runs_.back(), grid);
+        std::string why;
+        found_ = {};
+        if (is_structure(recognise_uniform(run, why), grid, why)) {
+            return true;
+        }
+        found_.neighbours = NeighbourKind::On::grid;
+        for (unsigned periodic = 0; periodic < 1U << dimensions_; ++periodic) {
+            NeighbourKind kind;
+            for (std::uint32_t d = 0; d < dimensions_; ++d) {
+                kind.periodic[d] = (periodic >> d & 1U) != 0;
+            }
+            if (is_structure(recognise_neighbours(run, kind, why), grid, why)) {
+                return true;
+            }
+        }
+        for (const auto on : {NeighbourKind::On::tree, NeighbourKind::On::star}) {
+            found_.neighbours = on;
+            if (dimensions_ == 1 && is_structure(recognise_neighbours(run, {.on = on}, why), grid, why)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    bool is_structure(std::optional<SymbolicProgram> program, const ProcessGrid& grid, const std::string& why) {
+        if (!program) {
+            note(0, grid, why);
+            return false;
+        }
+        program_ = std::move(*program);
+        found_.runs.assign(runs_.size(), {});
+        for (std::size_t run = runs_.size(); run-- > 0;) {
+            if (!fits(run, grid)) {
+                return false;
+            }
+        }
+        found_.program = std::move(program_);
+        return true;
+    }
+
+    /// Whether the run is one of the program, on some grid.
+    bool fits(std::size_t run, const ProcessGrid& largest) {
+        const auto grids = run + 1 == runs_.size() ? std::vector{largest} : grids_of(runs_[run].ranks(), dimensions_, 1);
+        return std::ranges::any_of(grids, [&](const ProcessGrid& grid) { return fits_on(run, grid, largest); });
+    }
+
+    /// Where a message has another peer, and several rules gave those of the largest run, the next one is tried.
+    bool fits_on(std::size_t run, const ProcessGrid& grid, const ProcessGrid& largest) {
+        const RunOnGrid on_grid(runs_[run], grid);
+        const std::vector<Site> sites = program_.sites;
+        while (const auto difference = compare(program_, on_grid, found_.runs[run])) {
+            note(1 + std::uint64_t{runs_.size() - run} * 0x100000000 + difference->call, largest, difference->what);
+            if (!difference->site || program_.sites[*difference->site].peers.size() < 2) {
+                program_.sites = sites;
+                return false;
+            }
+            auto& peers = program_.sites[*difference->site].peers;
+            peers.erase(peers.begin());
+        }
+        return true;
+    }
+
+    /// Notes why a structure does not fit; the one that fits furthest is reported.
+    void note(std::uint64_t how_far, const ProcessGrid& grid, const std::string& why) {
+        if (closest_.empty() || how_far > closest_fits_) {
+            closest_fits_ = how_far;
+            std::string extents;
+            for (std::uint32_t d = 0; d < dimensions_; ++d) {
+                extents += (d > 0 ? " x " : "") + std::to_string(grid.extents[d]);
+            }
+            closest_ = "on a grid of " + extents + " ranks, " + why;
+        }
+    }
+
+    std::span<const TracedRun> runs_;
+    std::uint32_t dimensions_ = 1;
+    SymbolicProgram program_;
+    FoundStructure found_;
+    std::optional<FoundStructure> best_;
+    std::string closest_;
+    std::uint64_t closest_fits_ = 0;
+};
+
+std::uint32_t dimensions_of(std::span<const Measured> runs) {
+    std::uint32_t dimensions = 1;
+    for (const Measured& run : runs) {
+        for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+            dimensions = run.grid.extents[d] > 1 ? std::max(dimensions, d + 1) : dimensions;
+        }
+    }
+    return dimensions;
+}
+
+}  // namespace
+
+FoundStructure find_structure(std::span<const TracedRun> runs) {
+    return StructureSearch(runs).find();
+}
+
+std::optional<ProcessGrid> continued_grid(std::span<const Measured> runs, std::uint32_t ranks) {
+    const std::uint32_t dimensions = dimensions_of(runs);
+    const auto near_square = [&](std::uint32_t of, bool rising) {
+        ProcessGrid grid{collectives::fitting_dims(of, dimensions)};
+        if (rising) {
+            std::reverse(grid.extents.begin(), grid.extents.begin() + dimensions);
+        }
+        return grid;
+    };
+    for (const bool rising : {false, true}) {
+        if (std::ranges::all_of(runs, [&](const Measured& run) {
+                return run.grid == near_square(static_cast<std::uint32_t>(run.grid.ranks()), rising);
+            })) {
+            return near_square(ranks, rising);
+        }
+    }
+    if (runs.size() < 2) {
+        return std::nullopt;
+    }
+    std::optional<std::uint32_t> longer;
+    for (std::uint32_t d = 0; d < dimensions; ++d) {
+        const std::uint32_t first = runs.front().grid.extents[d];
+        if (std::ranges::any_of(runs, [&](const Measured& run) { return run.grid.extents[d] != first; })) {
+            if (longer) {
+                return std::nullopt;
+            }
+            longer = d;
+        }
+    }
+    ProcessGrid grid = runs.front().grid;
+    grid.extents[longer.value_or(0)] = 1;
+    if (ranks % grid.ranks() != 0) {
+        return std::nullopt;
+    }
+    grid.extents[longer.value_or(0)] = static_cast<std::uint32_t>(ranks / grid.ranks());
+    return grid;
+}
+
+}  // namespace idlewave::extrapolation
