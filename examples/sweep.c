@@ -118,8 +118,7 @@ static double compute(Block* block, const Grid* grid, const Options* options, co
                 const int i = octant->step[X] > 0 ? i_step : n - 1 - i_step;
                 const double here = exact(global(grid, options, X, i), global(grid, options, Y, j), z_first + k);
                 // What the exact solution needs: each upstream point differs from here by the step's slope.
-                const double source =
-                    here + octant->step[X] * 1.0 + octant->step[Y] * 2.0 + octant->step[2] * 3.0;
+                const double source = here + octant->step[X] * 1.0 + octant->step[Y] * 2.0 + octant->step[2] * 3.0;
                 double* const x = &block->face[X][k * n + j];
                 double* const y = &block->face[Y][k * n + i];
                 double* const z = &block->top[j * n + i];
@@ -139,8 +138,8 @@ static double sweep_octant(Block* block, const Grid* grid, const Options* option
     double wrong = 0;
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) {
-            block->top[j * n + i] = exact(global(grid, options, X, i), global(grid, options, Y, j),
-                                          octant->step[2] > 0 ? -1 : depth);
+            block->top[j * n + i] =
+                exact(global(grid, options, X, i), global(grid, options, Y, j), octant->step[2] > 0 ? -1 : depth);
         }
     }
     for (int b = 0; b < options->blocks; b++) {
@@ -156,9 +155,8 @@ static bool solve(const Options* options) {
     const Grid grid = make_grid();
     const size_t n = (size_t)options->n;
     const size_t planes = (size_t)options->planes;
-    Block block = {.flux = allocate(n * n * planes),
-                   .face = {allocate(n * planes), allocate(n * planes)},
-                   .top = allocate(n * n)};
+    Block block = {
+        .flux = allocate(n * n * planes), .face = {allocate(n * planes), allocate(n * planes)}, .top = allocate(n * n)};
     double wrong = 0;
     const double begin = MPI_Wtime();
     for (int iteration = 0; iteration < options->iterations; iteration++) {

@@ -10,8 +10,8 @@ namespace {
 
 std::uint64_t hash(const Instruction& instruction) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
-    std::uint64_t mixed = static_cast<std::uint64_t>(instruction.kind) << 2 |
-                          (instruction.by_rule ? 2U : 0U) | (instruction.blocking ? 1U : 0U);
+    std::uint64_t mixed = static_cast<std::uint64_t>(instruction.kind) << 2 | (instruction.by_rule ? 2U : 0U) |
+                          (instruction.blocking ? 1U : 0U);
     for (const std::uint64_t field :
          {std::uint64_t{instruction.slot}, std::uint64_t{instruction.peer}, std::uint64_t{instruction.tag},
           instruction.size, std::uint64_t{instruction.begin}, std::uint64_t{instruction.count}}) {

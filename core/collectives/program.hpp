@@ -88,10 +88,10 @@ struct Program {
     std::vector<std::vector<std::uint32_t>> communicators;  ///< world ranks of the members
     double reduction_cost = 0;                              ///< ns per byte
     AlgorithmRules rules = {};
-    std::vector<MappedTag> mapped_tags = {};        ///< those from MappedTag::first on
-    std::optional<Structure> structure = {};        ///< of a program that was continued on more ranks
-    std::uint64_t wildcard_receives = 0;  ///< of the traced run: they named no source
-    TimedCalls one_sided = {};            ///< puts, gets, accumulates, and the locks and flushes around them
+    std::vector<MappedTag> mapped_tags = {};  ///< those from MappedTag::first on
+    std::optional<Structure> structure = {};  ///< of a program that was continued on more ranks
+    std::uint64_t wildcard_receives = 0;      ///< of the traced run: they named no source
+    TimedCalls one_sided = {};                ///< puts, gets, accumulates, and the locks and flushes around them
     TimedCalls files = {};
     std::uint64_t calls = 0;           ///< that were recorded of a run that ended early; 0 if it was whole
     std::uint64_t calls_left_out = 0;  ///< those after its last consistent point

@@ -29,16 +29,16 @@ struct ProcessGrid {
 /// The peer of a message as a function of the rank that sends or receives it.
 struct PeerRule {
     enum class Kind : std::uint8_t {
-        any,          ///< no source is named
-        fixed,        ///< the rank `mask`
-        shift,        ///< so many ranks further along each dimension; there is none outside a grid that is not periodic
-        flip,         ///< the coordinate in `dimension` with the bits of `mask` flipped: a hypercube
-        transpose,    ///< rows and columns of a square exchanged; of a grid twice as wide, those of pairs of ranks
-        parent,       ///< in the binary tree in which the children of r are 2r + 1 and 2r + 2
+        any,        ///< no source is named
+        fixed,      ///< the rank `mask`
+        shift,      ///< so many ranks further along each dimension; there is none outside a grid that is not periodic
+        flip,       ///< the coordinate in `dimension` with the bits of `mask` flipped: a hypercube
+        transpose,  ///< rows and columns of a square exchanged; of a grid twice as wide, those of pairs of ranks
+        parent,     ///< in the binary tree in which the children of r are 2r + 1 and 2r + 2
         left_child,
         right_child,
-        other,        ///< the rank `mask` among all ranks but the own one
-        worker        ///< of rank 0 the rank `mask` + 1; of the others none
+        other,  ///< the rank `mask` among all ranks but the own one
+        worker  ///< of rank 0 the rank `mask` + 1; of the others none
     };
 
     Kind kind = Kind::any;
@@ -76,8 +76,8 @@ struct Structure {
     std::vector<CommunicatorRule> communicators;  ///< by the index that CollectiveSite has
     std::vector<std::uint32_t> programs;          ///< of each rank, which one it executes
 
-    /// Peers that lie equally far ahead for all ranks of a program are stored as that distance plus this number, so that
-    /// no distance looks like `goal::any`.
+    /// Peers that lie equally far ahead for all ranks of a program are stored as that distance plus this number, so
+    /// that no distance looks like `goal::any`.
     static constexpr std::uint32_t no_distance = 0x80000000;
 };
 

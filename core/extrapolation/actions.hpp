@@ -8,15 +8,15 @@
 
 namespace idlewave::extrapolation {
 
-/// What a traced rank does, in the order in which it does so. A blocking message is a message and a wait for it, so that
-/// ranks that do the same in other words are alike.
+/// What a traced rank does, in the order in which it does so. A blocking message is a message and a wait for it, so
+/// that ranks that do the same in other words are alike.
 struct Action {
     enum class Kind : std::uint8_t { send, recv, collective, wait };
 
     Kind kind = Kind::wait;
     bool nonblocking = false;  ///< of a collective: a wait for it may follow
-    std::uint32_t what = 0;  ///< of a message or collective its number in RankActions; of a wait its number there
-    std::uint64_t ns = 0;    ///< computation before it
+    std::uint32_t what = 0;    ///< of a message or collective its number in RankActions; of a wait its number there
+    std::uint64_t ns = 0;      ///< computation before it
 };
 
 struct Message {
@@ -50,10 +50,10 @@ class RankActions {
     const collectives::RankProgram* program_;
     std::vector<Action> actions_;
     std::vector<Message> messages_;
-    std::vector<std::uint32_t> waits_{0};     ///< where the awaited actions of each wait begin, and their end
-    std::vector<std::uint32_t> awaited_;      ///< actions
-    std::vector<std::uint32_t> in_slot_;      ///< the last action of each slot
-    std::vector<bool> is_awaited_;            ///< by slot: a wait for it was seen
+    std::vector<std::uint32_t> waits_{0};  ///< where the awaited actions of each wait begin, and their end
+    std::vector<std::uint32_t> awaited_;   ///< actions
+    std::vector<std::uint32_t> in_slot_;   ///< the last action of each slot
+    std::vector<bool> is_awaited_;         ///< by slot: a wait for it was seen
     std::uint64_t last_ns_ = 0;
 };
 

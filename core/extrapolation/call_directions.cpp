@@ -50,7 +50,8 @@ class CallDirections {
 
     /// The n-th call along the dimension goes where the n-th one goes along a dimension of more ranks.
     bool turn(const Calls& calls, const std::vector<Item*>& items) {
-        const auto like = std::ranges::find_if(known_, [&](const auto& known) { return known.first.first == calls.first; });
+        const auto like =
+            std::ranges::find_if(known_, [&](const auto& known) { return known.first.first == calls.first; });
         if (like == known_.end()) {
             return false;
         }
@@ -78,7 +79,7 @@ class CallDirections {
     }
 
     SymbolicProgram& program_;
-    std::map<Calls, std::vector<bool>> known_;   ///< upwards or not, call by call
+    std::map<Calls, std::vector<bool>> known_;  ///< upwards or not, call by call
     std::map<Calls, std::vector<Item*>> open_;
     std::map<std::uint32_t, std::uint32_t> turned_;  ///< sites
 };

@@ -43,9 +43,8 @@ bool CallOrder::find() {
     }
     std::vector<std::uint32_t> order;
     while (!possible.empty()) {
-        const auto first = std::ranges::min_element(possible, [this](std::uint32_t a, std::uint32_t b) {
-            return before(a, b);
-        });
+        const auto first =
+            std::ranges::min_element(possible, [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
         const std::uint32_t item = *first;
         possible.erase(first);
         order.push_back(item);

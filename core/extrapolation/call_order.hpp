@@ -16,7 +16,8 @@ namespace idlewave::extrapolation {
 class CallOrder {
   public:
     /// `items` are numbered in no order; `sequences` has those of each rank. `program` gets the ordered items.
-    CallOrder(SymbolicProgram& program, std::vector<Item> items, const std::vector<std::vector<std::uint32_t>>& sequences);
+    CallOrder(SymbolicProgram& program, std::vector<Item> items,
+              const std::vector<std::vector<std::uint32_t>>& sequences);
 
     /// Returns false if the ranks' orders contradict each other.
     bool find();
@@ -25,7 +26,7 @@ class CallOrder {
     /// What decides about two calls along a dimension: sends, receives and the waits for them, to either side.
     struct Side {
         std::uint8_t dimension = 0;
-        std::uint8_t call = 0;  ///< below `calls`
+        std::uint8_t call = 0;         ///< below `calls`
         std::uint32_t occurrence = 0;  ///< of the same call before it
     };
     static constexpr std::size_t calls = 8;  ///< send, receive, and the waits for them; downwards, upwards

@@ -28,10 +28,9 @@ class Comparison {
             }
             const std::size_t made = run_.run().rank(rank).all().size();
             if (call_ != made) {
-                return Difference{who() + " makes " + std::to_string(made) + " calls, expected " + std::to_string(call_),
-                                  {}, call_};
+                return Difference{
+                    who() + " makes " + std::to_string(made) + " calls, expected " + std::to_string(call_), {}, call_};
             }
-            measured_.last_ns += static_cast<double>(run_.run().rank(rank).last_ns());
         }
         return std::nullopt;
     }
@@ -73,8 +72,8 @@ class Comparison {
             const Message& message = actions.message(action);
             if (message.peer != planned.peer) {
                 const std::string found = message.peer == goal::any ? "any rank" : std::to_string(message.peer);
-                return differs("expected a " + name_of(item.kind) + " with rank " + std::to_string(planned.peer) + ", " +
-                                   text_of(planned.rule) + ", found " + found,
+                return differs("expected a " + name_of(item.kind) + " with rank " + std::to_string(planned.peer) +
+                                   ", " + text_of(planned.rule) + ", found " + found,
                                item.site);
             }
             if (!has_tag(program_.sites[item.site].tag, message.tag)) {
@@ -89,8 +88,11 @@ class Comparison {
 
     void note(std::uint32_t item, const Action& action, const Sizes& sizes) {
         Measured::Of& of = measured_.items[item];
-        of.differs = of.differs || (of.ranks > 0 && of.sizes != sizes);
-        of.sizes = sizes;
+        for (std::size_t which = 0; which < sizes.size(); ++which) {
+            of.least[which] = of.ranks == 0 ? sizes[which] : std::min(of.least[which], sizes[which]);
+            of.most[which] = std::max(of.most[which], sizes[which]);
+            of.sums[which] += static_cast<double>(sizes[which]);
+        }
         of.is_first = of.is_first || call_ == 0;
         of.ns += static_cast<double>(action.ns);
         ++of.ranks;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,16 +18,22 @@ using Sizes = std::array<std::uint64_t, 3>;
 /// What a run of a program has for each of its items.
 struct Measured {
     struct Of {
-        Sizes sizes{};
+        Sizes least{};  ///< of all ranks
+        Sizes most{};
+        std::array<double, 3> sums{};
         std::uint32_t ranks = 0;  ///< that make the call
-        bool differs = false;     ///< sizes differ between ranks
         bool is_first = false;    ///< call of a rank: what is before it is the start of the program
         double ns = 0;            ///< computation before it, of all these ranks
+
+        [[nodiscard]] double mean(std::size_t which) const { return sums[which] / ranks; }
+        /// By how much ranks differ, relative to their mean.
+        [[nodiscard]] double spread(std::size_t which) const {
+            return most[which] == least[which] ? 0 : static_cast<double>(most[which] - least[which]) / mean(which);
+        }
     };
 
     ProcessGrid grid;
     std::vector<Of> items;
-    double last_ns = 0;  ///< computation after the last call, of all ranks
 };
 
 /// Where a run is not what a program says.

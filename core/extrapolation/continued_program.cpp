@@ -105,10 +105,10 @@ class ProgramWriter {
     }
 
     void message(const PlannedCall& call, const Item& item, const Sizes& sizes) {
-        Instruction instruction{.kind = item.kind == Action::Kind::send ? Instruction::Kind::send
-                                                                        : Instruction::Kind::recv,
-                                .tag = numbers_.tag(symbolic_.sites[item.site].tag),
-                                .size = sizes[0]};
+        Instruction instruction{
+            .kind = item.kind == Action::Kind::send ? Instruction::Kind::send : Instruction::Kind::recv,
+            .tag = numbers_.tag(symbolic_.sites[item.site].tag),
+            .size = sizes[0]};
         if (call.rule.kind == PeerRule::Kind::any) {
             instruction.peer = goal::any;
         } else if (call.rule.kind == PeerRule::Kind::shift && item.role == Item::Role::none) {
@@ -240,11 +240,11 @@ class Continuation {
 
     /// For which rules a rank has a peer, and how far ahead those of shifts are.
     [[nodiscard]] std::pair<Present, std::vector<std::uint32_t>> neighbours_of(const ProcessGrid& grid,
-                                                                                std::uint32_t rank) const {
+                                                                               std::uint32_t rank) const {
         std::pair<Present, std::vector<std::uint32_t>> result;
         for (const PeerRule& rule : rules_) {
-            const auto peer = rule.kind == PeerRule::Kind::any ? std::optional(rank)
-                                                               : collectives::peer_of(rule, grid, rank);
+            const auto peer =
+                rule.kind == PeerRule::Kind::any ? std::optional(rank) : collectives::peer_of(rule, grid, rank);
             result.first.push_back(peer.has_value());
             result.second.push_back(peer && rule.kind == PeerRule::Kind::shift ? *peer - rank : 0);
         }
@@ -282,8 +282,7 @@ class Continuation {
             writer.add(call, continued_.sizes(call), rounded(ns * continued_.time_factor(call.item)));
             return true;
         });
-        const auto last = static_cast<double>(largest_.run().rank(traced).last_ns());
-        return writer.take(rounded(last * continued_.last_time_factor));
+        return writer.take(largest_.run().rank(traced).last_ns());
     }
 
     [[nodiscard]] static std::uint64_t rounded(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }

@@ -16,7 +16,6 @@ namespace idlewave::extrapolation {
 struct Continued {
     std::function<Sizes(const PlannedCall&)> sizes;
     std::function<double(std::uint32_t item)> time_factor;  ///< of the largest run's computation before an item
-    double last_time_factor = 1;
 };
 
 /// Makes the program of the ranks of a grid. Ranks that make the same calls share one. It has the computation of a rank

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/program.hpp"
-#include "extrapolation/laws.hpp"
+#include "extrapolation/found_law.hpp"
 #include "extrapolation/recognition.hpp"
 
 namespace idlewave::extrapolation {
@@ -18,23 +18,14 @@ struct ExtrapolationOptions {
     bool fitted_times = true;  ///< computation follows the law of the traced runs; else it is that of the largest one
 };
 
-/// A size or a time and the law by which it was continued.
-struct FoundLaw {
-    std::string what;
-    std::vector<Sample> samples = {};
-    Fit fit = {};
-    double continued = 0;  ///< its value on the new grid
-    double calls = 0;      ///< of the largest run's ranks, on average: how many have it
-};
-
 struct Extrapolation {
     collectives::Program program;
-    std::vector<ProcessGrid> traced;  ///< by run, the smallest first
+    std::vector<ProcessGrid> traced;                   ///< by run, the smallest first
     std::optional<NeighbourKind::On> neighbours = {};  ///< none: all ranks make the same calls
-    std::vector<std::string> peers;   ///< rules of peers, in words
-    std::vector<FoundLaw> sizes;      ///< in bytes
-    std::vector<FoundLaw> times;      ///< in ns
-    std::vector<std::uint8_t> one_sided_dimensions;  ///< as in SymbolicProgram
+    std::vector<std::string> peers;                    ///< rules of peers, in words
+    std::vector<FoundLaw> sizes;                       ///< in bytes
+    std::vector<FoundLaw> times;                       ///< in ns
+    std::vector<std::uint8_t> one_sided_dimensions;    ///< as in SymbolicProgram
 };
 
 /// Continues a program that was traced with several numbers of ranks on more ranks. Its structure is recognised in the

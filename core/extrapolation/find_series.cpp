@@ -78,7 +78,8 @@ class SeriesSearch {
                                             Series::Kind::shift, Series::Kind::other, Series::Kind::workers}) {
                 Series series{.kind = kind, .dimension = d, .first = item};
                 const auto iterations = series.iterations_on(program_.grid);
-                if (!iterations || *iterations < least(kind) || (d > 0 && (kind == Series::Kind::other || kind == Series::Kind::workers))) {
+                if (!iterations || *iterations < least(kind) ||
+                    (d > 0 && (kind == Series::Kind::other || kind == Series::Kind::workers))) {
                     continue;
                 }
                 series.iterations = *iterations;
@@ -138,12 +139,12 @@ class SeriesSearch {
                     return std::nullopt;
                 }
                 if (!is_message(item)) {
-                    fits = role == Item::Role::none && (item.kind != Action::Kind::collective || item.site == first.site) &&
+                    fits = role == Item::Role::none &&
+                           (item.kind != Action::Kind::collective || item.site == first.site) &&
                            (item.kind != Action::Kind::wait || waits_alike(series, i, first, item));
                 } else {
-                    fits = role == Item::Role::none
-                               ? item.site == first.site
-                               : may_have(item, series.peer({}, role, i, program_.grid));
+                    fits = role == Item::Role::none ? item.site == first.site
+                                                    : may_have(item, series.peer({}, role, i, program_.grid));
                 }
             }
             if (fits && !found) {

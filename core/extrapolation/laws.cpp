@@ -33,7 +33,8 @@ std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8
     add({-1, -1, -1});
     for (const int sign : {-1, 1}) {
         for (const unsigned dimensions : {1U, 2U, 4U, 3U, 5U, 6U, 7U}) {
-            add({(dimensions & 1U) != 0 ? sign : 0, (dimensions & 2U) != 0 ? sign : 0, (dimensions & 4U) != 0 ? sign : 0});
+            add({(dimensions & 1U) != 0 ? sign : 0, (dimensions & 2U) != 0 ? sign : 0,
+                 (dimensions & 4U) != 0 ? sign : 0});
         }
     }
     for (int x = -2; x <= 0; ++x) {
@@ -102,9 +103,8 @@ double worst(const Law& law, std::span<const Sample> samples) {
 }
 
 bool follows(const Law& law, std::span<const Sample> samples) {
-    return std::ranges::all_of(samples, [&](const Sample& sample) {
-        return std::abs(law.at(sample.grid) - sample.value) < 1;
-    });
+    return std::ranges::all_of(samples,
+                               [&](const Sample& sample) { return std::abs(law.at(sample.grid) - sample.value) < 1; });
 }
 
 std::size_t different(std::span<const Sample> samples) {
@@ -164,15 +164,22 @@ std::optional<Fit> fit_size(std::span<const Sample> samples, std::optional<std::
             return found;
         }
     }
-    if (different(samples) < 3) {
-        return std::nullopt;
-    }
-    for (const Law& candidate : candidates) {
-        if (const auto found = fit(fitted(candidate, samples, true))) {
-            return found;
+    if (different(samples) >= 3) {
+        for (const Law& candidate : candidates) {
+            if (const auto found = fit(fitted(candidate, samples, true))) {
+                return found;
+            }
         }
     }
-    return std::nullopt;
+    std::optional<Fit> closest;
+    for (const Law& candidate : candidates) {
+        const Law law = fitted(candidate, samples, false);
+        const double off = worst(law, samples);
+        if (off <= most_size_error && (!closest || off < closest->worst)) {
+            closest = {law, off};
+        }
+    }
+    return closest;
 }
 
 Fit fit_time(std::span<const Sample> samples) {
@@ -182,7 +189,7 @@ Fit fit_time(std::span<const Sample> samples) {
     if (samples.size() < 2) {
         return best;
     }
-    constexpr double noise = 0.02;  // relative: below it no law is closer than another
+    constexpr double noise = 0.1;  // relative: below it no law is closer than another
     for (const bool with_constant : {false, true}) {
         if (with_constant && samples.size() < 3) {
             break;

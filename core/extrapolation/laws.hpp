@@ -39,8 +39,12 @@ struct Fit {
     double worst = 0;  ///< the largest difference, relative to the sample
 };
 
+inline constexpr double most_size_error = 0.05;
+
 /// The simplest law that all samples follow to less than 1, the rounding of a size: constant, proportional, or with
-/// three different samples or more both. `along`: the dimension along which a message goes. None if they follow none.
+/// three different samples or more both; else the proportional one that they follow best, as sizes of which each
+/// dimension is rounded do, to `most_size_error`. `along`: the dimension along which a message goes. None if they
+/// follow none.
 std::optional<Fit> fit_size(std::span<const Sample> samples, std::optional<std::uint8_t> along = std::nullopt);
 
 /// The law that samples with errors are closest to: constant, unless another one is clearly closer. Two samples are too

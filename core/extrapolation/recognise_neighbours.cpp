@@ -181,15 +181,16 @@ class NeighbourRecognition {
             return true;
         });
         std::map<std::uint32_t, std::uint32_t> waits;  // items, by root
-        const bool joined = each_wait([&](std::uint32_t rank, std::uint32_t call, std::span<const std::uint32_t> awaited) {
-            const auto [known, is_new] = waits.try_emplace(root_of(items_of_[rank][awaited[0]]), 0);
-            if (is_new) {
-                known->second = static_cast<std::uint32_t>(numbered_.size());
-                numbered_.push_back({.kind = Action::Kind::wait});
-            }
-            items_of_[rank][call] = known->second;
-            return last_of_wait(rank, known->second);
-        });
+        const bool joined =
+            each_wait([&](std::uint32_t rank, std::uint32_t call, std::span<const std::uint32_t> awaited) {
+                const auto [known, is_new] = waits.try_emplace(root_of(items_of_[rank][awaited[0]]), 0);
+                if (is_new) {
+                    known->second = static_cast<std::uint32_t>(numbered_.size());
+                    numbered_.push_back({.kind = Action::Kind::wait});
+                }
+                items_of_[rank][call] = known->second;
+                return last_of_wait(rank, known->second);
+            });
         if (!joined) {
             why_ = "one rank waits for calls one by one for which another waits at once";
             return false;
@@ -223,7 +224,8 @@ class NeighbourRecognition {
         for (std::uint32_t rank = 0; rank < run_.run().ranks(); ++rank) {
             const std::span<const Action> all = run_.run().rank(rank).all();
             for (std::uint32_t call = 0; call < all.size(); ++call) {
-                if (all[call].kind == Action::Kind::wait && !use(rank, call, run_.run().rank(rank).awaited(all[call]))) {
+                if (all[call].kind == Action::Kind::wait &&
+                    !use(rank, call, run_.run().rank(rank).awaited(all[call]))) {
                     return false;
                 }
             }
@@ -237,7 +239,7 @@ class NeighbourRecognition {
     NeighbourKind kind_;
     std::string& why_;
     SymbolicProgram program_;
-    std::vector<Item> numbered_;  ///< the items, in no order yet
+    std::vector<Item> numbered_;                        ///< the items, in no order yet
     std::vector<std::vector<std::uint32_t>> items_of_;  ///< by rank and call
     std::map<SiteKey, std::uint32_t> sites_;
     std::vector<std::vector<std::uint32_t>> items_of_site_;

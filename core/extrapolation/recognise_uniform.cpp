@@ -84,8 +84,9 @@ class UniformRecognition {
             const collectives::CollectiveSite& site = run_.run().rank(rank).collective(own);
             const std::optional<CollectiveRule> found = run_.collective(site, own.nonblocking);
             if (!found) {
-                return refuse(call, "is on a communicator that is no row, column or plane of the grid, or its ranks "
-                                    "have different counts");
+                return refuse(call,
+                              "is on a communicator that is no row, column or plane of the grid, or its ranks "
+                              "have different counts");
             }
             if (rule && !(*rule == *found)) {
                 return refuse(call, "is another collective on another rank");

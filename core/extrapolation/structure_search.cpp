@@ -69,7 +69,8 @@ class StructureSearch {
     }
 
   private:
-    /// How far the rules of peers are from steps to neighbours: of several grids the one with the simplest rules is taken.
+    /// How far the rules of peers are from steps to neighbours: of several grids the one with the simplest rules is
+    /// taken.
     static std::uint32_t complexity(const SymbolicProgram& program) {
         std::set<PeerRule> rules;
         for (const Item& item : program.items) {
@@ -136,7 +137,8 @@ class StructureSearch {
 
     /// Whether the run is one of the program, on some grid.
     bool fits(std::size_t run, const ProcessGrid& largest) {
-        const auto grids = run + 1 == runs_.size() ? std::vector{largest} : grids_of(runs_[run].ranks(), dimensions_, 1);
+        const auto grids =
+            run + 1 == runs_.size() ? std::vector{largest} : grids_of(runs_[run].ranks(), dimensions_, 1);
         return std::ranges::any_of(grids, [&](const ProcessGrid& grid) { return fits_on(run, grid, largest); });
     }
 

@@ -15,7 +15,7 @@ namespace idlewave::extrapolation {
 /// A program that all runs are runs of, and what it has in each of them.
 struct FoundStructure {
     SymbolicProgram program = {};
-    std::vector<Measured> runs = {};  ///< the smallest first
+    std::vector<Measured> runs = {};                   ///< the smallest first
     std::optional<NeighbourKind::On> neighbours = {};  ///< none: all ranks make the same calls
 };
 

@@ -21,10 +21,10 @@ using collectives::ProcessGrid;
 
 /// A tag as the program's calls name it.
 struct TagRule {
-    bool world = true;             ///< of MPI_COMM_WORLD, which `communicator` is then
+    bool world = true;  ///< of MPI_COMM_WORLD, which `communicator` is then
     CommunicatorRule communicator = {};
-    std::uint32_t duplicate = 0;   ///< among the communicators with the same ranks
-    std::uint32_t space = 0;       ///< as in MappedTag
+    std::uint32_t duplicate = 0;  ///< among the communicators with the same ranks
+    std::uint32_t space = 0;      ///< as in MappedTag
     std::uint32_t ordinal = 0;
     std::uint32_t tag = 0;
 
@@ -35,7 +35,7 @@ struct TagRule {
 struct CollectiveRule {
     CommunicatorRule communicator = {};
     std::uint32_t duplicate = 0;  ///< among the communicators with the same ranks
-    std::uint32_t tags = 0;       ///< among the ranges of tags of the communicator: persistent collectives have their own
+    std::uint32_t tags = 0;  ///< among the ranges of tags of the communicator: persistent collectives have their own
     collectives::Collective collective = collectives::Collective::barrier;
     collectives::StepFunction step = nullptr;
     bool by_rules = false;
@@ -72,12 +72,12 @@ struct Item {
 /// Items that are repeated with other peers as often as the grid has ranks, or bits of their numbers.
 struct Series {
     enum class Kind : std::uint8_t {
-        none,             ///< one iteration
-        flip_ascending,   ///< the bits of a coordinate are flipped, the lowest first
+        none,            ///< one iteration
+        flip_ascending,  ///< the bits of a coordinate are flipped, the lowest first
         flip_descending,
-        shift,            ///< by 1, 2, … along a periodic dimension
-        other,            ///< all other ranks in turn
-        workers           ///< of rank 0 all other ranks in turn
+        shift,   ///< by 1, 2, … along a periodic dimension
+        other,   ///< all other ranks in turn
+        workers  ///< of rank 0 all other ranks in turn
     };
 
     Kind kind = Kind::none;
@@ -94,9 +94,9 @@ struct Series {
 };
 
 struct SymbolicProgram {
-    ProcessGrid grid = {};     ///< of the trace that it was recognised in
+    ProcessGrid grid = {};  ///< of the trace that it was recognised in
     std::vector<Site> sites;
-    std::vector<Item> items;   ///< with all iterations of the series
+    std::vector<Item> items;             ///< with all iterations of the series
     std::vector<std::uint32_t> awaited;  ///< items, for which waits wait
     std::vector<Series> series;          ///< in order; each item belongs to one
     /// Dimensions along which no traced rank has neighbours on both sides: which of them comes first was taken from the
@@ -110,11 +110,11 @@ struct SymbolicProgram {
 
 /// One call of a rank on a grid.
 struct PlannedCall {
-    std::uint32_t item = 0;                      ///< of the traced iteration that stands for this one
+    std::uint32_t item = 0;  ///< of the traced iteration that stands for this one
     std::uint32_t iteration = 0;
     const Series* series = nullptr;
-    PeerRule rule = {};                          ///< of a message
-    std::uint32_t peer = 0;                      ///< of a message
+    PeerRule rule = {};                           ///< of a message
+    std::uint32_t peer = 0;                       ///< of a message
     std::span<const std::uint32_t> awaited = {};  ///< of a wait: numbers of the rank's calls, in order
 };
 
@@ -133,7 +133,8 @@ class Walk {
             for (std::uint32_t i = 0; i < iterations_[s]; ++i) {
                 const std::uint32_t traced = std::min(i, series.iterations - 1);
                 for (std::uint32_t x = 0; x < series.length; ++x) {
-                    PlannedCall call{.item = series.first + traced * series.length + x, .iteration = i, .series = &series};
+                    PlannedCall call{
+                        .item = series.first + traced * series.length + x, .iteration = i, .series = &series};
                     if (plan(rank, series.first + x, calls, call)) {
                         ++calls;
                         if (!use(static_cast<const PlannedCall&>(call))) {

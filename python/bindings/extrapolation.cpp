@@ -1,5 +1,3 @@
-#include "extrapolation/extrapolate.hpp"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "extrapolation/extrapolate.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,8 +19,7 @@ namespace {
 using Extents = std::array<std::uint32_t, collectives::ProcessGrid::dimensions>;
 
 /// Of a law: what it is of, (ranks, value) of each run, the law, its largest relative error, the value that it gives.
-using LawRow =
-    std::tuple<std::string, std::vector<std::tuple<std::uint64_t, double>>, std::string, double, double>;
+using LawRow = std::tuple<std::string, std::vector<std::tuple<std::uint64_t, double>>, std::string, double, double>;
 
 /// A program that was continued, and what it was continued by.
 struct Continued {

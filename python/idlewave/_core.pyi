@@ -223,7 +223,7 @@ class Program:
 
     @property
     def base_ranks(self) -> int:
-        """How many ranks were traced."""
+        """How many ranks the program has without copies."""
 
     @property
     def wildcard_receives(self) -> int:
@@ -418,6 +418,47 @@ def patterns() -> list[tuple[str, str, str]]:
 def algorithms() -> list[tuple[str, str, str]]:
     """
     All algorithms: (collective, name, the paper or MPI that it follows); the first of each is the default.
+    """
+
+class Continued:
+    """A traced program on more ranks, and what it was continued by."""
+
+    @property
+    def program(self) -> Program: ...
+
+    @property
+    def grid(self) -> list[int]:
+        """How many ranks lie along each dimension."""
+
+    @property
+    def traced(self) -> list[list[int]]:
+        """The same of the traced runs, the smallest first."""
+
+    @property
+    def kind(self) -> str:
+        """Which ranks make which calls: uniform, neighbours, tree or star."""
+
+    @property
+    def peers(self) -> list[str]:
+        """The rules of peers, in words."""
+
+    @property
+    def sizes(self) -> list[tuple[str, list[tuple[int, float]], str, float, float]]:
+        """
+        Of bytes: what, (ranks, value) of the runs, the law, its largest relative error, the new value.
+        """
+
+    @property
+    def times(self) -> list[tuple[str, list[tuple[int, float]], str, float, float]]:
+        """The same of computation in ns."""
+
+    @property
+    def one_sided_dimensions(self) -> list[int]:
+        """Dimensions along which no traced rank has neighbours on both sides."""
+
+def extrapolate(runs: Sequence[Program], ranks: int, grid: Sequence[int], fitted_times: bool) -> Continued:
+    """
+    Continue the program of traced runs on more ranks. `grid`: its extents; the first one 0: found.
     """
 
 def peak_memory() -> int:

@@ -243,8 +243,8 @@ class Schedule:
         `smaller` are schedules of traces of the same program on fewer ranks. Whom a rank exchanges messages with is
         recognised in this schedule by where the rank lies on a grid of one to three dimensions, a hypercube or a binary
         tree; each of `smaller` must be what that structure gives for its number of ranks, call by call. Sizes follow
-        laws of the number of ranks that all of them follow to the byte. With `computation="fitted"` so does
-        computation, to 30 %; with "traced" it stays as in this schedule. Raises UsageError if a schedule is of no trace.
+        laws of the grid, to the byte or else to 5 %. With `computation="fitted"` so does computation, to 30 %; with
+        "traced" it stays as in this schedule. Raises UsageError if a schedule is of no trace.
         """
         for schedule in (self, *smaller):
             _check_traced(schedule)

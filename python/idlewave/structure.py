@@ -17,7 +17,7 @@ Extrapolation = Literal["copies", "structure"]
 Computation = Literal["fitted", "traced"]
 
 LawRow = tuple[str, Sequence[tuple[int, float]], str, float, float]
-"""A law of the core: the call, (ranks, value) of the traced runs, the law, its largest relative error, the new value."""
+"""A law: the call, (ranks, value) of the traced runs, the law, its largest relative error, and the new value."""
 
 LAW_COLUMNS = ("quantity", "unit", "call", "law", "worst_error", "traced", "continued")
 

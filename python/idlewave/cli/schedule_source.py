@@ -23,8 +23,8 @@ from ..pattern_options import (
 from ..schedule import Schedule
 from .completion import sources
 from .input_options import algorithm_option, conversion_of, is_library, load_schedule, note_traced, rules_from
-from .structure_options import by_structure, structure_of, structure_options
 from .parameter_options import option, option_of, options_of
+from .structure_options import by_structure, structure_of, structure_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -67,13 +67,15 @@ static void sweep(int times) {
     }
 }
 
-// What NAS CG does with its vector, on a grid of as many columns as rows, or twice as many: sums over a row by halves, and
-// the transposed part.
+// What NAS CG does with its vector, on a grid of as many columns as rows, or twice as many: sums over a row by halves,
+// and the transposed part.
 static void cg(int times) {
     int rows = 1, columns = 1;
     while (rows * columns < ranks) {
-        if (columns == rows) columns *= 2;
-        else rows *= 2;
+        if (columns == rows)
+            columns *= 2;
+        else
+            rows *= 2;
     }
     const int row = rank / columns, column = rank % columns, block = columns / rows;
     const int transposed = block * (rank / block % rows * rows + rank / block / rows) + rank % block;
@@ -142,8 +144,8 @@ static void transpose(bool at_once, int times) {
 
 static void ring(int times) {
     for (int time = 0; time < times; time++) {
-        MPI_Sendrecv(out[0], 1024, MPI_CHAR, (rank + 1) % ranks, 5, in[0], 1024, MPI_CHAR, (rank + ranks - 1) % ranks, 5,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out[0], 1024, MPI_CHAR, (rank + 1) % ranks, 5, in[0], 1024, MPI_CHAR, (rank + ranks - 1) % ranks,
+                     5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         work();
     }
 }
@@ -195,20 +197,34 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char* const name = argc > 1 ? argv[1] : "halo2d";
     const int times = argc > 2 ? atoi(argv[2]) : 3;
-    if (strcmp(name, "halo2d") == 0) halo(2, false, times);
-    else if (strcmp(name, "torus2d") == 0) halo(2, true, times);
-    else if (strcmp(name, "halo3d") == 0) halo(3, false, times);
-    else if (strcmp(name, "torus3d") == 0) halo(3, true, times);
-    else if (strcmp(name, "sweep") == 0) sweep(times);
-    else if (strcmp(name, "cg") == 0) cg(times);
-    else if (strcmp(name, "ft") == 0) ft(times);
-    else if (strcmp(name, "transpose") == 0) transpose(false, times);
-    else if (strcmp(name, "transpose-at-once") == 0) transpose(true, times);
-    else if (strcmp(name, "ring") == 0) ring(times);
-    else if (strcmp(name, "hypercube") == 0) hypercube(times);
-    else if (strcmp(name, "tree") == 0) tree(times);
-    else if (strcmp(name, "star") == 0) star(times);
-    else return fprintf(stderr, "no structure %s\n", name), 1;
+    if (strcmp(name, "halo2d") == 0)
+        halo(2, false, times);
+    else if (strcmp(name, "torus2d") == 0)
+        halo(2, true, times);
+    else if (strcmp(name, "halo3d") == 0)
+        halo(3, false, times);
+    else if (strcmp(name, "torus3d") == 0)
+        halo(3, true, times);
+    else if (strcmp(name, "sweep") == 0)
+        sweep(times);
+    else if (strcmp(name, "cg") == 0)
+        cg(times);
+    else if (strcmp(name, "ft") == 0)
+        ft(times);
+    else if (strcmp(name, "transpose") == 0)
+        transpose(false, times);
+    else if (strcmp(name, "transpose-at-once") == 0)
+        transpose(true, times);
+    else if (strcmp(name, "ring") == 0)
+        ring(times);
+    else if (strcmp(name, "hypercube") == 0)
+        hypercube(times);
+    else if (strcmp(name, "tree") == 0)
+        tree(times);
+    else if (strcmp(name, "star") == 0)
+        star(times);
+    else
+        return fprintf(stderr, "no structure %s\n", name), 1;
     MPI_Finalize();
     return 0;
 }

@@ -1,0 +1,82 @@
+#include "extrapolation/laws.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace idlewave::extrapolation {
+namespace {
+
+using Grid = ProcessGrid;
+
+std::vector<Sample> samples_of(const std::function<double(double x, double y, double z)>& law,
+                               const std::vector<Grid>& grids = {{{2, 2, 1}}, {{4, 2, 1}}, {{4, 4, 1}}}) {
+    std::vector<Sample> samples;
+    for (const Grid& grid : grids) {
+        samples.push_back({grid, law(grid.extents[0], grid.extents[1], grid.extents[2])});
+    }
+    return samples;
+}
+
+double continued(const std::vector<Sample>& samples, const Grid& grid = {{8, 8, 1}}) {
+    const auto fit = fit_size(samples);
+    return fit ? fit->law.at(grid) : -1;
+}
+
+TEST(Laws, SizesFollowConstantsSharesSurfacesVolumesAndSums) {
+    EXPECT_EQ(continued(samples_of([](double, double, double) { return 77; })), 77);
+    EXPECT_DOUBLE_EQ(continued(samples_of([](double x, double y, double) { return 4096 / (x * y); })), 64);
+    EXPECT_DOUBLE_EQ(continued(samples_of([](double, double y, double) { return 4096 / y; })), 512);
+    EXPECT_DOUBLE_EQ(continued(samples_of([](double x, double, double) { return 4096 / x; })), 512);
+    EXPECT_DOUBLE_EQ(continued(samples_of([](double x, double y, double) { return 12 * x * y; })), 768);
+    EXPECT_DOUBLE_EQ(continued(samples_of([](double x, double y, double) { return 8192 / (x * x * y * y); })), 2);
+    EXPECT_NEAR(continued(samples_of([](double x, double y, double) { return 100 + 4096 / (x * y); })), 164, 1e-6);
+    EXPECT_NEAR(continued(samples_of([](double x, double y, double) { return 8 * std::log2(x * y); })), 48, 1e-9);
+}
+
+TEST(Laws, RoundingOfASizeIsNoDifference) {
+    const std::vector<Grid> rows{{{3, 1, 1}}, {{5, 1, 1}}, {{7, 1, 1}}};
+    const auto share = [](double x, double, double) { return std::floor(10'000 / x); };
+    EXPECT_NEAR(continued(samples_of(share, rows), {{13, 1, 1}}), 10'000.0 / 13, 1);
+}
+
+TEST(Laws, SizesThatFollowNoneHaveNone) {
+    const std::vector<double> values{100, 17, 930};
+    std::size_t next = 0;
+    EXPECT_FALSE(fit_size(samples_of([&](double, double, double) { return values[next++]; })).has_value());
+}
+
+TEST(Laws, AMessageAlongADimensionHasTheSurfaceAcrossIt) {
+    // On these two grids x y, and x y z, halve what was sent.
+    const std::vector<Grid> grids{{{2, 2, 2}}, {{4, 2, 2}}};
+    const auto samples = samples_of([](double x, double y, double) { return 9216 * 4 / (x * y); }, grids);
+    const Grid larger{{4, 4, 4}};
+    EXPECT_DOUBLE_EQ(fit_size(samples, std::uint8_t{2})->law.at(larger), 2304);
+    EXPECT_DOUBLE_EQ(fit_size(samples)->law.at(larger), 1152);
+}
+
+TEST(Laws, TimesAreConstantUnlessAnotherLawIsClearlyCloser) {
+    const auto noisy = samples_of([](double x, double, double) { return x == 2 ? 1'040 : 980; });
+    EXPECT_EQ(fit_time(noisy).law.factor, 0) << "4 % is the noise of a measurement";
+    const auto shared = samples_of([](double x, double y, double) { return 1.03 * 64'000 / (x * y) + x; });
+    const Fit fit = fit_time(shared);
+    EXPECT_NEAR(fit.law.at({{8, 8, 1}}), 1'030, 60);
+    EXPECT_LT(fit.worst, 0.01);
+}
+
+TEST(Laws, TwoTimesAreTooFewForALawThatGrows) {
+    const std::vector<Grid> grids{{{2, 1, 1}}, {{4, 1, 1}}};
+    EXPECT_EQ(fit_time(samples_of([](double x, double, double) { return x; }, grids)).law.factor, 0);
+    EXPECT_GT(fit_time(samples_of([](double x, double, double) { return 1 / x; }, grids)).law.factor, 0);
+}
+
+TEST(Laws, ReadLikeFormulas) {
+    EXPECT_EQ((Law{.constant = 8}).text(), "8");
+    EXPECT_EQ((Law{.factor = 512, .powers = {0, -1, 0}}).text(), "512 / (Y)");
+    EXPECT_EQ((Law{.constant = 64, .factor = 4096, .powers = {-2, -1, 0}}).text(), "64 + 4096 / (X^2 Y)");
+    EXPECT_EQ((Law{.factor = 3, .powers = {1, 1, 0}}).text(), "3 X Y");
+    EXPECT_EQ((Law{.factor = 8, .logarithms = 1}).text(), "8 log2 P");
+}
+
+}  // namespace
+}  // namespace idlewave::extrapolation
