@@ -45,6 +45,7 @@ std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8
         }
     }
     std::vector<Law> laws;
+    laws.reserve(all.size() + 1);
     for (const Powers& powers : all) {
         laws.push_back({.powers = powers});
     }

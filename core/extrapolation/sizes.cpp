@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "goal/op.hpp"
@@ -28,6 +29,7 @@ Sizes ContinuedSizes::of(const PlannedCall& call) {
 
 std::vector<FoundLaw> ContinuedSizes::laws() const {
     std::vector<FoundLaw> all;
+    all.reserve(laws_.size());
     for (const auto& [key, law] : laws_) {
         all.push_back(law);
     }
@@ -39,7 +41,7 @@ std::uint64_t ContinuedSizes::size(const PlannedCall& call, std::size_t which) {
     const std::uint32_t first = series.first + (call.item - series.first) % series.length;
     const double ratio = series.kind == Series::Kind::none ? 1 : ratio_of(series, first, which);
     const double continued = std::round(law_of(first, which).continued * std::pow(ratio, call.iteration));
-    if (!(continued >= 0 && continued <= static_cast<double>(goal::largest_size))) {
+    if (!std::isfinite(continued) || continued < 0 || continued > static_cast<double>(goal::largest_size)) {
         throw InputError("the " + name_of(found_.program, first) + " would have " + std::to_string(continued) +
                          " bytes");
     }
@@ -98,7 +100,7 @@ const FoundLaw& ContinuedSizes::new_law_of(std::uint32_t item, std::size_t which
     }
     law.fit = {fit->law, std::max(fit->worst, spread)};
     law.continued = fit->law.at(grid_);
-    known->second = law;
+    known->second = std::move(law);
     return known->second;
 }
 

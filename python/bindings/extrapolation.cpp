@@ -45,6 +45,7 @@ std::vector<LawRow> rows(const std::vector<extrapolation::FoundLaw>& laws) {
     std::vector<LawRow> rows;
     for (const extrapolation::FoundLaw& law : laws) {
         std::vector<std::tuple<std::uint64_t, double>> samples;
+        samples.reserve(law.samples.size());
         for (const extrapolation::Sample& sample : law.samples) {
             samples.emplace_back(sample.grid.ranks(), sample.value);
         }
@@ -67,6 +68,7 @@ Continued extrapolate(const std::vector<const collectives::ProgramSource*>& runs
     extrapolation::Extrapolation found = extrapolation::extrapolate(programs, options);
     const Extents extents = found.program.structure->grid.extents;
     std::vector<Extents> traced;
+    traced.reserve(found.traced.size());
     for (const collectives::ProcessGrid& run : found.traced) {
         traced.push_back(run.extents);
     }

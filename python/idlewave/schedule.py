@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, cast, get_args
 
 from . import _core, memory_needs
 from .algorithm_rules import AlgorithmRule, core_rules
@@ -287,7 +287,7 @@ class Schedule:
         if len(dims) > DIMENSIONS or any(extent < 1 for extent in dims) or (dims and math.prod(dims) != ranks):
             raise UsageError(f"expected dims whose product is {ranks}, found {' x '.join(map(str, dims))}")
         grid = [*dims, *[1] * (DIMENSIONS - len(dims))] if dims else [0] * DIMENSIONS
-        runs = [schedule.core() for schedule in (*smaller, self)]
+        runs = [cast("_core.Program", schedule.core()) for schedule in (*smaller, self)]
         with memory_for(f"extrapolating {name_of(self.name)} to {ranks:,} ranks"):
             found = _core.extrapolate(runs, ranks, grid, self._computation == "fitted")
         sources = [schedule.lazy_provenance for schedule in (self, *smaller)]

@@ -87,6 +87,7 @@ EXAMPLES = {
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),
+    "validate": Example("{suite} --runs 1", {"folder": "validation"}, measures=True),
     "trace": Example("-- {mpiexec} -n 2 {program} 8 1 1", {"folder": "trace"}, measures=True),
 }
 
@@ -169,4 +170,9 @@ def make_program(folder: Path) -> dict[str, str]:
     """The same for examples that need an MPI. Raises MpiError."""
     found = mpi.find()
     program = mpi.build_example(found, "halo2d", folder / "halo2d")
-    return {"mpiexec": str(found.mpiexec), "program": str(program)}
+    suite = folder / "suite.toml"
+    suite.write_text(
+        f'[[network]]\nname = "here"\nmachine = "odin"\nlaunch = ["{found.mpiexec}"]\n'
+        f'[[program]]\nname = "halo2d"\ncommand = ["{program}", "8", "1", "1"]\n'
+    )
+    return {"mpiexec": str(found.mpiexec), "program": str(program), "suite": str(suite)}

@@ -56,6 +56,7 @@ from idlewave.random_noise import EmpiricalLength, MixedNoise, ParetoLength, Poi
 from idlewave.studies.table import read_study
 from idlewave.tolerance_samples import Sample
 from idlewave.trace import Trace
+from idlewave.validation import read_suite
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
 from pair_recordings import HOSTS, synthetic
@@ -175,6 +176,12 @@ def _read_detours(folder: Path) -> None:
     attribute(found)
 
 
+def _write_suite(folder: Path) -> None:
+    networks = '[[network]]\nname = "a"\nmachine = "odin"\n[[network]]\nname = "b"\nmachine = "c"\nlaunch = ["srun"]\n'
+    programs = '[[program]]\nname = "x"\ncommand = ["./x", "8"]\nranks = 4\n'
+    (folder / "suite.toml").write_text(networks + programs)
+
+
 def _read_signature(folder: Path) -> None:
     Signature.load(folder / "signature.toml").noise(0.01, 1)
 
@@ -200,6 +207,7 @@ READERS = (
     Reader("collectives", write_collectives, read_collectives),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
+    Reader("suite", _write_suite, lambda f: read_suite(f / "suite.toml")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
     Reader("trace", _write_trace, _read_trace),

@@ -1,0 +1,18 @@
+"""How far simulated run times of real programs are from measured ones."""
+
+from .page import page_of
+from .suite import Network, Program, Suite, example_suite, read_suite
+from .validate import COLUMNS, Row, table_of, validate
+
+__all__ = [
+    "COLUMNS",
+    "Network",
+    "Program",
+    "Row",
+    "Suite",
+    "example_suite",
+    "page_of",
+    "read_suite",
+    "table_of",
+    "validate",
+]

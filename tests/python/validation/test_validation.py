@@ -1,0 +1,114 @@
+"""Programs are run, their traces simulated, and the times compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import idlewave
+import pandas as pd
+import pytest
+from command_runs import run
+from idlewave import mpi
+from idlewave.errors import InputError
+from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, validate
+from tracer_support import open_mpi
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program on two networks, and one that is not there."""
+    folder = tmp_path_factory.mktemp("suite")
+    found = open_mpi()
+    program = mpi.build_example(found, "halo2d", folder / "halo2d")
+    networks = "".join(
+        f'[[network]]\nname = "{name}"\nmachine = "{machine}"\nlaunch = ["{found.mpiexec}"]\n'
+        for name, machine in (("near", "odin"), ("far", "ethernet.toml"))
+    )
+    slow = idlewave.Machine.preset("odin").to_toml().replace('"5.3us"', '"5ms"', 1)
+    (folder / "ethernet.toml").write_text(slow)
+    programs = f'[[program]]\nname = "halo2d"\ncommand = ["{program}", "8", "3", "1"]\n'
+    (folder / "suite.toml").write_text(networks + programs)
+    (folder / "broken.toml").write_text(networks + programs + '[[program]]\nname = "none"\ncommand = ["./nothing"]\n')
+    return folder
+
+
+def test_each_program_runs_on_each_network_and_is_simulated_on_each(suite: Path, tmp_path: Path) -> None:
+    table = validate(read_suite(suite / "suite.toml"), tmp_path, runs=2)
+    assert list(table.columns) == list(COLUMNS)
+    assert list(zip(table.traced_on, table.network, strict=True)) == [
+        ("near", "near"),
+        ("near", "far"),
+        ("far", "near"),
+        ("far", "far"),
+    ]
+    assert (table.measured_least_s <= table.measured_s).all()
+    assert (table.measured_s <= table.measured_most_s).all()
+    assert table.error.tolist() == pytest.approx((table.simulated_s / table.measured_s - 1).tolist())
+    far = table[table.network == "far"].simulated_s.min()
+    assert far > 3 * 5e-3, "three exchanges over a network with a latency of 5 ms"
+    assert far > table[table.network == "near"].simulated_s.max()
+    assert len(list(tmp_path.glob("halo2d-*-*/rank-*"))) == 2 * 2 * 2, "the traces of two runs on two networks"
+
+
+def row(**changes: object) -> dict[str, object]:
+    found: dict[str, object] = dict.fromkeys(COLUMNS, 1)
+    found |= {"program": "p", "traced_on": "a", "network": "a", "error": 0.01, "doubt": "", "calls": 12_345}
+    return found | {"measured_s": 2.0, "measured_least_s": 1.5, "measured_most_s": 2.5} | changes
+
+
+def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
+    rows = [row(program=f"p{i}", error=0.01 * i) for i in range(1, 11)]
+    rows += [row(network="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
+    page = page_of(pd.DataFrame(rows), "Title")
+    assert page.startswith("# Title\n")
+    assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
+    assert "another network than the traced one: the median error of 1 comparison is 20 %" in page
+    assert "| p1 | 1 | 12,345 | a | a | 2 s (1.5 s to 2.5 s) |" in page
+    assert "not to be compared" in page
+    assert "- late, traced on a: 2 ranks shared cores." in page
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", r"suite.toml: network: expected"),
+        ('[[network]]\nname = "a"\nmachine = "odin"\n', "program"),
+        (
+            '[[network]]\nname = "a"\nmachine = "odin"\n[[program]]\nname = "x"\ncommand = ["x"]\nranks = 0\n',
+            r"program\[0\].ranks: expected",
+        ),
+        (
+            '[[network]]\nname = "a"\nmachine = "odin"\n[[program]]\nname = "x"\ncommand = []\n',
+            r"program\[0\].command: expected",
+        ),
+        (
+            2 * '[[network]]\nname = "a"\nmachine = "odin"\n' + '[[program]]\nname = "x"\ncommand = ["x"]\n',
+            "network: expected different names, found a twice",
+        ),
+    ],
+)
+def test_a_suite_that_is_none_is_refused(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text(text)
+    with pytest.raises(InputError, match=why):
+        read_suite(tmp_path / "suite.toml")
+
+
+def test_the_command_writes_a_table_and_a_page_and_keeps_what_was_finished(suite: Path, tmp_path: Path) -> None:
+    done = run("validate", str(suite / "suite.toml"), "--runs", "1", "-o", str(tmp_path / "done"))
+    assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(tmp_path / "done/validation.csv")) == 4
+    assert (tmp_path / "done/validation.md").read_text() in done.stdout
+    broken = run("validate", str(suite / "broken.toml"), "--runs", "1", "-o", str(tmp_path / "broken"))
+    assert broken.returncode == 1
+    assert "'./nothing' was not found" in broken.stderr
+    assert len(pd.read_csv(tmp_path / "broken/unfinished-validation.csv")) == 4
+    assert not (tmp_path / "broken/validation.csv").exists()
+
+
+def test_a_program_without_a_network_or_with_two_is_refused(tmp_path: Path) -> None:
+    neither = run("validate")
+    assert neither.returncode == 2
+    assert "expected a SUITE.toml, or --machine" in neither.stderr
+    network = Network("a", "no such machine", ("mpiexec",))
+    with pytest.raises(InputError):
+        validate(Suite((network,), (Program("x", ("./x",)),)), tmp_path, runs=1)
