@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,17 +26,31 @@ class Imported:
 def import_trace(source: str | Path, folder: str | Path) -> Imported:
     """Write the trace of another tool as a trace of Idlewave to `folder`, which must be new or empty.
 
-    `source` is the anchor file (`traces.otf2`) of an OTF2 archive, or the folder with it. Raises InputError if it is
-    none or cannot be used, OutputError if the folder cannot be written, LibraryError without the package otf2.
+    `source` is the anchor file (`traces.otf2`) of an OTF2 archive, the folder with it, or the file of rank 0 of a trace
+    of liballprof. Raises InputError if it is none or cannot be used, OutputError if the folder cannot be written,
+    LibraryError without the package otf2.
     """
+    source = Path(source)
+    found = source / "traces.otf2" if source.is_dir() else source
+    if not found.is_file():
+        raise InputError(
+            f"{name_of(source)}: expected an OTF2 archive, its file traces.otf2 or the folder with that, or the file "
+            "of rank 0 of a trace of liballprof"
+        )
+    form, read = _format_of(found)
+    with output_folder(folder) as unfinished:
+        left_out = read(found, unfinished)
+        description = {"format": FORMAT, "command": [], "imported": {"from": str(found), "format": form}}
+        write_json(unfinished / "trace.json", description)
+    return Imported(Trace.load(folder), form, {kind: number for kind, number in left_out.items() if number})
+
+
+def _format_of(source: Path) -> tuple[str, Callable[[Path, Path], Counter[str]]]:
+    """The format of a file, and the function that imports it."""
+    from .liballprof import import_liballprof, is_liballprof
+
+    if is_liballprof(source):
+        return "liballprof", import_liballprof
     from .otf2 import import_otf2
 
-    source = Path(source)
-    anchor = source / "traces.otf2" if source.is_dir() else source
-    if not anchor.is_file():
-        raise InputError(f"{name_of(source)}: expected an OTF2 archive: its file traces.otf2, or the folder with that")
-    with output_folder(folder) as unfinished:
-        left_out = import_otf2(anchor, unfinished)
-        description = {"format": FORMAT, "command": [], "imported": {"from": str(anchor), "format": "OTF2"}}
-        write_json(unfinished / "trace.json", description)
-    return Imported(Trace.load(folder), "OTF2", {kind: number for kind, number in left_out.items() if number})
+    return "OTF2", import_otf2

@@ -39,8 +39,8 @@ def _summary(what: str, rows: pd.DataFrame) -> str:
         return f"{what}: there is nothing to compare.\n"
     ninth = errors.iloc[min(len(errors) - 1, -(-9 * len(errors) // 10) - 1)]
     return (
-        f"{what}: the median error of {plural(len(errors), 'comparison')} is {percent_text(float(errors.median()))}, and "
-        f"nine of ten are within {percent_text(float(ninth))}.\n"
+        f"{what}: the median error of {plural(len(errors), 'comparison')} is {percent_text(float(errors.median()))}, "
+        f"and nine of ten are within {percent_text(float(ninth))}.\n"
     )
 
 

@@ -32,6 +32,7 @@ from idlewave import InputError, Machine, Schedule
 from idlewave.checkpoint_parts import SampleCheckpoints
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
+from idlewave.importing import import_trace
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
@@ -58,6 +59,7 @@ from idlewave.tolerance_samples import Sample
 from idlewave.trace import Trace
 from idlewave.validation import read_suite
 from known_networks import RENDEZVOUS
+from liballprof_trace import write_liballprof
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
@@ -176,6 +178,11 @@ def _read_detours(folder: Path) -> None:
     attribute(found)
 
 
+def _import_liballprof(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as out:
+        Schedule.from_trace(import_trace(folder / "in/trace-0.txt", Path(out) / "out").trace)
+
+
 def _write_suite(folder: Path) -> None:
     networks = '[[network]]\nname = "a"\nmachine = "odin"\n[[network]]\nname = "b"\nmachine = "c"\nlaunch = ["srun"]\n'
     programs = '[[program]]\nname = "x"\ncommand = ["./x", "8"]\nranks = 4\n'
@@ -207,6 +214,7 @@ READERS = (
     Reader("collectives", write_collectives, read_collectives),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
+    Reader("liballprof", lambda f: write_liballprof(f / "in"), _import_liballprof),
     Reader("suite", _write_suite, lambda f: read_suite(f / "suite.toml")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
