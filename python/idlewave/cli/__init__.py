@@ -17,7 +17,7 @@ COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
-    "import": ("import_command", "Import the trace of another tool, an OTF2 archive."),
+    "import": ("import_command", "Import the trace of another tool: OTF2, liballprof."),
     "schedule": ("schedule_command", "Convert a trace or a pattern to a schedule."),
     "convert": ("convert_command", "Convert the file of a schedule to another format."),
     "simulate": ("simulate_command", "Simulate a schedule, trace or pattern on a machine."),
