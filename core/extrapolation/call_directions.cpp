@@ -50,8 +50,10 @@ class CallDirections {
 
     /// The n-th call along the dimension goes where the n-th one goes along a dimension of more ranks.
     bool turn(const Calls& calls, const std::vector<Item*>& items) {
-        const auto like =
-            std::ranges::find_if(known_, [&](const auto& known) { return known.first.first == calls.first; });
+        // As many calls as along that dimension: else the grid may not be periodic along this one.
+        const auto like = std::ranges::find_if(known_, [&](const auto& known) {
+            return known.first.first == calls.first && known.second.size() == items.size();
+        });
         if (like == known_.end()) {
             return false;
         }

@@ -115,6 +115,13 @@ void CallOrder::learn() {
             }
         }
     }
+    for (const Site& site : program_.sites) {  // diagonal ones have no sides
+        for (std::uint8_t d = 0; d < ProcessGrid::dimensions && !site.peers.empty(); ++d) {
+            if (site.peers.front().shift[d] != 0 && program_.grid.extents[d] < 3) {
+                used.insert(d);
+            }
+        }
+    }
     std::ranges::set_difference(used, seen, std::back_inserter(program_.one_sided_dimensions));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "goal/op.hpp"
+#include "goal/source.hpp"
 
 namespace idlewave::extrapolation {
 namespace {
@@ -72,8 +73,10 @@ class Comparison {
             const Message& message = actions.message(action);
             if (message.peer != planned.peer) {
                 const std::string found = message.peer == goal::any ? "any rank" : std::to_string(message.peer);
-                return differs("expected a " + name_of(item.kind) + " with rank " + std::to_string(planned.peer) +
-                                   ", " + text_of(planned.rule) + ", found " + found,
+                const std::string expected =
+                    planned.peer == goal::no_rank ? "no message" : "rank " + std::to_string(planned.peer);
+                return differs("a " + name_of(item.kind) + " with " + text_of(planned.rule) + " is " + expected +
+                                   " here, found " + found,
                                item.site);
             }
             if (!has_tag(program_.sites[item.site].tag, message.tag)) {

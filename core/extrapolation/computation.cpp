@@ -14,6 +14,17 @@ namespace {
 /// that before another call of one that has it, so only ranks with the same neighbours are compared.
 using Neighbours = std::vector<bool>;
 
+/// The mean of the middle half.
+double middle_half(std::vector<double>& values) {
+    std::ranges::sort(values);
+    const std::size_t quarter = values.size() / 4;
+    double sum = 0;
+    for (std::size_t i = quarter; i < values.size() - quarter; ++i) {
+        sum += values[i];
+    }
+    return sum / static_cast<double>(values.size() - 2 * quarter);
+}
+
 class Computation {
   public:
     Computation(const FoundStructure& found, std::span<const TracedRun> runs, const ProcessGrid& grid)
@@ -86,7 +97,7 @@ class Computation {
     /// is no computation. Returns the computation of each group, of all these ranks together.
     std::vector<double> measure(std::size_t run, std::vector<std::vector<Sample>>& samples) {
         std::vector<double> all(groups_, 0);
-        std::vector<std::map<Neighbours, std::pair<double, double>>> sums(groups_);  // of medians, and ranks
+        std::vector<std::map<Neighbours, std::pair<double, double>>> sums(groups_);  // of means, and ranks
         std::set<Neighbours> seen;
         Walk walk(program_, grid_of(run));
         for (std::uint32_t rank = 0; rank < runs_[run].ranks(); ++rank) {
@@ -107,9 +118,7 @@ class Computation {
             });
             for (std::size_t group = 0; group < groups_; ++group) {
                 if (!ns[group].empty()) {
-                    const auto middle = ns[group].begin() + static_cast<std::ptrdiff_t>(ns[group].size() / 2);
-                    std::ranges::nth_element(ns[group], middle);
-                    sums[group][neighbours].first += *middle;
+                    sums[group][neighbours].first += middle_half(ns[group]);
                     sums[group][neighbours].second += 1;
                 }
             }

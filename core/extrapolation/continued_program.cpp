@@ -77,7 +77,7 @@ class ProgramWriter {
                 wait(call.awaited);
             }
         } else if (item.kind == Action::Kind::collective) {
-            collective(symbolic_.sites[item.site].collective, sizes);
+            collective(item.site, sizes);
         } else {
             message(call, item, sizes);
         }
@@ -120,7 +120,19 @@ class ProgramWriter {
         message_ = instruction;
     }
 
-    void collective(const CollectiveRule& rule, const Sizes& sizes) {
+    void collective(std::uint32_t number_of_site, const Sizes& sizes) {
+        const CollectiveRule& rule = symbolic_.sites[number_of_site].collective;
+        const auto next = static_cast<std::uint32_t>(program_.collectives.size());
+        const auto [known, is_new] = collectives_.try_emplace({number_of_site, sizes}, next);
+        if (is_new) {
+            program_.collectives.push_back(site_of(rule, sizes));
+        }
+        program_.instructions.push_back({.kind = Instruction::Kind::collective,
+                                         .slot = rule.nonblocking ? slot_for(calls_) : collectives::no_slot,
+                                         .begin = known->second});
+    }
+
+    collectives::CollectiveSite site_of(const CollectiveRule& rule, const Sizes& sizes) {
         const std::uint32_t communicator = numbers_.communicator(rule);
         collectives::CollectiveSite site{.step = rule.step,
                                          .communicator = communicator,
@@ -137,14 +149,7 @@ class ProgramWriter {
         if (rule.recvs_counts) {
             site.recv_counts = {sizes[2]};
         }
-        const auto known = std::ranges::find(program_.collectives, site);
-        const auto number = static_cast<std::uint32_t>(known - program_.collectives.begin());
-        if (known == program_.collectives.end()) {
-            program_.collectives.push_back(site);
-        }
-        program_.instructions.push_back({.kind = Instruction::Kind::collective,
-                                         .slot = rule.nonblocking ? slot_for(calls_) : collectives::no_slot,
-                                         .begin = number});
+        return site;
     }
 
     void wait(std::span<const std::uint32_t> awaited) {
@@ -185,6 +190,7 @@ class ProgramWriter {
     std::set<std::uint32_t> unused_;
     std::unordered_map<std::uint32_t, std::uint32_t> slots_;  ///< by call that no wait has waited for
     std::map<std::vector<std::uint32_t>, std::uint32_t> lists_;
+    std::map<std::pair<std::uint32_t, Sizes>, std::uint32_t> collectives_;  ///< by site and sizes
 };
 
 class Continuation {

@@ -37,6 +37,13 @@ void check_grid(const FoundStructure& found, const ProcessGrid& grid) {
                              " of the grid, found " + std::to_string(grid.extents[series.dimension]));
         }
     }
+    for (const Site& site : found.program.sites) {
+        const CollectiveRule& rule = site.collective;
+        if (site.kind == Action::Kind::collective && rule.root >= rule.communicator.size(grid)) {
+            throw InputError("a collective has the root " + std::to_string(rule.root) + ", and its communicator " +
+                             std::to_string(rule.communicator.size(grid)) + " ranks on the new grid");
+        }
+    }
     std::set<PeerRule> rules;
     for (const Item& item : found.program.items) {
         if (!found.neighbours && item.role == Item::Role::none &&
@@ -72,7 +79,14 @@ Extrapolation extrapolate(std::span<const collectives::Program* const> runs, con
     std::vector<TracedRun> traced;
     traced.reserve(runs.size());
     for (const collectives::Program* run : runs) {
+        if (run->structure) {
+            throw InputError("a program that was continued on more ranks cannot be continued again: use its traces");
+        }
         traced.emplace_back(*run);
+    }
+    constexpr std::uint32_t most = 1U << 31;  // distances between ranks are signed numbers
+    if (options.ranks >= most) {
+        throw InputError("expected at most 2147483647 ranks, found " + std::to_string(options.ranks));
     }
     std::ranges::sort(traced, {}, &TracedRun::ranks);
     for (std::size_t i = 1; i < traced.size(); ++i) {
@@ -106,6 +120,7 @@ Extrapolation extrapolate(std::span<const collectives::Program* const> runs, con
     }
     const collectives::Program& last = traced.back().program();
     result.program.wildcard_receives = last.wildcard_receives;
+    result.program.unknown_receives = last.unknown_receives;
     result.program.one_sided = last.one_sided;
     result.program.files = last.files;
     result.program.calls = last.calls;

@@ -13,7 +13,8 @@ struct FoundLaw {
     std::string what;
     std::vector<Sample> samples = {};
     Fit fit = {};
-    double continued = 0;  ///< its value on the new grid
+    double continued = 0;    ///< its value on the new grid
+    std::string other = {};  ///< another law that fits and gives another value there, in words; "" if there is none
 };
 
 /// What the item is, in words: "send to (+1, 0, 0)".

@@ -7,19 +7,20 @@ namespace idlewave::extrapolation {
 namespace {
 
 /// All terms that tell the samples' grids apart, the most common ones in practice first: of a message along a dimension
-/// the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all have.
-std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8_t> along) {
+/// the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all have. With
+/// `volume` a rank's whole volume is one, too, where some extents do not vary: computation depends on it.
+std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8_t> along, bool volume = false) {
     using Powers = std::array<int, ProcessGrid::dimensions>;
-    std::array<bool, ProcessGrid::dimensions> used{};
+    std::array<bool, ProcessGrid::dimensions> varies{};
     for (const Sample& sample : samples) {
         for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
-            used[d] = used[d] || sample.grid.extents[d] > 1;
+            varies[d] = varies[d] || sample.grid.extents[d] != samples.front().grid.extents[d];
         }
     }
     std::vector<Powers> all;
     const auto add = [&](Powers powers) {
         for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
-            powers[d] = used[d] ? powers[d] : 0;
+            powers[d] = varies[d] ? powers[d] : 0;
         }
         if (powers != Powers{} && std::ranges::find(all, powers) == all.end()) {
             all.push_back(powers);
@@ -28,7 +29,10 @@ std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8
     if (along) {
         Powers across{-1, -1, -1};
         across[*along] = 0;
-        add(across);
+        all.push_back(across);  // also along dimensions that do not vary
+    }
+    if (volume) {
+        all.push_back({-1, -1, -1});
     }
     add({-1, -1, -1});
     for (const int sign : {-1, 1}) {
@@ -152,35 +156,38 @@ std::string Law::text() const {
     return sum + number(factor) + above + (below.empty() ? "" : " / (" + below.substr(1) + ")");
 }
 
-std::optional<Fit> fit_size(std::span<const Sample> samples, std::optional<std::uint8_t> along) {
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> along) {
     const auto fit = [&](const Law& law) -> std::optional<Fit> {
         return follows(law, samples) ? std::optional(Fit{law, worst(law, samples)}) : std::nullopt;
     };
-    if (different(samples) <= 1) {
-        return Fit{{.constant = samples.empty() ? 0 : samples.front().value}, 0};
+    constexpr double rounding = 0.01;  // relative: of small sizes a difference of 1 is none
+    const Law same = samples.empty() ? Law{} : constant(samples);
+    if (different(samples) <= 1 || (follows(same, samples) && worst(same, samples) < rounding)) {
+        return {{same, samples.empty() ? 0 : worst(same, samples)}};
     }
     const std::vector<Law> candidates = terms(samples, along);
-    for (const Law& candidate : candidates) {
-        if (const auto found = fit(fitted(candidate, samples, false))) {
+    std::vector<Fit> found;
+    for (const bool with_constant : {false, true}) {
+        if (with_constant && different(samples) < 3) {
+            break;
+        }
+        for (const Law& candidate : candidates) {
+            if (const auto fits = fit(fitted(candidate, samples, with_constant))) {
+                found.push_back(*fits);
+            }
+        }
+        if (!found.empty()) {
             return found;
         }
     }
-    if (different(samples) >= 3) {
-        for (const Law& candidate : candidates) {
-            if (const auto found = fit(fitted(candidate, samples, true))) {
-                return found;
-            }
-        }
-    }
-    std::optional<Fit> closest;
+    std::vector<Fit> near{{same, worst(same, samples)}};
     for (const Law& candidate : candidates) {
         const Law law = fitted(candidate, samples, false);
-        const double off = worst(law, samples);
-        if (off <= most_size_error && (!closest || off < closest->worst)) {
-            closest = {law, off};
-        }
+        near.push_back({law, worst(law, samples)});
     }
-    return closest;
+    std::erase_if(near, [](const Fit& one) { return one.worst > most_size_error; });
+    std::ranges::stable_sort(near, {}, &Fit::worst);
+    return near;
 }
 
 Fit fit_time(std::span<const Sample> samples) {
@@ -196,7 +203,7 @@ Fit fit_time(std::span<const Sample> samples) {
             break;
         }
         const double before = best.worst;
-        for (const Law& candidate : terms(samples, std::nullopt)) {
+        for (const Law& candidate : terms(samples, std::nullopt, true)) {
             if (samples.size() < 3 && grows(candidate)) {
                 continue;
             }

@@ -41,11 +41,11 @@ struct Fit {
 
 inline constexpr double most_size_error = 0.05;
 
-/// The simplest law that all samples follow to less than 1, the rounding of a size: constant, proportional, or with
-/// three different samples or more both; else the proportional one that they follow best, as sizes of which each
-/// dimension is rounded do, to `most_size_error`. `along`: the dimension along which a message goes. None if they
-/// follow none.
-std::optional<Fit> fit_size(std::span<const Sample> samples, std::optional<std::uint8_t> along = std::nullopt);
+/// The laws that all samples follow to less than 1, the rounding of a size, the most common ones in practice first:
+/// constant, proportional, or with three different samples or more both; else those that they follow to
+/// `most_size_error`, as sizes of which each dimension is rounded do, the closest first. They depend on extents that
+/// vary between the samples; only that of a message along a dimension (`along`) may be the whole surface across it.
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> along = std::nullopt);
 
 /// The law that samples with errors are closest to: constant, unless another one is clearly closer. Two samples are too
 /// few for a law that grows with the grid: the error of one would be continued.

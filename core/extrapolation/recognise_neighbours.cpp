@@ -15,7 +15,7 @@ namespace {
 /// together to one of all calls.
 class NeighbourRecognition {
   public:
-    NeighbourRecognition(const RunOnGrid& run, const NeighbourKind& kind, std::string& why)
+    NeighbourRecognition(const RunOnGrid& run, const NeighbourKind& kind, Refusal& why)
         : run_(run), kind_(kind), why_(why), items_of_(run.run().ranks()) {
         program_.grid = run.grid();
     }
@@ -26,16 +26,16 @@ class NeighbourRecognition {
                 return std::nullopt;
             }
         }
-        if (!all_neighbours_have_all() || !join_waits()) {
+        if (!all_neighbours_have_all() || !sides_are_clear() || !join_waits()) {
             return std::nullopt;
         }
         CallOrder order(program_, std::move(numbered_), items_of_);
         if (!order.find()) {
-            why_ = "ranks make the same calls in different orders";
+            why_.what = "ranks make the same calls in different orders";
             return std::nullopt;
         }
         if (!find_series(program_)) {
-            why_ = "rank 0 exchanges messages with one rank after the other in no order";
+            why_.what = "rank 0 exchanges messages with one rank after the other in no order";
             return std::nullopt;
         }
         return std::move(program_);
@@ -74,16 +74,16 @@ class NeighbourRecognition {
         if (action.kind == Action::Kind::collective) {
             const auto rule = run_.collective(actions.collective(action), action.nonblocking);
             if (!rule) {
-                why_ = "a collective of rank " + std::to_string(rank) +
-                       " is on a communicator that is no row, column or plane of the grid, or has different counts";
+                why_.what =
+                    "a collective of rank " + std::to_string(rank) +
+                    " is on a communicator that is no row, column or plane of the grid, or has different counts";
                 return std::nullopt;
             }
-            for (std::uint32_t site = 0; site < program_.sites.size(); ++site) {
-                if (program_.sites[site].kind == action.kind && program_.sites[site].collective == *rule) {
-                    return site;
-                }
+            const auto [known, is_new] = collectives_.try_emplace(rule->key(), 0);
+            if (is_new) {
+                known->second = add_site({.kind = action.kind, .collective = *rule});
             }
-            return add_site({.kind = action.kind, .collective = *rule});
+            return known->second;
         }
         const Message& message = actions.message(action);
         const std::optional<TagRule> tag = run_.tag(message.tag);
@@ -91,9 +91,10 @@ class NeighbourRecognition {
         const bool follows = peer && (peer->kind == PeerRule::Kind::any ||
                                       collectives::peer_of(*peer, run_.grid(), rank) == message.peer);
         if (!tag || !follows) {
-            why_ = "a " + name_of(action.kind) + " of rank " + std::to_string(rank) + " with rank " +
-                   std::to_string(message.peer) +
-                   (tag ? " follows no rule" : " is on a communicator that is no row, column or plane of the grid");
+            why_.what =
+                "a " + name_of(action.kind) + " of rank " + std::to_string(rank) + " with rank " +
+                std::to_string(message.peer) +
+                (tag ? " follows no rule" : " is on a communicator that is no row, column or plane of the grid");
             return std::nullopt;
         }
         const auto [known, is_new] = sites_.try_emplace({action.kind, *tag, *peer}, 0);
@@ -154,10 +155,49 @@ class NeighbourRecognition {
                 if (calls != (anywhere ? all : 0)) {
                     const std::string whom =
                         made.peers.empty() ? "collectives" : "messages with " + text_of(made.peers.front());
-                    why_ = "rank " + std::to_string(rank) + " has " + std::to_string(calls) + " " + whom +
-                           ", and others have " + std::to_string(all);
+                    why_.what = "rank " + std::to_string(rank) + " has " + std::to_string(calls) + " " + whom +
+                                ", and others have " + std::to_string(all);
                     return false;
                 }
+            }
+        }
+        return true;
+    }
+
+    /// Along a dimension of two ranks both neighbours are one. That they are no two, on a periodic grid, is seen where
+    /// as many messages go to it as to a neighbour along a dimension of more ranks.
+    bool sides_are_clear() {
+        using Sides = std::array<std::size_t, 2>;
+        std::array<Sides, ProcessGrid::dimensions> sends{};
+        std::array<bool, ProcessGrid::dimensions> used{};
+        for (std::uint32_t site = 0; site < program_.sites.size(); ++site) {
+            const Site& made = program_.sites[site];
+            if (made.kind != Action::Kind::send || made.peers.front().kind != PeerRule::Kind::shift) {
+                continue;
+            }
+            const auto& shift = made.peers.front().shift;
+            const bool straight = std::ranges::count_if(shift, [](std::int32_t s) { return s != 0; }) == 1;
+            for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+                used[d] = used[d] || shift[d] != 0;
+                if (straight && shift[d] != 0) {
+                    sends[d][shift[d] > 0 ? 1 : 0] += items_of_site_[site].size();
+                }
+            }
+        }
+        for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+            if (!used[d] || run_.grid().extents[d] > 2) {
+                continue;
+            }
+            bool clear = false;
+            for (std::uint32_t e = 0; e < ProcessGrid::dimensions; ++e) {
+                clear = clear || (run_.grid().extents[e] > 2 && sends[e] == sends[d] && sends[d] != Sides{});
+            }
+            if (kind_.periodic[d] || !clear) {
+                why_.two_ranks = true;
+                why_.what =
+                    "along dimension " + std::to_string(d) +
+                    " there are two ranks, so that up and down are the same: trace three ranks or more along it";
+                return false;
             }
         }
         return true;
@@ -192,7 +232,7 @@ class NeighbourRecognition {
                 return last_of_wait(rank, known->second);
             });
         if (!joined) {
-            why_ = "one rank waits for calls one by one for which another waits at once";
+            why_.what = "one rank waits for calls one by one for which another waits at once";
             return false;
         }
         std::map<std::uint32_t, std::vector<std::uint32_t>> awaited;  // messages, by wait
@@ -237,11 +277,12 @@ class NeighbourRecognition {
 
     const RunOnGrid& run_;
     NeighbourKind kind_;
-    std::string& why_;
+    Refusal& why_;
     SymbolicProgram program_;
     std::vector<Item> numbered_;                        ///< the items, in no order yet
     std::vector<std::vector<std::uint32_t>> items_of_;  ///< by rank and call
     std::map<SiteKey, std::uint32_t> sites_;
+    std::map<CollectiveRule::Key, std::uint32_t> collectives_;  ///< sites
     std::vector<std::vector<std::uint32_t>> items_of_site_;
     std::vector<std::vector<std::uint32_t>> calls_;  ///< by rank and site
     std::vector<std::uint32_t> roots_;               ///< of items that some wait waits for together
@@ -250,7 +291,8 @@ class NeighbourRecognition {
 
 }  // namespace
 
-std::optional<SymbolicProgram> recognise_neighbours(const RunOnGrid& run, const NeighbourKind& kind, std::string& why) {
+std::optional<SymbolicProgram> recognise_neighbours(const RunOnGrid& run, const NeighbourKind& kind, Refusal& why) {
+    why = {};
     return NeighbourRecognition(run, kind, why).recognise();
 }
 

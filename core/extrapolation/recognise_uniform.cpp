@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
@@ -11,13 +12,13 @@ namespace {
 /// Recognises a program whose n-th call is the same for all ranks.
 class UniformRecognition {
   public:
-    UniformRecognition(const RunOnGrid& run, std::string& why) : run_(run), why_(why), peers_(run.run().ranks()) {}
+    UniformRecognition(const RunOnGrid& run, Refusal& why) : run_(run), why_(why), peers_(run.run().ranks()) {}
 
     std::optional<SymbolicProgram> recognise() {
         const std::size_t calls = run_.run().rank(0).all().size();
         for (std::uint32_t rank = 1; rank < run_.run().ranks(); ++rank) {
             if (run_.run().rank(rank).all().size() != calls) {
-                why_ = "ranks make different numbers of calls";
+                why_.what = "ranks make different numbers of calls";
                 return std::nullopt;
             }
         }
@@ -29,11 +30,14 @@ class UniformRecognition {
             }
         }
         if (!find_series(program_)) {
-            why_ = "ranks exchange messages with one rank after the other in no order";
+            why_.what = "ranks exchange messages with one rank after the other in no order";
             return std::nullopt;
         }
         if (!find_directions(program_)) {
-            why_ = "no dimension has more than two ranks, so that up and down are the same: trace more ranks";
+            why_.two_ranks = true;
+            why_.what =
+                "along a dimension there are two ranks, so that up and down are the same: trace three ranks or more "
+                "along it";
             return std::nullopt;
         }
         return std::move(program_);
@@ -45,7 +49,7 @@ class UniformRecognition {
     }
 
     bool refuse(std::uint32_t call, const std::string& what) {
-        why_ = name_of(action(0, call).kind) + " number " + std::to_string(call + 1) + " " + what;
+        why_.what = name_of(action(0, call).kind) + " number " + std::to_string(call + 1) + " " + what;
         return false;
     }
 
@@ -93,15 +97,12 @@ class UniformRecognition {
             }
             rule = found;
         }
-        std::uint32_t number = 0;
-        while (number < collectives_.size() && !(program_.sites[collectives_[number]].collective == *rule)) {
-            ++number;
-        }
-        if (number == collectives_.size()) {
-            collectives_.push_back(static_cast<std::uint32_t>(program_.sites.size()));
+        const auto next = static_cast<std::uint32_t>(program_.sites.size());
+        const auto [known, is_new] = collectives_.try_emplace(rule->key(), next);
+        if (is_new) {
             program_.sites.push_back({.kind = Action::Kind::collective, .collective = *rule});
         }
-        program_.items.push_back({.kind = Action::Kind::collective, .site = collectives_[number]});
+        program_.items.push_back({.kind = Action::Kind::collective, .site = known->second});
         return true;
     }
 
@@ -142,7 +143,9 @@ class UniformRecognition {
         }
         std::vector<PeerRule> candidates = shifts();
         const auto flip = flips();
-        candidates.insert(candidates.end(), flip.begin(), flip.end());
+        const bool steps =
+            std::ranges::all_of(candidates.front().shift, [](std::int32_t s) { return std::abs(s) <= 1; });
+        candidates.insert(steps ? candidates.end() : candidates.begin(), flip.begin(), flip.end());
         candidates.push_back({.kind = PeerRule::Kind::transpose});
         candidates.push_back({.kind = PeerRule::Kind::other, .mask = peers_[0] - 1});
         std::erase_if(candidates, [this](const PeerRule& rule) {
@@ -191,16 +194,17 @@ class UniformRecognition {
     }
 
     const RunOnGrid& run_;
-    std::string& why_;
+    Refusal& why_;
     std::vector<std::uint32_t> peers_;  ///< of the call that is added, by rank
     SymbolicProgram program_;
     std::map<std::tuple<Action::Kind, TagRule, std::vector<std::uint32_t>>, std::uint32_t> sites_;
-    std::vector<std::uint32_t> collectives_;  ///< sites
+    std::map<CollectiveRule::Key, std::uint32_t> collectives_;  ///< sites
 };
 
 }  // namespace
 
-std::optional<SymbolicProgram> recognise_uniform(const RunOnGrid& run, std::string& why) {
+std::optional<SymbolicProgram> recognise_uniform(const RunOnGrid& run, Refusal& why) {
+    why = {};
     return UniformRecognition(run, why).recognise();
 }
 

@@ -8,9 +8,15 @@
 
 namespace idlewave::extrapolation {
 
+/// Why a run was not recognised.
+struct Refusal {
+    std::string what = {};
+    bool two_ranks = false;  ///< all would be clear but for a dimension of two ranks
+};
+
 /// The program of a run in which all ranks make the same calls, with other peers; none if they do not, or peers follow
 /// no rule on the grid. `why` gets the reason.
-std::optional<SymbolicProgram> recognise_uniform(const RunOnGrid& run, std::string& why);
+std::optional<SymbolicProgram> recognise_uniform(const RunOnGrid& run, Refusal& why);
 
 /// Who is whose neighbour.
 struct NeighbourKind {
@@ -25,10 +31,10 @@ struct NeighbourKind {
 };
 
 /// The program of a run in which a rank makes the calls for the neighbours that it has.
-std::optional<SymbolicProgram> recognise_neighbours(const RunOnGrid& run, const NeighbourKind& kind, std::string& why);
+std::optional<SymbolicProgram> recognise_neighbours(const RunOnGrid& run, const NeighbourKind& kind, Refusal& why);
 
-/// Decides in which direction steps go along dimensions of two ranks: as along those of more ranks. Returns false if
-/// there are none.
+/// Decides in which direction steps go along dimensions of two ranks: as along one of more ranks with as many calls.
+/// Returns false if there is none.
 bool find_directions(SymbolicProgram& program);
 
 /// Makes series of items that repeat themselves with other peers. Returns false if there are messages with one rank

@@ -90,16 +90,24 @@ const FoundLaw& ContinuedSizes::new_law_of(std::uint32_t item, std::size_t which
     for (const auto& [run, size] : sizes) {
         law.samples.push_back({found_.runs[run].grid, size});
     }
-    const std::optional<Fit> fit = fit_size(law.samples, dimension_of(item));
-    if (!fit || spread > most_size_error) {
+    const std::vector<Fit> fits = fit_sizes(law.samples, dimension_of(item));
+    if (fits.empty() || spread > most_size_error) {
         laws_.erase(known);
         throw InputError("the bytes of the " + law.what +
-                         (fit ? " differ by " + std::to_string(std::lround(spread * 100)) + " % between ranks: "
+                         (!fits.empty()
+                              ? " differ by " + std::to_string(std::lround(spread * 100)) + " % between ranks: "
                               : std::string(" follow no law: ")) +
                          text_of(law.samples) + " ranks");
     }
-    law.fit = {fit->law, std::max(fit->worst, spread)};
-    law.continued = fit->law.at(grid_);
+    law.fit = {fits.front().law, std::max(fits.front().worst, spread)};
+    law.continued = fits.front().law.at(grid_);
+    for (const Fit& other : fits) {
+        const double value = other.law.at(grid_);
+        if (std::abs(value - law.continued) > std::max(1.0, most_size_error * law.continued)) {
+            law.other = other.law.text() + " fits as well, and would give " + std::to_string(std::llround(value));
+            break;
+        }
+    }
     known->second = std::move(law);
     return known->second;
 }

@@ -49,6 +49,9 @@ class StructureSearch {
     explicit StructureSearch(std::span<const TracedRun> runs) : runs_(runs) {}
 
     FoundStructure find() {
+        if (runs_.back().ranks() == 1 && runs_.back().has_messages()) {
+            throw InputError("a run of one rank shows no structure: expected a trace of more ranks");
+        }
         for (dimensions_ = 1; dimensions_ <= ProcessGrid::dimensions; ++dimensions_) {
             for (const ProcessGrid& grid : grids_of(runs_.back().ranks(), dimensions_, 2)) {
                 if (on_grid(grid) && (!best_ || complexity(found_.program) < complexity(best_->program))) {
@@ -95,7 +98,7 @@ class StructureSearch {
 
     bool on_grid(const ProcessGrid& grid) {
         const RunOnGrid run(runs_.back(), grid);
-        std::string why;
+        Refusal why;
         found_ = {};
         if (is_structure(recognise_uniform(run, why), grid, why)) {
             return true;
@@ -112,27 +115,69 @@ class StructureSearch {
         }
         for (const auto on : {NeighbourKind::On::tree, NeighbourKind::On::star}) {
             found_.neighbours = on;
-            if (dimensions_ == 1 && is_structure(recognise_neighbours(run, {.on = on}, why), grid, why)) {
+            if (dimensions_ == 1 && runs_.back().ranks() >= least_ranks_of(on) &&
+                is_structure(recognise_neighbours(run, {.on = on}, why), grid, why)) {
                 return true;
             }
         }
         return false;
     }
 
-    bool is_structure(std::optional<SymbolicProgram> program, const ProcessGrid& grid, const std::string& why) {
+    /// Of fewer ranks a line or a ring is a tree or a star, too.
+    [[nodiscard]] static std::uint32_t least_ranks_of(NeighbourKind::On on) {
+        return on == NeighbourKind::On::tree ? 6 : 4;
+    }
+
+    bool is_structure(std::optional<SymbolicProgram> program, const ProcessGrid& grid, const Refusal& why) {
         if (!program) {
-            note(0, grid, why);
+            note(why.two_ranks ? 1 : 0, grid, why.what);
             return false;
         }
         program_ = std::move(*program);
-        found_.runs.assign(runs_.size(), {});
-        for (std::size_t run = runs_.size(); run-- > 0;) {
-            if (!fits(run, grid)) {
-                return false;
+        program_.uniform = !found_.neighbours;
+        do {
+            rule_dropped_ = false;
+            found_.runs.assign(runs_.size(), {});
+            for (std::size_t run = runs_.size(); run-- > 0 && !rule_dropped_;) {
+                if (!fits(run, grid)) {
+                    return false;
+                }
             }
+        } while (rule_dropped_);  // the larger runs are compared with the next rule, too
+        if (const std::string growing = distance_that_may_grow(); !growing.empty()) {
+            note(2 + std::uint64_t{runs_.size() + 1} * 0x100000000, grid, growing);
+            return false;
         }
         found_.program = std::move(program_);
         return true;
+    }
+
+    /// A message that goes further than to a neighbour, where no two runs with different extents show that it goes as
+    /// far on every grid; "" if there is none.
+    [[nodiscard]] std::string distance_that_may_grow() const {
+        const auto is_shown = [&](std::uint32_t dimension, std::uint32_t distance) {
+            const std::uint32_t largest = program_.grid.extents[dimension];
+            return std::ranges::any_of(found_.runs, [&](const Measured& run) {
+                return run.grid.extents[dimension] != largest && run.grid.extents[dimension] > distance;
+            });
+        };
+        for (const Item& item : program_.items) {
+            const bool message = item.kind == Action::Kind::send || item.kind == Action::Kind::recv;
+            if (!message || item.role != Item::Role::none) {
+                continue;
+            }
+            const PeerRule& rule = program_.sites[item.site].peers.front();
+            bool shown = rule.kind != PeerRule::Kind::flip || is_shown(rule.dimension, rule.mask);
+            for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+                const auto distance = static_cast<std::uint32_t>(std::abs(rule.shift[d]));
+                shown = shown && (distance <= 1 || is_shown(d, distance));
+            }
+            if (!shown) {
+                return "messages go to " + text_of(rule) +
+                       ", and no two traces of different extents show that they always go as far";
+            }
+        }
+        return "";
     }
 
     /// Whether the run is one of the program, on some grid.
@@ -147,13 +192,14 @@ class StructureSearch {
         const RunOnGrid on_grid(runs_[run], grid);
         const std::vector<Site> sites = program_.sites;
         while (const auto difference = compare(program_, on_grid, found_.runs[run])) {
-            note(1 + std::uint64_t{runs_.size() - run} * 0x100000000 + difference->call, largest, difference->what);
+            note(2 + std::uint64_t{runs_.size() - run} * 0x100000000 + difference->call, largest, difference->what);
             if (!difference->site || program_.sites[*difference->site].peers.size() < 2) {
                 program_.sites = sites;
                 return false;
             }
             auto& peers = program_.sites[*difference->site].peers;
             peers.erase(peers.begin());
+            rule_dropped_ = true;
         }
         return true;
     }
@@ -174,6 +220,7 @@ class StructureSearch {
     std::uint32_t dimensions_ = 1;
     SymbolicProgram program_;
     FoundStructure found_;
+    bool rule_dropped_ = false;
     std::optional<FoundStructure> best_;
     std::string closest_;
     std::uint64_t closest_fits_ = 0;

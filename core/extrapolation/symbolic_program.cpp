@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "goal/op.hpp"
+#include "goal/source.hpp"
 
 namespace idlewave::extrapolation {
 
@@ -99,10 +100,10 @@ bool Walk::plan(std::uint32_t rank, std::uint32_t first_item, std::uint32_t numb
             call.peer = goal::any;
         } else {
             const std::optional<std::uint32_t> peer = collectives::peer_of(call.rule, grid_, rank);
-            if (!peer) {
+            if (!peer && !program_.uniform) {
                 return false;
             }
-            call.peer = *peer;
+            call.peer = peer.value_or(goal::no_rank);
         }
     }
     if (round_of_[first_item] != round_) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "collectives/program.hpp"
@@ -46,6 +47,16 @@ struct CollectiveRule {
     bool recvs_counts = false;
 
     bool operator==(const CollectiveRule&) const = default;
+
+    /// For maps.
+    using Key =
+        std::tuple<CommunicatorRule, std::uint32_t, std::uint32_t, std::uintptr_t, std::uint32_t, std::uint32_t>;
+    [[nodiscard]] Key key() const {
+        const std::uint32_t flags = (by_rules ? 1U : 0U) | (nonblocking ? 2U : 0U) | (last_is_root ? 4U : 0U) |
+                                    (sends_counts ? 8U : 0U) | (recvs_counts ? 16U : 0U) |
+                                    static_cast<std::uint32_t>(collective) << 8;
+        return {communicator, duplicate, tags, reinterpret_cast<std::uintptr_t>(step), flags, root};
+    }
 };
 
 /// A call of the program that ranks with a peer for it make. Calls that are the same but for their size and their place
@@ -94,6 +105,7 @@ struct Series {
 };
 
 struct SymbolicProgram {
+    bool uniform = false;   ///< all ranks make all calls
     ProcessGrid grid = {};  ///< of the trace that it was recognised in
     std::vector<Site> sites;
     std::vector<Item> items;             ///< with all iterations of the series

@@ -26,6 +26,14 @@ TracedRun::TracedRun(const collectives::Program& program) : program_(&program) {
     }
 }
 
+bool TracedRun::has_messages() const {
+    return std::ranges::any_of(actions_, [](const RankActions& rank) {
+        return std::ranges::any_of(rank.all(), [](const Action& action) {
+            return action.kind == Action::Kind::send || action.kind == Action::Kind::recv;
+        });
+    });
+}
+
 RunOnGrid::RunOnGrid(const TracedRun& run, const ProcessGrid& grid) : run_(&run), grid_(grid) {
     for (const std::vector<std::uint32_t>& members : run.program().communicators) {
         communicators_.push_back(communicator_rule(members, grid));

@@ -18,6 +18,7 @@ class TracedRun {
 
     [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(actions_.size()); }
     [[nodiscard]] const RankActions& rank(std::uint32_t rank) const { return actions_[rank]; }
+    [[nodiscard]] bool has_messages() const;
     [[nodiscard]] const collectives::Program& program() const { return *program_; }
 
     /// How many communicators with the same ranks come before this one.

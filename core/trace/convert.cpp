@@ -59,6 +59,7 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
         RankConverter converter(rank, shared, options);
         program.ranks.push_back(converter.convert(rank.header().global(rank.header().init_end) - begin));
         program.wildcard_receives += converter.wildcard_receives();
+        program.unknown_receives += converter.unknown_receives();
         program.one_sided += converter.one_sided();
         program.files += converter.files();
         if (shared.cut) {

@@ -348,6 +348,7 @@ void RankConverter::count_wildcard(Pair called) {
 /// Of the message that a blocking receive takes.
 Pair RankConverter::source_and_tag(Pair called, Pair received) {
     count_wildcard(called);
+    unknown_receives_ += called.first == any_source && received.first == not_known ? 1 : 0;
     if (called.first == proc_null) {
         return called;
     }

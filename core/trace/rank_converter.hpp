@@ -59,6 +59,8 @@ class RankConverter {
 
     /// How many receives named no source.
     [[nodiscard]] std::uint64_t wildcard_receives() const { return wildcard_receives_; }
+    /// Of how many of these the trace does not have the message that they took.
+    [[nodiscard]] std::uint64_t unknown_receives() const { return unknown_receives_; }
     [[nodiscard]] const collectives::TimedCalls& one_sided() const { return one_sided_; }
     [[nodiscard]] const collectives::TimedCalls& files() const { return files_; }
 
@@ -219,6 +221,7 @@ class RankConverter {
     const Communicators::Group* last_group_ = nullptr;
     collectives::RankProgram program_;
     std::uint64_t wildcard_receives_ = 0;
+    std::uint64_t unknown_receives_ = 0;
     collectives::TimedCalls one_sided_;
     collectives::TimedCalls files_;
     std::uint64_t call_ = 0;     ///< number of the call that is converted; the first is 1

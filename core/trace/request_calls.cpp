@@ -154,6 +154,7 @@ void RankConverter::complete(const TraceRecord& r) {
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
     collectives::Instruction instruction = program_.instructions.at_word(pending.instruction);
+    unknown_receives_ += instruction.peer == goal::any && received.first == not_known ? 1 : 0;
     if (instruction.peer == goal::any && options_.resolve_wildcards) {
         instruction.peer = peer_of(r, pending.communicator, received.first);
     }

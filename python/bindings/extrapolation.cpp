@@ -19,7 +19,9 @@ namespace {
 using Extents = std::array<std::uint32_t, collectives::ProcessGrid::dimensions>;
 
 /// Of a law: what it is of, (ranks, value) of each run, the law, its largest relative error, the value that it gives.
-using LawRow = std::tuple<std::string, std::vector<std::tuple<std::uint64_t, double>>, std::string, double, double>;
+/// and another law that fits, in words.
+using LawRow =
+    std::tuple<std::string, std::vector<std::tuple<std::uint64_t, double>>, std::string, double, double, std::string>;
 
 /// A program that was continued, and what it was continued by.
 struct Continued {
@@ -49,7 +51,7 @@ std::vector<LawRow> rows(const std::vector<extrapolation::FoundLaw>& laws) {
         for (const extrapolation::Sample& sample : law.samples) {
             samples.emplace_back(sample.grid.ranks(), sample.value);
         }
-        rows.emplace_back(law.what, std::move(samples), law.fit.law.text(), law.fit.worst, law.continued);
+        rows.emplace_back(law.what, std::move(samples), law.fit.law.text(), law.fit.worst, law.continued, law.other);
     }
     return rows;
 }
@@ -59,6 +61,9 @@ Continued extrapolate(const std::vector<const collectives::ProgramSource*>& runs
     std::vector<const collectives::Program*> programs;
     programs.reserve(runs.size());
     for (const collectives::ProgramSource* run : runs) {
+        if (run->copies() != 1) {
+            throw InputError("copies of a traced program have no structure of their own: continue the trace itself");
+        }
         programs.push_back(run->program().get());
     }
     extrapolation::ExtrapolationOptions options{.ranks = ranks, .grid = {}, .fitted_times = fitted_times};
@@ -91,8 +96,10 @@ void bind_extrapolation(nb::module_& m) {
         .def_ro("traced", &Continued::traced, "The same of the traced runs, the smallest first.")
         .def_ro("kind", &Continued::kind, "Which ranks make which calls: uniform, neighbours, tree or star.")
         .def_ro("peers", &Continued::peers, "The rules of peers, in words.")
-        .def_ro("sizes", &Continued::sizes,
-                "Of bytes: what, (ranks, value) of the runs, the law, its largest relative error, the new value.")
+        .def_ro(
+            "sizes", &Continued::sizes,
+            "Of bytes: what, (ranks, value) of the runs, the law, its largest relative error, the new value, another "
+            "law that fits.")
         .def_ro("times", &Continued::times, "The same of computation in ns.")
         .def_ro("one_sided_dimensions", &Continued::one_sided_dimensions,
                 "Dimensions along which no traced rank has neighbours on both sides.");

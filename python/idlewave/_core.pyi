@@ -230,6 +230,12 @@ class Program:
         """How many receives of the traced run named no source, in all copies."""
 
     @property
+    def unknown_receives(self) -> int:
+        """
+        Of how many of these the trace does not have the message that they took, in all copies.
+        """
+
+    @property
     def one_sided(self) -> tuple[int, int, float]:
         """
         Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.
@@ -443,13 +449,13 @@ class Continued:
         """The rules of peers, in words."""
 
     @property
-    def sizes(self) -> list[tuple[str, list[tuple[int, float]], str, float, float]]:
+    def sizes(self) -> list[tuple[str, list[tuple[int, float]], str, float, float, str]]:
         """
-        Of bytes: what, (ranks, value) of the runs, the law, its largest relative error, the new value.
+        Of bytes: what, (ranks, value) of the runs, the law, its largest relative error, the new value, another law that fits.
         """
 
     @property
-    def times(self) -> list[tuple[str, list[tuple[int, float]], str, float, float]]:
+    def times(self) -> list[tuple[str, list[tuple[int, float]], str, float, float, str]]:
         """The same of computation in ns."""
 
     @property

@@ -212,6 +212,12 @@ class Schedule:
         return int(getattr(self._core, "wildcard_receives", 0))
 
     @property
+    def unknown_receives(self) -> int:
+        """Of how many of these the trace does not have the message that they took, as an imported one may; they take
+        the first with their tag that comes."""
+        return int(getattr(self._core, "unknown_receives", 0))
+
+    @property
     def cut(self) -> tuple[int, int] | None:
         """How many calls it is made of, and how many were recorded, if it was made of a trace that ended early."""
         used, recorded = getattr(self._core, "cut", (0, 0))
@@ -325,6 +331,8 @@ class Schedule:
 
 
 def _check_traced(schedule: Schedule) -> None:
+    if schedule.structure is not None:
+        raise UsageError(f"{name_of(schedule.name)} was continued by its structure; continue the schedule of its trace")
     if not isinstance(schedule.core(), _core.Program):
         raise UsageError(
             f"{name_of(schedule.name)} is a fixed schedule of {schedule.ranks} ranks; only a trace can be extrapolated"

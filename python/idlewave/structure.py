@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 Extrapolation = Literal["copies", "structure"]
 Computation = Literal["fitted", "traced"]
 
-LawRow = tuple[str, Sequence[tuple[int, float]], str, float, float]
-"""A law: the call, (ranks, value) of the traced runs, the law, its largest relative error, and the new value."""
+LawRow = tuple[str, Sequence[tuple[int, float]], str, float, float, str]
+"""A law: the call, (ranks, value) of the traced runs, the law, its largest relative error, the new value, and another
+law that fits as well and gives another value ("": none)."""
 
-LAW_COLUMNS = ("quantity", "unit", "call", "law", "worst_error", "traced", "continued")
+LAW_COLUMNS = ("quantity", "unit", "call", "law", "worst_error", "traced", "continued", "other")
 
 
 class StructureParameters(TypedDict, total=False):
@@ -73,13 +74,14 @@ class Structure:
     def laws(self) -> pd.DataFrame:
         """The laws of sizes and computation, a row each: quantity (size or computation), unit, call, law (X, Y and Z
         are the extents of the grid, P its ranks), worst_error (the largest difference from a traced value, relative),
-        traced (a list of (ranks, value)), and continued (the value on the new grid)."""
+        traced (a list of (ranks, value)), continued (the value on the new grid), and other (another law that fits as
+        well and gives another value there; "" if there is none)."""
         import pandas as pd
 
         rows = [
-            (quantity, unit, call, law, worst, list(traced), continued)
+            (quantity, unit, call, law, worst, list(traced), continued, other)
             for quantity, unit, laws in (("size", "bytes", self.sizes), ("computation", "ns", self.times))
-            for call, traced, law, worst, continued in laws
+            for call, traced, law, worst, continued, other in laws
         ]
         return pd.DataFrame(rows, columns=list(LAW_COLUMNS))
 
@@ -93,16 +95,21 @@ class Structure:
             + (f"; messages go to {join_words(list(self.peers))}" if self.peers else "")
         ]
         if len(runs) == 1:
-            notes.append("one traced run shows no law: sizes and computation stay as they are (--smaller adds runs)")
+            notes.append(
+                "one traced run: nothing shows that the structure is the same on other numbers of ranks, and sizes and "
+                "computation stay as they are (--smaller adds runs)"
+            )
+        else:
+            notes += self._unseen()
         changing = [row for row in self.sizes if len({value for _, value in row[1]}) > 1]
         notes.extend(
-            f"bytes of the {call}: {_values(traced)}, here {continued:,.0f}, by {law}"
-            for call, traced, law, _, continued in changing[:_MOST_SHOWN]
+            f"bytes of the {call}: {_values(traced)}, here {continued:,.0f}, by {law}{f'; {other}' if other else ''}"
+            for call, traced, law, _, continued, other in changing[:_MOST_SHOWN]
         )
         times = sorted(self.times, key=lambda row: -row[4])
         notes.extend(
             f"{call}: {_times(traced)}, here {seconds_text(continued / 1e9)}, by {law} (to {worst:.0%})"
-            for call, traced, law, worst, continued in times[:_MOST_SHOWN]
+            for call, traced, law, worst, continued, _ in times[:_MOST_SHOWN]
         )
         if more := max(0, len(changing) - _MOST_SHOWN) + max(0, len(times) - _MOST_SHOWN):
             notes.append(f"{plural(more, 'further law')}: Schedule.structure.laws() has all")
@@ -113,6 +120,17 @@ class Structure:
                 "along the other dimensions"
             )
         return notes
+
+    def _unseen(self) -> list[str]:
+        """A note on the dimensions that are longer than in any traced run, where these are all as long."""
+        names = [
+            name
+            for name, *traced, extent in zip("XYZ", *self.traced, self.grid, strict=True)
+            if len(set(traced)) == 1 and extent != traced[0]
+        ]
+        if not names:
+            return []
+        return [f"no two traced runs differ along {join_words(names)}: nothing shows what depends on the ranks there"]
 
 
 _MOST_SHOWN = 4

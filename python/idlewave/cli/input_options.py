@@ -138,21 +138,35 @@ def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dic
 
 def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
     """Print notes on what the traced run has that its schedule lacks, or has in another way."""
-    notes = [] if schedule.structure is None else schedule.structure.notes()
-    notes += timed_calls_notes(schedule.one_sided, schedule.files)
+    notes = timed_calls_notes(schedule.one_sided, schedule.files)
     if schedule.cut is not None:
         used, recorded = schedule.cut
         notes.append(f"the run ended early; used: {used:,} of {recorded:,} calls, up to the last consistent point")
-    if receives := schedule.wildcard_receives:
-        first = conversion.get("wildcards") == "keep"
-        message = "the first with its tag that comes" if first else "the message that it took in the traced run"
-        said = "receives name" if receives > 1 else "receive names"
-        notes.append(f"{receives:,} {said} no source; each takes {message} (--wildcards)")
+    notes += _wildcard_notes(schedule, conversion)
+    if schedule.structure is not None:
+        traced = [f"in the largest traced run: {note}" for note in notes]
+        notes = [*schedule.structure.notes(), *traced]
     if notes:
         from .terminal import say_note
 
         for note in notes:
             say_note(note)
+
+
+def _wildcard_notes(schedule: Schedule, conversion: ConversionParameters) -> list[str]:
+    """Which messages the receives take that name no source."""
+    keep = conversion.get("wildcards") == "keep"
+    first, recorded = "the first with its tag that comes", "the message that it took in the traced run"
+    unknown = 0 if keep else schedule.unknown_receives
+    known = schedule.wildcard_receives - unknown
+    notes = []
+    if known:
+        said = "receives name" if known > 1 else "receive names"
+        notes.append(f"{known:,} {said} no source; each takes {first if keep else recorded} (--wildcards)")
+    if unknown:
+        said = "receives name" if unknown > 1 else "receive names"
+        notes.append(f"{unknown:,} {said} no source, and the trace does not say what they took; each takes {first}")
+    return notes
 
 
 def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:

@@ -71,8 +71,8 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
                 structure,
                 lambda trace: load_schedule(trace, chosen, reduction_cost, machine, quiet=True, **conversion),
             )
-        if ranks is not None and (ranks != schedule.ranks or structure.is_wanted):
-            schedule = schedule.extrapolate(ranks, dims=dims)
+        if structure.is_wanted or (ranks is not None and ranks != schedule.ranks):
+            schedule = schedule.extrapolate(ranks or schedule.ranks, dims=dims)
         note_traced(schedule, conversion)
         return schedule
     if source not in PATTERNS:

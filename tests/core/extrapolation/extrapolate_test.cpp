@@ -328,6 +328,82 @@ TEST(ExtrapolationRefuses, WhatItDoesNotRecognise) {
     EXPECT_NE(refusal(in_no_order, {8}, {.ranks = 16}), "") << "workers beyond the traced ones would have no order";
 }
 
+/// Halos across walls along the first dimension, and around the others: a channel.
+Program channel(std::uint32_t ranks) {
+    const ProcessGrid grid = near_square(ranks, 3);
+    return written_program(ranks, [&](RankWriter& out, std::uint32_t rank, std::uint32_t) {
+        for (std::uint32_t d = 0; d < 3; ++d) {
+            for (const int side : {-1, 1}) {
+                out.irecv(neighbour(grid, rank, d, -side, d > 0), 64, side > 0 ? 1 : 2);
+                out.isend(neighbour(grid, rank, d, side, d > 0), 64, side > 0 ? 1 : 2);
+                out.wait();
+            }
+        }
+    });
+}
+
+TEST(ExtrapolationRefuses, DimensionsOfTwoRanksThatMayBePeriodic) {
+    EXPECT_NE(refusal(channel, {4, 8, 16}, {.ranks = 64}).find("trace three ranks or more along it"), std::string::npos)
+        << refusal(channel, {4, 8, 16}, {.ranks = 64});
+    expect_as_made(channel, {27}, 64);
+    const Make ring = [](std::uint32_t ranks) { return halo(ranks, 1, true); };
+    EXPECT_NE(refusal(ring, {2}, {.ranks = 8}).find("two ranks"), std::string::npos)
+        << refusal(ring, {2}, {.ranks = 8});
+}
+
+/// Sums from all lower ranks, by distances 1, 2, 4, … below the number of ranks.
+Program prefix_sum(std::uint32_t ranks) {
+    return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+        for (std::uint32_t distance = 1; distance < all; distance *= 2) {
+            out.isend(rank + distance < all ? RankWriter::Peer(rank + distance) : std::nullopt, 8);
+            out.irecv(rank >= distance ? RankWriter::Peer(rank - distance) : std::nullopt, 8);
+            out.wait();
+        }
+    });
+}
+
+TEST(ExtrapolationRefuses, DistancesThatMayGrowWithTheGrid) {
+    EXPECT_NE(refusal(prefix_sum, {4, 8, 16}, {.ranks = 32}), "");
+    const Make stencil = [](std::uint32_t ranks) {
+        return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+            for (const std::uint32_t distance : {1U, 2U}) {
+                out.irecv((rank + all - distance) % all, 8);
+                out.isend((rank + distance) % all, 8);
+            }
+            out.wait();
+        });
+    };
+    expect_as_made(stencil, {8, 16}, 32);
+    EXPECT_NE(refusal(stencil, {16}, {.ranks = 32}), "") << "one trace does not show that the distance is 2";
+}
+
+TEST(ExtrapolationRefuses, ARootThatTheNewGridLacks) {
+    const Make make = [](std::uint32_t ranks) {
+        Program program = written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t) {
+            out.collective(Collective::bcast, 0, rank, 8);
+        });
+        for (collectives::RankProgram& rank : program.ranks) {
+            rank.collectives[0].root = 3;
+        }
+        return program;
+    };
+    EXPECT_EQ(refusal(make, {8, 16}, {.ranks = 32}), "");
+    EXPECT_NE(refusal(make, {8, 16}, {.ranks = 2}).find("has the root 3"), std::string::npos);
+}
+
+TEST(ExtrapolationRefuses, AProgramThatWasContinued) {
+    const Program once = continued(sweep, {4, 8, 16}, {.ranks = 64}).program;
+    EXPECT_NE(refusal([&](std::uint32_t) { return once; }, {64}, {.ranks = 128}).find("cannot be continued again"),
+              std::string::npos);
+}
+
+TEST(Extrapolation, ALawThatFitsAsWellIsNamed) {
+    const Extrapolation found =
+        continued([](std::uint32_t ranks) { return halo(ranks, 3, false); }, {4, 8, 16}, {.ranks = 64});
+    EXPECT_TRUE(std::ranges::any_of(found.sizes, [](const FoundLaw& law) { return !law.other.empty(); }))
+        << "no trace has more than two ranks along the third dimension";
+}
+
 TEST(ExtrapolationRefuses, ASmallerRunThatTheStructureDoesNotGive) {
     const Make make = [](std::uint32_t ranks) { return ranks == 16 ? sweep(ranks) : halo(ranks, 2, false); };
     EXPECT_NE(refusal(make, {8, 16}, {.ranks = 64}).find("rank 0 of 8, call 1: "), std::string::npos)

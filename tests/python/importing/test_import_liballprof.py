@@ -94,3 +94,9 @@ def test_the_file_of_rank_0_is_expected(tmp_path: Path) -> None:
     source = write_liballprof(tmp_path / "in")
     with pytest.raises(InputError, match="expected the file of rank 0"):
         import_trace(source.with_name("trace-1.txt"), tmp_path / "out")
+
+
+def test_commands_say_that_nobody_knows_which_messages_they_took(imported: Imported) -> None:
+    done = run("simulate", str(imported.trace.directory), "-m", "odin")
+    assert "2 receives name no source, and the trace does not say what they took" in done.stderr
+    assert "in the traced run" not in done.stderr
