@@ -20,7 +20,7 @@ struct Instruction {
     bool blocking = false;         ///< of a send or receive: the next instruction waits for its end
     bool by_rule = false;          ///< of a send or receive: `peer` is the number of a rule (structure.hpp)
     std::uint32_t slot = no_slot;  ///< its request; a collective with `no_slot` is blocking
-    std::uint32_t peer = 0;        ///< of a send or receive: world rank, or `any`
+    std::uint32_t peer = 0;        ///< of a send or receive: world rank, or `any`; with a structure a distance
     std::uint32_t tag = 0;
     std::uint64_t size = 0;   ///< in bytes; of a calc in nanoseconds
     std::uint32_t begin = 0;  ///< of a wait its first entry in `slot_lists`; of a collective its entry in `collectives`

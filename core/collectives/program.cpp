@@ -12,7 +12,7 @@ ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32
                                                            : program_->ranks.size())),
       copies_(copies),
       ranks_of_copy_(program_->structure ? 1 : base_),
-      first_peer_(program_->structure ? Structure::no_distance : 0) {
+      first_peer_(program_->structure ? Structure::distance_zero : 0) {
     if (program_->structure && copies != 1) {
         throw InputError("a program that was continued on more ranks has no copies");
     }

@@ -91,7 +91,7 @@ struct Program {
     std::vector<MappedTag> mapped_tags = {};  ///< those from MappedTag::first on
     std::optional<Structure> structure = {};  ///< of a program that was continued on more ranks
     std::uint64_t wildcard_receives = 0;      ///< of the traced run: they named no source
-    std::uint64_t unknown_receives = 0;       ///< those of which the trace does not have the message that they took
+    std::uint64_t unknown_receives = 0;       ///< of these, those whose message the trace does not have
     TimedCalls one_sided = {};                ///< puts, gets, accumulates, and the locks and flushes around them
     TimedCalls files = {};
     std::uint64_t calls = 0;           ///< that were recorded of a run that ended early; 0 if it was whole
@@ -181,7 +181,7 @@ class ProgramSource {
     /// How many receives of the traced run named no source, in all copies.
     [[nodiscard]] std::uint64_t wildcard_receives() const { return program_->wildcard_receives * copies_; }
 
-    /// Of how many of these the trace does not have the message that they took, in all copies.
+    /// How many receives without a source there are whose message the trace does not have, in all copies.
     [[nodiscard]] std::uint64_t unknown_receives() const { return program_->unknown_receives * copies_; }
 
     /// The ops of one rank with their requirements: the same schedule in memory.

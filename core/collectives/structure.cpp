@@ -46,7 +46,7 @@ std::optional<std::uint32_t> peer_of(const PeerRule& rule, const ProcessGrid& gr
         case PeerRule::Kind::any:
             return std::nullopt;
         case PeerRule::Kind::fixed:
-            return rank == rule.mask ? std::nullopt : below(rule.mask, grid);
+            return rank == rule.number ? std::nullopt : below(rule.number, grid);
         case PeerRule::Kind::shift:
             return shifted(rule, grid, rank);
         case PeerRule::Kind::flip: {
@@ -64,9 +64,9 @@ std::optional<std::uint32_t> peer_of(const PeerRule& rule, const ProcessGrid& gr
         case PeerRule::Kind::right_child:
             return below(2 * std::uint64_t{rank} + 2, grid);
         case PeerRule::Kind::other:
-            return below(std::uint64_t{rule.mask} + (rule.mask >= rank ? 1 : 0), grid);
+            return below(std::uint64_t{rule.number} + (rule.number >= rank ? 1 : 0), grid);
         case PeerRule::Kind::worker:
-            return rank == 0 ? below(std::uint64_t{rule.mask} + 1, grid) : std::nullopt;
+            return rank == 0 ? below(std::uint64_t{rule.number} + 1, grid) : std::nullopt;
     }
     return std::nullopt;
 }

@@ -30,22 +30,23 @@ struct ProcessGrid {
 struct PeerRule {
     enum class Kind : std::uint8_t {
         any,        ///< no source is named
-        fixed,      ///< the rank `mask`
+        fixed,      ///< the rank `number`
         shift,      ///< so many ranks further along each dimension; there is none outside a grid that is not periodic
         flip,       ///< the coordinate in `dimension` with the bits of `mask` flipped: a hypercube
         transpose,  ///< rows and columns of a square exchanged; of a grid twice as wide, those of pairs of ranks
         parent,     ///< in the binary tree in which the children of r are 2r + 1 and 2r + 2
         left_child,
         right_child,
-        other,  ///< the rank `mask` among all ranks but the own one
-        worker  ///< of rank 0 the rank `mask` + 1; of the others none
+        other,  ///< the rank `number` among all ranks but the own one
+        worker  ///< of rank 0 the rank `number` + 1; of the others none
     };
 
     Kind kind = Kind::any;
     std::uint8_t dimension = 0;
     std::array<bool, ProcessGrid::dimensions> periodic{};  ///< of a shift
     std::array<std::int32_t, ProcessGrid::dimensions> shift{};
-    std::uint32_t mask = 0;
+    std::uint32_t mask = 0;    ///< of a flip
+    std::uint32_t number = 0;  ///< of a fixed rank, another rank or a worker
 
     auto operator<=>(const PeerRule&) const = default;
 };
@@ -78,7 +79,7 @@ struct Structure {
 
     /// Peers that lie equally far ahead for all ranks of a program are stored as that distance plus this number, so
     /// that no distance looks like `goal::any`.
-    static constexpr std::uint32_t no_distance = 0x80000000;
+    static constexpr std::uint32_t distance_zero = 0x80000000;
 };
 
 }  // namespace idlewave::collectives

@@ -19,6 +19,10 @@ struct Action {
     std::uint64_t ns = 0;      ///< computation before it
 };
 
+inline bool is_message(Action::Kind kind) {
+    return kind == Action::Kind::send || kind == Action::Kind::recv;
+}
+
 struct Message {
     std::uint32_t peer = 0;  ///< world rank, or `goal::any`
     std::uint32_t tag = 0;   ///< as in the program

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "extrapolation/recognition.hpp"
@@ -7,14 +6,10 @@
 namespace idlewave::extrapolation {
 namespace {
 
-/// Along which dimension a shift by one rank goes, and whether upwards; none of other rules.
-std::optional<std::pair<std::uint8_t, bool>> step_of(const PeerRule& rule) {
-    const auto moves = std::ranges::count_if(rule.shift, [](std::int32_t s) { return s != 0; });
-    const auto along = std::ranges::find_if(rule.shift, [](std::int32_t s) { return s != 0; });
-    if (rule.kind != PeerRule::Kind::shift || moves != 1 || (*along != 1 && *along != -1)) {
-        return std::nullopt;
-    }
-    return std::pair(static_cast<std::uint8_t>(along - rule.shift.begin()), *along > 0);
+/// A shift by one rank; none of other rules.
+std::optional<StraightShift> step_of(const PeerRule& rule) {
+    const std::optional<StraightShift> shift = straight_shift(rule);
+    return shift && (shift->distance == 1 || shift->distance == -1) ? shift : std::nullopt;
 }
 
 /// Finds the directions of the steps along dimensions of two ranks, where the next one and the one before are the same.
@@ -24,12 +19,12 @@ class CallDirections {
 
     bool find() {
         for (Item& item : program_.items) {
-            const bool message = item.kind == Action::Kind::send || item.kind == Action::Kind::recv;
+            const bool message = is_message(item.kind);
             if (message && item.role == Item::Role::none) {
                 note(item);
             }
         }
-        return std::ranges::all_of(open_, [this](const auto& open) { return turn(open.first, open.second); });
+        return std::ranges::all_of(open_, [this](const auto& open) { return decide(open.first, open.second); });
     }
 
   private:
@@ -41,15 +36,16 @@ class CallDirections {
         if (!step) {
             return;
         }
-        if (peers.size() > 1 && step_of(peers[1]) == std::pair(step->first, !step->second)) {
-            open_[{item.kind, step->first}].push_back(&item);
+        const auto other = peers.size() > 1 ? step_of(peers[1]) : std::nullopt;
+        if (other && other->dimension == step->dimension && other->upwards() != step->upwards()) {
+            open_[{item.kind, step->dimension}].push_back(&item);
         } else {
-            known_[{item.kind, step->first}].push_back(step->second);
+            known_[{item.kind, step->dimension}].push_back(step->upwards());
         }
     }
 
     /// The n-th call along the dimension goes where the n-th one goes along a dimension of more ranks.
-    bool turn(const Calls& calls, const std::vector<Item*>& items) {
+    bool decide(const Calls& calls, const std::vector<Item*>& items) {
         // As many calls as along that dimension: else the grid may not be periodic along this one.
         const auto like = std::ranges::find_if(known_, [&](const auto& known) {
             return known.first.first == calls.first && known.second.size() == items.size();
@@ -59,7 +55,7 @@ class CallDirections {
         }
         for (std::size_t i = 0; i < items.size(); ++i) {
             const bool upwards = like->second[i % like->second.size()];
-            if (upwards != step_of(program_.sites[items[i]->site].peers.front())->second) {
+            if (upwards != step_of(program_.sites[items[i]->site].peers.front())->upwards()) {
                 items[i]->site = other_direction(items[i]->site);
             }
         }
@@ -71,11 +67,11 @@ class CallDirections {
     }
 
     std::uint32_t other_direction(std::uint32_t site) {
-        const auto [known, is_new] = turned_.try_emplace(site, static_cast<std::uint32_t>(program_.sites.size()));
+        const auto [known, is_new] = reversed_.try_emplace(site, static_cast<std::uint32_t>(program_.sites.size()));
         if (is_new) {
-            Site turned = program_.sites[site];
-            std::swap(turned.peers[0], turned.peers[1]);
-            program_.sites.push_back(std::move(turned));
+            Site reversed = program_.sites[site];
+            std::swap(reversed.peers[0], reversed.peers[1]);
+            program_.sites.push_back(std::move(reversed));
         }
         return known->second;
     }
@@ -83,7 +79,7 @@ class CallDirections {
     SymbolicProgram& program_;
     std::map<Calls, std::vector<bool>> known_;  ///< upwards or not, call by call
     std::map<Calls, std::vector<Item*>> open_;
-    std::map<std::uint32_t, std::uint32_t> turned_;  ///< sites
+    std::map<std::uint32_t, std::uint32_t> reversed_;  ///< sites
 };
 
 }  // namespace

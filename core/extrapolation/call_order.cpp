@@ -65,16 +65,12 @@ void CallOrder::note_sides() {
     std::vector<std::uint32_t> occurrences(program_.sites.size(), 0);
     for (std::size_t i = 0; i < items_.size(); ++i) {
         const Item& item = items_[i];
-        if (item.kind != Action::Kind::send && item.kind != Action::Kind::recv) {
+        if (!is_message(item.kind)) {
             continue;
         }
-        const PeerRule& rule = program_.sites[item.site].peers.front();
-        const auto moves = std::ranges::count_if(rule.shift, [](std::int32_t s) { return s != 0; });
-        if (rule.kind == PeerRule::Kind::shift && moves == 1) {
-            const auto along = std::ranges::find_if(rule.shift, [](std::int32_t s) { return s != 0; });
-            const int call = (item.kind == Action::Kind::recv ? 2 : 0) + (*along > 0 ? upwards : 0);
-            sides_[i] = {static_cast<std::uint8_t>(along - rule.shift.begin()), static_cast<std::uint8_t>(call),
-                         occurrences[item.site]++};
+        if (const auto shift = straight_shift(program_.sites[item.site].peers.front())) {
+            const int call = (item.kind == Action::Kind::recv ? 2 : 0) + (shift->upwards() ? upwards : 0);
+            sides_[i] = {shift->dimension, static_cast<std::uint8_t>(call), occurrences[item.site]++};
         }
     }
     for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -154,13 +150,13 @@ bool CallOrder::before(std::uint32_t a, std::uint32_t b) const {
 }
 
 void CallOrder::store(const std::vector<std::uint32_t>& order) {
-    std::vector<std::uint32_t> place(order.size());
+    std::vector<std::uint32_t> position(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) {
-        place[order[i]] = i;
+        position[order[i]] = i;
         program_.items.push_back(items_[order[i]]);
     }
     for (std::uint32_t& awaited : program_.awaited) {
-        awaited = place[awaited];
+        awaited = position[awaited];
     }
 }
 

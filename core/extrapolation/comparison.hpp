@@ -43,8 +43,8 @@ struct Difference {
     std::uint32_t call = 0;                  ///< number of the rank's call
 };
 
-/// Compares a run with a program, call by call: kinds, peers, tags, communicators, and what waits wait for. Fills in
-/// `measured` if it is the same.
+/// Compares a run with a program, call by call: kinds, peers, tags, communicators, and what waits wait for. Returns the
+/// first difference, or none if the run is one of the program: `measured` has what it has then.
 std::optional<Difference> compare(const SymbolicProgram& program, const RunOnGrid& run, Measured& measured);
 
 }  // namespace idlewave::extrapolation

@@ -16,9 +16,9 @@ struct ContinuedComputation {
     std::vector<FoundLaw> laws;   ///< in ns
 };
 
-/// Finds the laws of the computation before each site's calls, and before the waits for them. Computation before the
-/// first call of a rank is the start of the program, which stays as it is; so does what is less than a hundredth of
-/// all. Throws an InputError if the computation before a site's calls is 30 % or more off any law.
+/// Finds the laws of the computation before the calls of each site, and before the waits for them. What a rank computes
+/// before its first call is the start of the program, and stays as it is; so does what is less than a hundredth of all.
+/// Throws an InputError if the computation before a site's calls is more than 30 % off any law.
 ContinuedComputation continue_computation(const FoundStructure& found, std::span<const TracedRun> runs,
                                           const ProcessGrid& grid);
 

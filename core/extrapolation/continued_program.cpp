@@ -112,7 +112,7 @@ class ProgramWriter {
         if (call.rule.kind == PeerRule::Kind::any) {
             instruction.peer = goal::any;
         } else if (call.rule.kind == PeerRule::Kind::shift && item.role == Item::Role::none) {
-            instruction.peer = call.peer - rank_ + Structure::no_distance;
+            instruction.peer = call.peer - rank_ + Structure::distance_zero;
         } else {
             instruction.by_rule = true;
             instruction.peer = numbers_.peer(call.rule);
@@ -259,22 +259,17 @@ class Continuation {
 
     /// The traced ranks with the same neighbours, or else with the most of them.
     const std::vector<std::uint32_t>& traced_like(const Present& present) {
-        const auto [known, is_new] = traced_.try_emplace(present);
-        if (!is_new) {
-            return known->second;
+        if (const auto same = traced_.find(present); same != traced_.end()) {
+            return same->second;
         }
-        std::ptrdiff_t most = -1;
-        for (const auto& [others, ranks] : traced_) {
-            std::ptrdiff_t common = 0;
+        const auto common = [&](const Present& others) {
+            std::ptrdiff_t sum = 0;
             for (std::size_t i = 0; i < present.size(); ++i) {
-                common += present[i] && others[i] ? 1 : 0;
+                sum += present[i] && others[i] ? 1 : 0;
             }
-            if (!ranks.empty() && common > most) {
-                most = common;
-                known->second = ranks;
-            }
-        }
-        return known->second;
+            return sum;
+        };
+        return std::ranges::max_element(traced_, {}, [&](const auto& ranks) { return common(ranks.first); })->second;
     }
 
     collectives::RankProgram write(std::uint32_t rank, std::uint32_t traced) {

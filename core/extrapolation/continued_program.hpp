@@ -19,7 +19,8 @@ struct Continued {
 };
 
 /// Makes the program of the ranks of a grid. Ranks that make the same calls share one. It has the computation of a rank
-/// of the largest run that makes the same calls, too; if there is none, that of ranks which make them on average.
+/// of the largest run with the same neighbours, or else with most of them; for calls that this one does not make, the
+/// mean of those ranks that do.
 collectives::Program continued_program(const SymbolicProgram& program, const RunOnGrid& largest,
                                        const Measured& measured, const ProcessGrid& grid, const Continued& continued);
 

@@ -24,7 +24,7 @@ ProcessGrid grid_for(const FoundStructure& found, const ExtrapolationOptions& op
     const std::optional<ProcessGrid> grid = continued_grid(found.runs, options.ranks);
     if (!grid) {
         throw InputError("the grids of the traced runs do not show that of " + std::to_string(options.ranks) +
-                         " ranks: name it");
+                         " ranks: give it (dims)");
     }
     return *grid;
 }
@@ -46,8 +46,7 @@ void check_grid(const FoundStructure& found, const ProcessGrid& grid) {
     }
     std::set<PeerRule> rules;
     for (const Item& item : found.program.items) {
-        if (!found.neighbours && item.role == Item::Role::none &&
-            (item.kind == Action::Kind::send || item.kind == Action::Kind::recv)) {
+        if (!found.neighbours && item.role == Item::Role::none && is_message(item.kind)) {
             rules.insert(found.program.sites[item.site].peers.front());
         }
     }

@@ -14,7 +14,7 @@ namespace idlewave::extrapolation {
 
 struct ExtrapolationOptions {
     std::uint32_t ranks = 1;
-    std::optional<ProcessGrid> grid = {};  ///< of these ranks; else as the traced ones were made
+    std::optional<ProcessGrid> grid = {};  ///< with so many ranks; else it continues those of the runs
     bool fitted_times = true;  ///< computation follows the law of the traced runs; else it is that of the largest one
 };
 

@@ -32,7 +32,7 @@ class SeriesSearch {
   private:
     /// Whether it is a message with one of all ranks, and belongs to no series of messages with all.
     [[nodiscard]] bool is_with_each_rank(const Item& item) const {
-        if (!is_message(item) || item.role != Item::Role::none) {
+        if (!is_message(item.kind) || item.role != Item::Role::none) {
             return false;
         }
         const PeerRule::Kind kind = program_.sites[item.site].peers.front().kind;
@@ -43,10 +43,6 @@ class SeriesSearch {
         if (begin != end) {
             program_.series.push_back({.first = begin, .length = end - begin});
         }
-    }
-
-    [[nodiscard]] static bool is_message(const Item& item) {
-        return item.kind == Action::Kind::send || item.kind == Action::Kind::recv;
     }
 
     [[nodiscard]] bool may_have(const Item& item, const PeerRule& rule) const {
@@ -70,7 +66,7 @@ class SeriesSearch {
 
     /// The series that begins with an item.
     Series at(std::uint32_t item) {
-        if (!is_message(program_.items[item])) {
+        if (!is_message(program_.items[item].kind)) {
             return {};
         }
         for (std::uint8_t d = 0; d < ProcessGrid::dimensions; ++d) {
@@ -104,7 +100,7 @@ class SeriesSearch {
         const auto left = static_cast<std::uint32_t>(program_.items.size()) - series.first;
         for (series.length = 1; std::uint64_t{series.length} * series.iterations <= left; ++series.length) {
             const Item& next = program_.items[series.first + series.length];
-            if (is_message(next) && next.kind == first.kind && may_have(next, second) && repeats(series)) {
+            if (is_message(next.kind) && next.kind == first.kind && may_have(next, second) && repeats(series)) {
                 return true;
             }
             if (series.length == longest) {
@@ -135,10 +131,10 @@ class SeriesSearch {
                 if (item.kind != first.kind) {
                     return std::nullopt;
                 }
-                if (is_message(item) && program_.sites[item.site].tag != program_.sites[first.site].tag) {
+                if (is_message(item.kind) && program_.sites[item.site].tag != program_.sites[first.site].tag) {
                     return std::nullopt;
                 }
-                if (!is_message(item)) {
+                if (!is_message(item.kind)) {
                     fits = role == Item::Role::none &&
                            (item.kind != Action::Kind::collective || item.site == first.site) &&
                            (item.kind != Action::Kind::wait || waits_alike(series, i, first, item));

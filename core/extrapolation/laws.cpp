@@ -9,7 +9,7 @@ namespace {
 /// All terms that tell the samples' grids apart, the most common ones in practice first: of a message along a dimension
 /// the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all have. With
 /// `volume` a rank's whole volume is one, too, where some extents do not vary: computation depends on it.
-std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8_t> along, bool volume = false) {
+std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8_t> dimension, bool volume = false) {
     using Powers = std::array<int, ProcessGrid::dimensions>;
     std::array<bool, ProcessGrid::dimensions> varies{};
     for (const Sample& sample : samples) {
@@ -26,9 +26,9 @@ std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8
             all.push_back(powers);
         }
     };
-    if (along) {
+    if (dimension) {
         Powers across{-1, -1, -1};
-        across[*along] = 0;
+        across[*dimension] = 0;
         all.push_back(across);  // also along dimensions that do not vary
     }
     if (volume) {
@@ -156,7 +156,7 @@ std::string Law::text() const {
     return sum + number(factor) + above + (below.empty() ? "" : " / (" + below.substr(1) + ")");
 }
 
-std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> along) {
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension) {
     const auto fit = [&](const Law& law) -> std::optional<Fit> {
         return follows(law, samples) ? std::optional(Fit{law, worst(law, samples)}) : std::nullopt;
     };
@@ -165,7 +165,7 @@ std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::u
     if (different(samples) <= 1 || (follows(same, samples) && worst(same, samples) < rounding)) {
         return {{same, samples.empty() ? 0 : worst(same, samples)}};
     }
-    const std::vector<Law> candidates = terms(samples, along);
+    const std::vector<Law> candidates = terms(samples, dimension);
     std::vector<Fit> found;
     for (const bool with_constant : {false, true}) {
         if (with_constant && different(samples) < 3) {

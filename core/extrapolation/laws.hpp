@@ -13,8 +13,8 @@ namespace idlewave::extrapolation {
 
 using collectives::ProcessGrid;
 
-/// How a size or a time changes with the grid: constant + factor · the extents, each to a power from -2 to 1 · a power
-/// of the logarithm of the number of ranks. With the extents' powers these are volumes, surfaces, and shares of either.
+/// How a size or a time changes with the grid: constant + factor · a product of extents, each to a power, or the
+/// logarithm of the number of ranks. With the extents' powers these are volumes, surfaces, and shares of either.
 struct Law {
     double constant = 0;
     double factor = 0;
@@ -44,8 +44,8 @@ inline constexpr double most_size_error = 0.05;
 /// The laws that all samples follow to less than 1, the rounding of a size, the most common ones in practice first:
 /// constant, proportional, or with three different samples or more both; else those that they follow to
 /// `most_size_error`, as sizes of which each dimension is rounded do, the closest first. They depend on extents that
-/// vary between the samples; only that of a message along a dimension (`along`) may be the whole surface across it.
-std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> along = std::nullopt);
+/// vary between the samples; only that of a message along a `dimension` may be the whole surface across it.
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension = std::nullopt);
 
 /// The law that samples with errors are closest to: constant, unless another one is clearly closer. Two samples are too
 /// few for a law that grows with the grid: the error of one would be continued.

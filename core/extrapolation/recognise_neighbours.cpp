@@ -115,8 +115,8 @@ class NeighbourRecognition {
             return PeerRule{};
         }
         if (kind_.on == NeighbourKind::On::star) {
-            return rank == 0 ? PeerRule{.kind = PeerRule::Kind::worker, .mask = peer - 1}
-                             : PeerRule{.kind = PeerRule::Kind::fixed, .mask = 0};
+            return rank == 0 ? PeerRule{.kind = PeerRule::Kind::worker, .number = peer - 1}
+                             : PeerRule{.kind = PeerRule::Kind::fixed, .number = 0};
         }
         if (kind_.on == NeighbourKind::On::tree) {
             for (const PeerRule::Kind kind :
@@ -175,13 +175,11 @@ class NeighbourRecognition {
             if (made.kind != Action::Kind::send || made.peers.front().kind != PeerRule::Kind::shift) {
                 continue;
             }
-            const auto& shift = made.peers.front().shift;
-            const bool straight = std::ranges::count_if(shift, [](std::int32_t s) { return s != 0; }) == 1;
             for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
-                used[d] = used[d] || shift[d] != 0;
-                if (straight && shift[d] != 0) {
-                    sends[d][shift[d] > 0 ? 1 : 0] += items_of_site_[site].size();
-                }
+                used[d] = used[d] || made.peers.front().shift[d] != 0;
+            }
+            if (const auto shift = straight_shift(made.peers.front())) {
+                sends[shift->dimension][shift->upwards() ? 1 : 0] += items_of_site_[site].size();
             }
         }
         for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {

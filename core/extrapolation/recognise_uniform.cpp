@@ -147,7 +147,7 @@ class UniformRecognition {
             std::ranges::all_of(candidates.front().shift, [](std::int32_t s) { return std::abs(s) <= 1; });
         candidates.insert(steps ? candidates.end() : candidates.begin(), flip.begin(), flip.end());
         candidates.push_back({.kind = PeerRule::Kind::transpose});
-        candidates.push_back({.kind = PeerRule::Kind::other, .mask = peers_[0] - 1});
+        candidates.push_back({.kind = PeerRule::Kind::other, .number = peers_[0] - 1});
         std::erase_if(candidates, [this](const PeerRule& rule) {
             for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
                 if (collectives::peer_of(rule, run_.grid(), rank) != peers_[rank]) {

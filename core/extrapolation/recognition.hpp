@@ -37,8 +37,8 @@ std::optional<SymbolicProgram> recognise_neighbours(const RunOnGrid& run, const 
 /// Returns false if there is none.
 bool find_directions(SymbolicProgram& program);
 
-/// Makes series of items that repeat themselves with other peers. Returns false if there are messages with one rank
-/// after the other that are none.
+/// Makes series of items that repeat themselves with other peers. Returns false if messages with each other rank in
+/// turn form no series.
 bool find_series(SymbolicProgram& program);
 
 }  // namespace idlewave::extrapolation

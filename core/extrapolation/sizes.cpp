@@ -115,19 +115,11 @@ const FoundLaw& ContinuedSizes::new_law_of(std::uint32_t item, std::size_t which
 /// The dimension along which a message goes.
 std::optional<std::uint8_t> ContinuedSizes::dimension_of(std::uint32_t item) const {
     const Site& site = found_.program.sites[found_.program.items[item].site];
-    if (site.peers.empty() || site.peers.front().kind != PeerRule::Kind::shift) {
+    if (site.peers.empty()) {
         return std::nullopt;
     }
-    std::optional<std::uint8_t> along;
-    for (std::uint8_t d = 0; d < ProcessGrid::dimensions; ++d) {
-        if (site.peers.front().shift[d] != 0) {
-            if (along) {
-                return std::nullopt;
-            }
-            along = d;
-        }
-    }
-    return along;
+    const std::optional<StraightShift> shift = straight_shift(site.peers.front());
+    return shift ? std::optional(shift->dimension) : std::nullopt;
 }
 
 }  // namespace idlewave::extrapolation

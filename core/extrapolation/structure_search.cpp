@@ -77,7 +77,7 @@ class StructureSearch {
     static std::uint32_t complexity(const SymbolicProgram& program) {
         std::set<PeerRule> rules;
         for (const Item& item : program.items) {
-            if ((item.kind == Action::Kind::send || item.kind == Action::Kind::recv) && item.role == Item::Role::none) {
+            if (is_message(item.kind) && item.role == Item::Role::none) {
                 rules.insert(program.sites[item.site].peers.front());
             }
         }
@@ -162,7 +162,7 @@ class StructureSearch {
             });
         };
         for (const Item& item : program_.items) {
-            const bool message = item.kind == Action::Kind::send || item.kind == Action::Kind::recv;
+            const bool message = is_message(item.kind);
             if (!message || item.role != Item::Role::none) {
                 continue;
             }
@@ -205,9 +205,9 @@ class StructureSearch {
     }
 
     /// Notes why a structure does not fit; the one that fits furthest is reported.
-    void note(std::uint64_t how_far, const ProcessGrid& grid, const std::string& why) {
-        if (closest_.empty() || how_far > closest_fits_) {
-            closest_fits_ = how_far;
+    void note(std::uint64_t likeness, const ProcessGrid& grid, const std::string& why) {
+        if (closest_.empty() || likeness > closest_likeness_) {
+            closest_likeness_ = likeness;
             std::string extents;
             for (std::uint32_t d = 0; d < dimensions_; ++d) {
                 extents += (d > 0 ? " x " : "") + std::to_string(grid.extents[d]);
@@ -223,7 +223,7 @@ class StructureSearch {
     bool rule_dropped_ = false;
     std::optional<FoundStructure> best_;
     std::string closest_;
-    std::uint64_t closest_fits_ = 0;
+    std::uint64_t closest_likeness_ = 0;
 };
 
 std::uint32_t dimensions_of(std::span<const Measured> runs) {

@@ -53,7 +53,7 @@ PeerRule Series::peer(const PeerRule& rule, Item::Role role, std::uint32_t itera
         case Kind::workers:
             result.kind = kind == Kind::other ? PeerRule::Kind::other : PeerRule::Kind::worker;
             result.dimension = 0;
-            result.mask = iteration;
+            result.number = iteration;
             break;
     }
     return result;
@@ -139,6 +139,19 @@ std::optional<CommunicatorRule> communicator_rule(std::span<const std::uint32_t>
     return std::nullopt;
 }
 
+std::optional<StraightShift> straight_shift(const PeerRule& rule) {
+    std::optional<StraightShift> found;
+    for (std::uint8_t d = 0; d < ProcessGrid::dimensions && rule.kind == PeerRule::Kind::shift; ++d) {
+        if (rule.shift[d] != 0) {
+            if (found) {
+                return std::nullopt;
+            }
+            found = {d, rule.shift[d]};
+        }
+    }
+    return found;
+}
+
 std::string name_of(Action::Kind kind) {
     switch (kind) {
         case Action::Kind::send:
@@ -158,7 +171,7 @@ std::string text_of(const PeerRule& rule) {
         case PeerRule::Kind::any:
             return "any rank";
         case PeerRule::Kind::fixed:
-            return "rank " + std::to_string(rule.mask);
+            return "rank " + std::to_string(rule.number);
         case PeerRule::Kind::shift: {
             std::string text = "(";
             for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
@@ -177,9 +190,9 @@ std::string text_of(const PeerRule& rule) {
         case PeerRule::Kind::right_child:
             return "the right child of a binary tree";
         case PeerRule::Kind::other:
-            return "other rank " + std::to_string(rule.mask);
+            return "other rank " + std::to_string(rule.number);
         case PeerRule::Kind::worker:
-            return "worker " + std::to_string(rule.mask);
+            return "worker " + std::to_string(rule.number);
     }
     return "";
 }

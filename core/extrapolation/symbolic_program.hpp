@@ -14,6 +14,10 @@
 #include "extrapolation/actions.hpp"
 
 /// The one program of which all ranks execute a part: what a rank does as a function of where it lies on the grid.
+///
+/// Of a trace an Action is a call of a rank. A Site is a kind of call: the peer or communicator, by a rule, and the
+/// tag. An Item is a site at its place in the sequence of calls. A Series are items that are repeated with other peers.
+/// A PlannedCall is an item as a rank on some grid executes it.
 namespace idlewave::extrapolation {
 
 using collectives::CommunicatorRule;
@@ -125,9 +129,10 @@ struct PlannedCall {
     std::uint32_t item = 0;  ///< of the traced iteration that stands for this one
     std::uint32_t iteration = 0;
     const Series* series = nullptr;
-    PeerRule rule = {};                           ///< of a message
-    std::uint32_t peer = 0;                       ///< of a message
-    std::span<const std::uint32_t> awaited = {};  ///< of a wait: numbers of the rank's calls, in order
+    PeerRule rule = {};      ///< of a message
+    std::uint32_t peer = 0;  ///< of a message
+    std::span<const std::uint32_t> awaited =
+        {};  ///< of a wait: numbers of the rank's calls, in order; until the next call
 };
 
 /// Goes through the calls that a rank makes on a grid.
@@ -178,6 +183,17 @@ class Walk {
 
 /// The rule of the communicator with these members, which are world ranks; none if they are not in the grid's order.
 std::optional<CommunicatorRule> communicator_rule(std::span<const std::uint32_t> members, const ProcessGrid& grid);
+
+/// A shift along one dimension.
+struct StraightShift {
+    std::uint8_t dimension = 0;
+    std::int32_t distance = 0;  ///< in ranks; negative: downwards
+
+    [[nodiscard]] bool upwards() const { return distance > 0; }
+};
+
+/// The shift of a rule that shifts along one dimension; none of other rules.
+std::optional<StraightShift> straight_shift(const PeerRule& rule);
 
 /// "send", "receive", …: what a call of this kind is, for messages to people.
 std::string name_of(Action::Kind kind);

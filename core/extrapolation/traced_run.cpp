@@ -28,9 +28,7 @@ TracedRun::TracedRun(const collectives::Program& program) : program_(&program) {
 
 bool TracedRun::has_messages() const {
     return std::ranges::any_of(actions_, [](const RankActions& rank) {
-        return std::ranges::any_of(rank.all(), [](const Action& action) {
-            return action.kind == Action::Kind::send || action.kind == Action::Kind::recv;
-        });
+        return std::ranges::any_of(rank.all(), [](const Action& action) { return is_message(action.kind); });
     });
 }
 

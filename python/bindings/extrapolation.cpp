@@ -18,8 +18,8 @@ namespace {
 
 using Extents = std::array<std::uint32_t, collectives::ProcessGrid::dimensions>;
 
-/// Of a law: what it is of, (ranks, value) of each run, the law, its largest relative error, the value that it gives.
-/// and another law that fits, in words.
+/// A law: what it is of; (ranks, value) of each run, in bytes or ns; the law in words; its largest relative error; its
+/// value on the new grid; another law that fits, in words.
 using LawRow =
     std::tuple<std::string, std::vector<std::tuple<std::uint64_t, double>>, std::string, double, double, std::string>;
 

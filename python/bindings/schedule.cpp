@@ -249,8 +249,9 @@ void bind_schedule(nb::module_& m) {
         "How many ranks the program has without copies.");
     program.def_prop_ro("wildcard_receives", &collectives::ProgramSource::wildcard_receives,
                         "How many receives of the traced run named no source, in all copies.");
-    program.def_prop_ro("unknown_receives", &collectives::ProgramSource::unknown_receives,
-                        "Of how many of these the trace does not have the message that they took, in all copies.");
+    program.def_prop_ro(
+        "unknown_receives", &collectives::ProgramSource::unknown_receives,
+        "How many receives without a source there are whose message the trace does not have, in all copies.");
     program.def_prop_ro(
         "one_sided", [](const collectives::ProgramSource& s) { return in_all_copies(s, s.program()->one_sided); },
         "Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.");

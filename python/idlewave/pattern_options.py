@@ -135,7 +135,13 @@ class PatternParameters(TypedDict, total=False):
         Parameter((), "Sizes of the parts received from each rank; the list is repeated over the ranks", unit="bytes"),
     ]
     dims: Annotated[
-        Sequence[int], Parameter((), "Process grid of a halo or sweep; a dimension of 0 is chosen", to_core=_three)
+        Sequence[int],
+        Parameter(
+            (),
+            "Process grid: of a halo or sweep, where a dimension of 0 is chosen; or of a trace that is continued by its "
+            "structure",
+            to_core=_three,
+        ),
     ]
     face_bytes: Annotated[
         Sequence[int],

@@ -213,8 +213,8 @@ class Schedule:
 
     @property
     def unknown_receives(self) -> int:
-        """Of how many of these the trace does not have the message that they took, as an imported one may; they take
-        the first with their tag that comes."""
+        """The number of receives without a source whose message the trace does not have, as an imported one may not;
+        they take the first with their tag that comes."""
         return int(getattr(self._core, "unknown_receives", 0))
 
     @property
@@ -247,13 +247,21 @@ class Schedule:
         """The same traced program, which `extrapolate` continues by its structure instead of by copies.
 
         `smaller` are schedules of traces of the same program on fewer ranks. Whom a rank exchanges messages with is
-        recognised in this schedule by where the rank lies on a grid of one to three dimensions, a hypercube or a binary
-        tree; each of `smaller` must be what that structure gives for its number of ranks, call by call. Sizes follow
-        laws of the grid, to the byte or else to 5 %. With `computation="fitted"` so does computation, to 30 %; with
-        "traced" it stays as in this schedule. Raises UsageError if a schedule is of no trace.
+        recognised in this schedule: neighbours on a grid of one to three dimensions, partners in a hypercube or a
+        transpose, all others in turn, parents and children in a binary tree, or rank 0 and its workers. Each of
+        `smaller` must be what that structure gives for its number of ranks, call by call. Sizes follow laws of the
+        grid, to the byte or else to 5 %. With `computation="fitted"` so does computation, to 30 %; with "traced" it
+        stays as in this schedule. Raises UsageError if a schedule is of no trace, or one of `smaller` has as many ranks
+        or more.
         """
         for schedule in (self, *smaller):
             _check_traced(schedule)
+        for schedule in smaller:
+            if schedule.ranks >= self.ranks:
+                raise UsageError(
+                    f"expected smaller runs than that with {self.ranks} ranks, found {name_of(schedule.name)} with "
+                    f"{schedule.ranks}"
+                )
         if computation not in get_args(Computation):
             raise UsageError(unknown_name("computation", computation, get_args(Computation)))
         made = ("by_structure", (self, tuple(smaller), computation))

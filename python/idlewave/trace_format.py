@@ -48,13 +48,18 @@ class Collective(IntEnum):
     GATHER = 4
     SCATTER = 6
     ALLGATHER = 8
+    ALLGATHERV = 9
     ALLTOALL = 10
+    ALLTOALLV = 11
+    REDUCE_SCATTER = 13
     REDUCE_SCATTER_BLOCK = 14
     SCAN = 15
     EXSCAN = 16
 
 
 BLOCKING, NONBLOCKING = 64, 128
+COUNTS_RECEIVED, COUNTS_SENT = 1, 2
+"""Info bits of a collective whose record lists such counts."""
 MEMBERS = 1
 """The info bit of a CommDef that lists the members."""
 

@@ -29,7 +29,9 @@ from .terminal import progress_bar, say, say_note
     help="The measured machine, on which the example programs run; a suite names its own.",
 )
 @click.option(
-    "--mpiexec", metavar="PATH", help="The launcher of the example programs.  [default: as measured by default]"
+    "--mpiexec",
+    metavar="PATH",
+    help="The launcher of the example programs.  [default: mpiexec of this environment, or in PATH]",
 )
 @click.option("--runs", type=Count(1), default=5, show_default=True, help="Runs of each program on each network.")
 @click.option(
@@ -52,6 +54,8 @@ def validate(
     """
     if (suite is None) == (machine is None):
         raise click.UsageError("expected a SUITE.toml, or --machine for the example programs")
+    if suite is not None and mpiexec is not None:
+        raise click.UsageError("--mpiexec belongs to --machine; a suite names its own launchers")
     make_folder(folder)
     chosen = example_suite(str(machine), folder / "programs", mpiexec=mpiexec) if suite is None else read_suite(suite)
     table = _run_suite(chosen, folder, runs)

@@ -19,7 +19,18 @@ from typing import BinaryIO, TextIO
 
 from ..errors import InputError
 from ..escaping import cut, name_of, quote
-from ..trace_format import BLOCKING, NONBLOCKING, NOT_KNOWN, SELF, WORLD, Call, Collective, pair
+from ..trace_format import (
+    BLOCKING,
+    COUNTS_RECEIVED,
+    COUNTS_SENT,
+    NONBLOCKING,
+    NOT_KNOWN,
+    SELF,
+    WORLD,
+    Call,
+    Collective,
+    pair,
+)
 from .rank_file import RankFile
 
 FIRST_LINE = "# htor's PMPI Tracer"
@@ -29,8 +40,8 @@ MOST_LINE = 1 << 20
 MOST_BYTES = 2**50
 _MPICH_WORLD = 0x44000000
 _ANY_SOURCE, _PROC_NULL = -1, -2
-_COUNTS_RECEIVED, _COUNTS_SENT = 1, 2
-"""Info bits of a collective's record."""
+_BEGIN = 1000
+"""When the first rank leaves MPI_Init in the trace that is written, µs."""
 
 _SENDS = {
     "Send": Call.SEND,
@@ -44,9 +55,9 @@ _SENDS = {
 }
 _NO_MESSAGES = re.compile(
     r"(?:Comm_|Group_|Type_|Cart_|Get_|Error|Address|Attr_|Info_|Op_|Keyval_|Pcontrol|Wtime|Initialized|Finalized|Abort"
-    r"|Iprobe|Probe|Test|Buffer_|Dims_|Graph_|Topo_|Pack|Unpack|Alloc_mem|Free_mem)"
+    r"|Iprobe|Probe|Test_cancelled|Buffer_|Dims_|Graph_|Topo_|Pack|Unpack|Alloc_mem|Free_mem)"
 )
-_OUTCOME_NOT_THERE = frozenset({"Waitany", "Waitsome", "Testany", "Testsome"})
+_OUTCOME_NOT_THERE = frozenset({"Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome"})
 
 
 @dataclass(frozen=True)
@@ -172,7 +183,7 @@ def _shifts(files: list[Path]) -> list[int]:
             else:
                 raise InputError(f"{name_of(file)}: has no MPI_Init: expected a trace from there on")
     first = min(starts)
-    return [1000 - (start if own_clocks else first) for start in starts]
+    return [_BEGIN - (start if own_clocks else first) for start in starts]
 
 
 def _lines(text: TextIO, name: str) -> Iterator[str]:
@@ -417,7 +428,7 @@ def _allgatherv(line: _Line, ranks: int, _rank: int) -> _Arguments:
     counts = line.counts(ranks)
     line.skip(2)
     sizes = line.typed(counts)
-    return NOT_KNOWN, sent, sum(sizes), sizes, _COUNTS_RECEIVED, line.comm()
+    return NOT_KNOWN, sent, sum(sizes), sizes, COUNTS_RECEIVED, line.comm()
 
 
 def _alltoallv(line: _Line, ranks: int, _rank: int) -> _Arguments:
@@ -429,7 +440,7 @@ def _alltoallv(line: _Line, ranks: int, _rank: int) -> _Arguments:
     counts = line.counts(ranks)
     line.skip(2)
     received = line.typed(counts)
-    info = _COUNTS_RECEIVED | _COUNTS_SENT
+    info = COUNTS_RECEIVED | COUNTS_SENT
     return NOT_KNOWN, sum(sent), sum(received), [*sent, *received], info, line.comm()
 
 
@@ -438,11 +449,9 @@ def _reduce_scatter(line: _Line, ranks: int, rank: int) -> _Arguments:
     counts = line.counts(ranks)
     sizes = line.typed(counts)
     line.skip()
-    return NOT_KNOWN, sum(sizes), sizes[rank], sizes, _COUNTS_RECEIVED, line.comm()
+    return NOT_KNOWN, sum(sizes), sizes[rank], sizes, COUNTS_RECEIVED, line.comm()
 
 
-_REDUCE_SCATTER = 13
-_ALLGATHERV, _ALLTOALLV = 9, 11
 _COLLECTIVES: dict[str, tuple[int, Callable[[_Line, int, int], _Arguments]]] = {
     "Barrier": (Collective.BARRIER, _barrier),
     "Bcast": (Collective.BCAST, _bcast),
@@ -454,7 +463,7 @@ _COLLECTIVES: dict[str, tuple[int, Callable[[_Line, int, int], _Arguments]]] = {
     "Scatter": (Collective.SCATTER, _scatter),
     "Allgather": (Collective.ALLGATHER, _parts),
     "Alltoall": (Collective.ALLTOALL, _parts),
-    "Allgatherv": (_ALLGATHERV, _allgatherv),
-    "Alltoallv": (_ALLTOALLV, _alltoallv),
-    "Reduce_scatter": (_REDUCE_SCATTER, _reduce_scatter),
+    "Allgatherv": (Collective.ALLGATHERV, _allgatherv),
+    "Alltoallv": (Collective.ALLTOALLV, _alltoallv),
+    "Reduce_scatter": (Collective.REDUCE_SCATTER, _reduce_scatter),
 }

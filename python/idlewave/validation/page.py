@@ -23,7 +23,7 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     lie apart, against their median.
     """
     text = [f"# {title}\n"]
-    replay = table["traced_on"] == table["network"]
+    replay = table["traced_on"] == table["simulated_on"]
     text += [_summary("Replayed on the machine where they were traced", table[replay])]
     if len(table[~replay]):
         text += [_summary("Predicted for another network than the traced one", table[~replay])]
@@ -54,7 +54,7 @@ def _line(row: Mapping[Hashable, object]) -> str:
         f"{row['ranks']}",
         f"{row['calls']:,}",
         str(row["traced_on"]),
-        str(row["network"]),
+        str(row["simulated_on"]),
         _range(measured),
         _range(simulated),
         percent_text(float(str(row["error"])), signed=True) if row["doubt"] == "" else "not to be compared",

@@ -23,7 +23,7 @@ COLUMNS = (
     "program",
     "ranks",
     "traced_on",
-    "network",
+    "simulated_on",
     "runs",
     "calls",
     "messages",
@@ -40,13 +40,13 @@ COLUMNS = (
 
 class Row(TypedDict):
     """A program that was traced on one network and simulated on one: medians over the runs, their range, and how far
-    the median of the simulations is from that of the runs, relative. doubt: why they are not to be compared; "" if
-    they are."""
+    the median of the simulations is from that of the runs, relative. calls and messages are those of the first run.
+    doubt: why they are not to be compared; "" if they are."""
 
     program: str
     ranks: int
     traced_on: str
-    network: str
+    simulated_on: str
     runs: int
     calls: int
     messages: int
@@ -127,7 +127,8 @@ def _compared(
         schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules, cold_caches=machine.cold_caches)
         timeline = simulate(schedule, machine, noise=None)
         simulated.append(timeline.max_finish / 1e12)
-        messages = int(timeline.messages)
+        messages = messages or int(timeline.messages)
+    for trace in (*traces, *measured):
         doubt = doubt or baseline_doubt(trace, None)
     times = sorted(trace.measured_s for trace in measured)
     simulated.sort()
@@ -136,7 +137,7 @@ def _compared(
         program=program.name,
         ranks=program.ranks,
         traced_on=traced_on,
-        network=network,
+        simulated_on=network,
         runs=len(times),
         calls=int(traces[0].processes["calls"].sum()),
         messages=messages,

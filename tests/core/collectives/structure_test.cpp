@@ -68,11 +68,11 @@ TEST(Structure, EachOtherRankIsAPeerOnce) {
     for (std::uint32_t rank = 0; rank < line.ranks(); ++rank) {
         std::set<std::uint32_t> peers;
         for (std::uint32_t other = 0; other + 1 < line.ranks(); ++other) {
-            peers.insert(*peer_of({.kind = PeerKind::other, .mask = other}, line, rank));
+            peers.insert(*peer_of({.kind = PeerKind::other, .number = other}, line, rank));
         }
         EXPECT_EQ(peers.size(), 6U);
         EXPECT_FALSE(peers.contains(rank));
-        EXPECT_EQ(peer_of({.kind = PeerKind::worker, .mask = 3}, line, rank).has_value(), rank == 0);
+        EXPECT_EQ(peer_of({.kind = PeerKind::worker, .number = 3}, line, rank).has_value(), rank == 0);
     }
 }
 

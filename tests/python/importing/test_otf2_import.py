@@ -70,7 +70,7 @@ def test_the_command_writes_it_and_says_how_much_there_is(tmp_path: Path) -> Non
 
 
 def test_what_is_no_archive_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected an OTF2 archive: its file traces\.otf2, or the folder with that"):
+    with pytest.raises(InputError, match=r"expected an OTF2 archive, its file traces\.otf2 or the folder with that"):
         import_trace(tmp_path, tmp_path / "trace")
     (tmp_path / "traces.otf2").write_text("no archive")
     with pytest.raises(InputError, match="cannot be read as an OTF2 archive"):

@@ -35,7 +35,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_program_runs_on_each_network_and_is_simulated_on_each(suite: Path, tmp_path: Path) -> None:
     table = validate(read_suite(suite / "suite.toml"), tmp_path, runs=2)
     assert list(table.columns) == list(COLUMNS)
-    assert list(zip(table.traced_on, table.network, strict=True)) == [
+    assert list(zip(table.traced_on, table.simulated_on, strict=True)) == [
         ("near", "near"),
         ("near", "far"),
         ("far", "near"),
@@ -44,21 +44,21 @@ def test_each_program_runs_on_each_network_and_is_simulated_on_each(suite: Path,
     assert (table.measured_least_s <= table.measured_s).all()
     assert (table.measured_s <= table.measured_most_s).all()
     assert table.error.tolist() == pytest.approx((table.simulated_s / table.measured_s - 1).tolist())
-    far = table[table.network == "far"].simulated_s.min()
+    far = table[table.simulated_on == "far"].simulated_s.min()
     assert far > 3 * 5e-3, "three exchanges over a network with a latency of 5 ms"
-    assert far > table[table.network == "near"].simulated_s.max()
+    assert far > table[table.simulated_on == "near"].simulated_s.max()
     assert len(list(tmp_path.glob("halo2d-*-*/rank-*"))) == 2 * 2 * 2, "the traces of two runs on two networks"
 
 
 def row(**changes: object) -> dict[str, object]:
     found: dict[str, object] = dict.fromkeys(COLUMNS, 1)
-    found |= {"program": "p", "traced_on": "a", "network": "a", "error": 0.01, "doubt": "", "calls": 12_345}
+    found |= {"program": "p", "traced_on": "a", "simulated_on": "a", "error": 0.01, "doubt": "", "calls": 12_345}
     return found | {"measured_s": 2.0, "measured_least_s": 1.5, "measured_most_s": 2.5} | changes
 
 
 def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
     rows = [row(program=f"p{i}", error=0.01 * i) for i in range(1, 11)]
-    rows += [row(network="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
+    rows += [row(simulated_on="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
     page = page_of(pd.DataFrame(rows), "Title")
     assert page.startswith("# Title\n")
     assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
