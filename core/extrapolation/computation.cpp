@@ -93,9 +93,9 @@ class Computation {
                                               : own.site;
     }
 
-    /// Adds a sample of the run to each group: the mean over kinds of ranks of the mean of the middle half of each rank's
-    /// calls, as one long interruption is no computation. Returns the computation of each group, of all these ranks
-    /// together, in ns.
+    /// Adds a sample of the run to each group: the mean over kinds of ranks of the mean of the middle half of each
+    /// rank's calls, as one long interruption is no computation. Returns the computation of each group, of all these
+    /// ranks together, in ns.
     std::vector<double> measure(std::size_t run, std::vector<std::vector<Sample>>& samples) {
         std::vector<double> all(groups_, 0);
         std::vector<std::map<Neighbours, std::pair<double, double>>> sums(groups_);  // of means, and ranks

@@ -232,7 +232,7 @@ class Program:
     @property
     def unknown_receives(self) -> int:
         """
-        Of how many of these the trace does not have the message that they took, in all copies.
+        How many receives without a source there are whose message the trace does not have, in all copies.
         """
 
     @property

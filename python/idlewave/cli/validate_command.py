@@ -31,7 +31,7 @@ from .terminal import progress_bar, say, say_note
 @click.option(
     "--mpiexec",
     metavar="PATH",
-    help="The launcher of the example programs.  [default: mpiexec of this environment, or in PATH]",
+    help="The launcher of the example programs.  [default: that of this environment, or in PATH]",
 )
 @click.option("--runs", type=Count(1), default=5, show_default=True, help="Runs of each program on each network.")
 @click.option(
