@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -263,11 +265,8 @@ class Continuation {
             return same->second;
         }
         const auto common = [&](const Present& others) {
-            std::ptrdiff_t sum = 0;
-            for (std::size_t i = 0; i < present.size(); ++i) {
-                sum += present[i] && others[i] ? 1 : 0;
-            }
-            return sum;
+            return std::inner_product(present.begin(), present.end(), others.begin(), 0, std::plus<>(),
+                                      std::logical_and<>());
         };
         return std::ranges::max_element(traced_, {}, [&](const auto& ranks) { return common(ranks.first); })->second;
     }

@@ -81,21 +81,23 @@ class UniformRecognition {
         return true;
     }
 
+    [[nodiscard]] std::optional<CollectiveRule> collective_of(std::uint32_t rank, std::uint32_t call) const {
+        const Action& own = action(rank, call);
+        return run_.collective(run_.run().rank(rank).collective(own), own.nonblocking);
+    }
+
     bool add_collective(std::uint32_t call) {
-        std::optional<CollectiveRule> rule;
-        for (std::uint32_t rank = 0; rank < run_.run().ranks(); ++rank) {
-            const Action& own = action(rank, call);
-            const collectives::CollectiveSite& site = run_.run().rank(rank).collective(own);
-            const std::optional<CollectiveRule> found = run_.collective(site, own.nonblocking);
-            if (!found) {
-                return refuse(call,
-                              "is on a communicator that is no row, column or plane of the grid, or its ranks "
-                              "have different counts");
-            }
-            if (rule && !(*rule == *found)) {
+        const std::optional<CollectiveRule> rule = collective_of(0, call);
+        if (!rule) {
+            return refuse(
+                call,
+                "is on a communicator that is no row, column or plane of the grid, or its ranks have different "
+                "counts");
+        }
+        for (std::uint32_t rank = 1; rank < run_.run().ranks(); ++rank) {
+            if (collective_of(rank, call) != rule) {
                 return refuse(call, "is another collective on another rank");
             }
-            rule = found;
         }
         const auto next = static_cast<std::uint32_t>(program_.sites.size());
         const auto [known, is_new] = collectives_.try_emplace(rule->key(), next);

@@ -138,8 +138,8 @@ class PatternParameters(TypedDict, total=False):
         Sequence[int],
         Parameter(
             (),
-            "Process grid: of a halo or sweep, where a dimension of 0 is chosen; or of a trace that is continued by its "
-            "structure",
+            "Process grid: of a halo or sweep, where a dimension of 0 is chosen; or of a trace that is continued by "
+            "its structure",
             to_core=_three,
         ),
     ]
