@@ -120,12 +120,9 @@ class Comparison {
     bool is_collective(const CollectiveRule& rule, const collectives::CollectiveSite& site, bool nonblocking) {
         const auto members = static_cast<std::uint32_t>(run_.run().program().communicators[site.communicator].size());
         const std::uint32_t root = rule.last_is_root ? members - 1 : rule.root;
-        const auto equal = [](const std::vector<std::uint64_t>& counts) {
-            return std::ranges::all_of(counts, [&](std::uint64_t count) { return count == counts.front(); });
-        };
         return rule.collective == site.collective && rule.by_rules == site.by_rules && rule.step == site.step &&
                rule.nonblocking == nonblocking && root == site.root && is(site.communicator, rule.communicator) &&
-               equal(site.send_counts) && equal(site.recv_counts);
+               are_equal(site.send_counts) && are_equal(site.recv_counts);
     }
 
     /// Whether the members of a traced communicator are as the rule says.

@@ -6,9 +6,9 @@
 namespace idlewave::extrapolation {
 namespace {
 
-/// All terms that tell the samples' grids apart, the most common ones in practice first: of a message along a dimension
-/// the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all have. With
-/// `volume` a rank's whole volume is one, too, where some extents do not vary: computation depends on it.
+/// All terms that differ between the samples' grids, the most common ones in practice first: of a message along a
+/// dimension the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all
+/// have. With `volume` a rank's whole volume is one, too, where some extents do not vary: computation depends on it.
 std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8_t> dimension, bool volume = false) {
     using Powers = std::array<int, ProcessGrid::dimensions>;
     std::array<bool, ProcessGrid::dimensions> varies{};

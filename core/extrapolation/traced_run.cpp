@@ -32,6 +32,10 @@ bool TracedRun::has_messages() const {
     });
 }
 
+bool are_equal(std::span<const std::uint64_t> counts) {
+    return std::ranges::all_of(counts, [&](std::uint64_t count) { return count == counts.front(); });
+}
+
 RunOnGrid::RunOnGrid(const TracedRun& run, const ProcessGrid& grid) : run_(&run), grid_(grid) {
     for (const std::vector<std::uint32_t>& members : run.program().communicators) {
         communicators_.push_back(communicator_rule(members, grid));
@@ -64,13 +68,10 @@ std::optional<TagRule> RunOnGrid::tag(std::uint32_t tag) const {
 }
 
 std::optional<CollectiveRule> RunOnGrid::collective(const collectives::CollectiveSite& site, bool nonblocking) const {
-    const auto equal = [](const std::vector<std::uint64_t>& counts) {
-        return std::ranges::all_of(counts, [&](std::uint64_t count) { return count == counts.front(); });
-    };
     const auto differs = [&](const std::vector<std::uint64_t>& counts) {
         return !counts.empty() && counts.front() != site.bytes;
     };
-    if (!communicators_[site.communicator] || !equal(site.send_counts) || !equal(site.recv_counts)) {
+    if (!communicators_[site.communicator] || !are_equal(site.send_counts) || !are_equal(site.recv_counts)) {
         return std::nullopt;
     }
     const std::size_t members = run_->program().communicators[site.communicator].size();

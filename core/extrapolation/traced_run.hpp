@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "collectives/program.hpp"
@@ -34,6 +35,9 @@ class TracedRun {
     std::vector<std::uint32_t> duplicates_;  ///< by communicator
     std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> ranges_;
 };
+
+/// Whether all counts of a v-variant are the same.
+bool are_equal(std::span<const std::uint64_t> counts);
 
 /// A traced run on a grid: its messages, tags and collectives as rules. Where they are none, a rule is missing.
 class RunOnGrid {

@@ -379,45 +379,49 @@ def _bcast(line: _Line, _ranks: int, _rank: int) -> _Arguments:
     return root, size, size, [], 0, line.comm()
 
 
-def _vector(line: _Line, _ranks: int, _rank: int) -> _Arguments:
+def _reduced(line: _Line) -> int:
+    """The bytes of a reduction's vector, behind which its operation stands."""
     line.skip(2)
     size = line.bytes()
     line.skip()
+    return size
+
+
+def _vector(line: _Line, _ranks: int, _rank: int) -> _Arguments:
+    size = _reduced(line)
     return NOT_KNOWN, size, size, [], 0, line.comm()
 
 
 def _reduce(line: _Line, _ranks: int, _rank: int) -> _Arguments:
-    line.skip(2)
-    size = line.bytes()
-    line.skip()
+    size = _reduced(line)
     root = line.number()
     return root, size, size, [], 0, line.comm()
 
 
-def _rooted_parts(line: _Line, _ranks: int, _rank: int) -> _Arguments:
-    """Of gather and scatter: only the root knows the other side's count."""
+def _sent_and_received(line: _Line) -> tuple[int, int]:
+    """The bytes of both buffers."""
     line.skip()
     sent = line.bytes()
     line.skip()
-    received, root = line.bytes(), line.number()
-    return root, sent, received, [], 0, line.comm()
+    return sent, line.bytes()
 
 
-def _gather(line: _Line, ranks: int, rank: int) -> _Arguments:
-    root, sent, _, counts, info, comm = _rooted_parts(line, ranks, rank)
-    return root, sent, sent, counts, info, comm
+def _gather(line: _Line, _ranks: int, _rank: int) -> _Arguments:
+    """Only the root knows what it receives; all parts are equal."""
+    sent, _ = _sent_and_received(line)
+    root = line.number()
+    return root, sent, sent, [], 0, line.comm()
 
 
-def _scatter(line: _Line, ranks: int, rank: int) -> _Arguments:
-    root, _, received, counts, info, comm = _rooted_parts(line, ranks, rank)
-    return root, received, received, counts, info, comm
+def _scatter(line: _Line, _ranks: int, _rank: int) -> _Arguments:
+    """Only the root knows what it sends; all parts are equal."""
+    _, received = _sent_and_received(line)
+    root = line.number()
+    return root, received, received, [], 0, line.comm()
 
 
 def _parts(line: _Line, _ranks: int, _rank: int) -> _Arguments:
-    line.skip()
-    sent = line.bytes()
-    line.skip()
-    received = line.bytes()
+    sent, received = _sent_and_received(line)
     return NOT_KNOWN, sent, received, [], 0, line.comm()
 
 
