@@ -7,16 +7,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "calls.h"
+#include "packing.h"
 
-enum { CHUNK = 4 << 20, FIXED = 24, WORD = 8 };
+enum { CHUNK = 4 << 20 };
+
+// Polls without another record between them, which become one record: it is written again with each.
+typedef struct {
+    size_t position;  // where in the file that record begins; 0: the last record is another one
+    int64_t before;   // the end of the record before
+    int64_t begin;
+    uint64_t words[2];  // how many there are, and the time inside them
+} Polls;
 
 typedef struct {
     Header* header;   // its own mapping of the first page
@@ -25,7 +34,9 @@ typedef struct {
     size_t length;    // of the window
     size_t size;      // of the file
     size_t position;  // where in the file the next record begins
-    uint64_t* polls;  // words of the last record if it is a Polls record, else NULL
+    Polls polls;
+    uint64_t* words;  // of the record that is begun
+    size_t room;      // for words
     int64_t last_end;
     Waits waits;  // since the last record
     Call growth;  // the time that the last growth took, to be recorded behind the record that caused it
@@ -103,7 +114,7 @@ static bool map_window(size_t bytes) {
     file.window = mapped;
     file.offset = offset;
     file.length = length;
-    file.polls = NULL;
+    file.polls.position = 0;
     return true;
 }
 
@@ -131,19 +142,16 @@ int record_open(const char* path, uint32_t rank, uint32_t ranks) {
         if (error != EEXIST) leave_word(path, rank, error);
         return error;
     }
-    *file.header = (Header){.version = 1, .header_bytes = sizeof(Header), .rank = rank, .ranks = ranks};
+    *file.header = (Header){.version = 2, .header_bytes = sizeof(Header), .rank = rank, .ranks = ranks};
     file.header->pid = (uint64_t)getpid();
     memcpy(file.header->magic, "IDLEWTR1", sizeof file.header->magic);
     file.position = sizeof(Header);
+    packing_start();
     return 0;
 }
 
 Header* record_header(void) {
     return file.header;
-}
-
-static size_t room(void) {
-    return file.offset + file.length - file.position;
 }
 
 static bool grow(size_t bytes) {
@@ -154,18 +162,12 @@ static bool grow(size_t bytes) {
     return !file.full;
 }
 
-static uint64_t* words_at_position(void) {
-    return (uint64_t*)(file.window + (file.position - file.offset) + FIXED);
-}
-
-// A reader may find the file at any instant: `call` must become non-zero last.
-static void publish(int64_t begin, int64_t end, unsigned id, unsigned info, size_t words) {
+// A reader may find the file at any instant: the first byte of a record is written last.
+static void publish(int64_t begin, int64_t end, unsigned id, unsigned info, const uint64_t* words, size_t count) {
+    const Content content = {.call = id, .info = info, .count = count, .words = words};
     char* at = file.window + (file.position - file.offset);
-    const int64_t times[2] = {begin, end};
-    memcpy(at + WORD, times, sizeof times);
-    const uint64_t fixed = (uint64_t)(uint32_t)words | (uint64_t)id << 32 | (uint64_t)info << 48;
-    atomic_store_explicit((_Atomic uint64_t*)at, fixed, memory_order_release);
-    file.position += FIXED + words * WORD;
+    file.position += packing_write(at, content, begin - file.last_end, end - begin);
+    file.last_end = end;
 }
 
 static int64_t later(int64_t a, int64_t b) {
@@ -183,32 +185,40 @@ enum { WAIT_WORDS = 3 };
 static void publish_waits(void) {
     const Waits waits = file.waits;
     if (waits.computing == 0 && waits.inside == 0 && waits.reading == 0) return;
-    uint64_t* words = words_at_position();
-    words[0] = (uint64_t)waits.computing;
-    words[1] = (uint64_t)waits.inside;
-    words[2] = (uint64_t)waits.reading;
-    publish(file.last_end, file.last_end, CALL_CORE_WAIT, 0, WAIT_WORDS);
+    const uint64_t words[WAIT_WORDS] = {(uint64_t)waits.computing, (uint64_t)waits.inside, (uint64_t)waits.reading};
+    publish(file.last_end, file.last_end, CALL_CORE_WAIT, 0, words, WAIT_WORDS);
     file.waits = (Waits){0};
 }
 
+// Whether a record of `count` words fits, with the two others that it may bring: waits, and the time of growth.
+static bool has_room(size_t count) {
+    const size_t bytes = packing_room(WAIT_WORDS) + packing_room(count) + packing_room(0);
+    return !file.full && (file.offset + file.length - file.position >= bytes || grow(bytes));
+}
+
+static bool has_words(size_t count) {
+    if (count <= file.room) return true;
+    uint64_t* words = realloc(file.words, count * sizeof *words);
+    if (!words) return false;
+    file.words = words;
+    file.room = count;
+    return true;
+}
+
 uint64_t* record_begin(size_t words) {
-    // Three records must fit: that of waits, this one, and the one with the time of the growth.
-    const size_t bytes = FIXED + WAIT_WORDS * WORD + FIXED + words * WORD + FIXED;
-    if (file.full || (room() < bytes && !grow(bytes))) {
+    if (!has_words(words) || !has_room(words)) {
         file.header->lost++;
         return NULL;
     }
     publish_waits();
-    return words_at_position();
+    return file.words;
 }
 
 void record_commit(const Call* call, unsigned id, unsigned info, size_t words) {
-    file.last_end = later(file.last_end, call->end);
-    publish(call->begin, file.last_end, id, info, words);
-    file.polls = NULL;
+    publish(call->begin, later(file.last_end, call->end), id, info, file.words, words);
+    file.polls.position = 0;
     if (file.growth.end == 0) return;
-    file.last_end = later(file.last_end, file.growth.end);
-    publish(later(call->end, file.growth.begin), file.last_end, CALL_TRACER, 0, 0);
+    publish(later(call->end, file.growth.begin), later(file.last_end, file.growth.end), CALL_TRACER, 0, file.words, 0);
     file.growth.end = 0;
 }
 
@@ -219,32 +229,39 @@ void record_word(const Call* call, unsigned id, uint64_t word) {
     record_commit(call, id, 0, 1);
 }
 
+// Writes the record of polls, over the one that has fewer of them.
+static void publish_polls(int64_t end) {
+    memset(file.window + (file.polls.position - file.offset), 0, file.position - file.polls.position);
+    file.position = file.polls.position;
+    file.last_end = file.polls.before;
+    publish(file.polls.begin, end, CALL_POLLS, 0, file.polls.words, 2);
+}
+
 void record_poll(const Call* call) {
-    if (file.polls) {
-        file.last_end = later(file.last_end, call->end);
-        file.polls[0] += 1;
-        file.polls[1] += (uint64_t)(call->end - call->begin);
-        memcpy((char*)file.polls - WORD, &file.last_end, sizeof file.last_end);
-        return;
+    const uint64_t inside = (uint64_t)(call->end - call->begin);
+    if (file.polls.position == 0) {
+        uint64_t* words = record_begin(2);
+        if (!words) return;
+        const Polls polls = {file.position, file.last_end, call->begin, {1, inside}};
+        words[0] = 1;
+        words[1] = inside;
+        const bool grew = file.growth.end != 0;
+        record_commit(call, CALL_POLLS, 0, 2);
+        if (!grew) file.polls = polls;
+    } else {  // the room for the first one is enough for all
+        file.polls.words[0] += 1;
+        file.polls.words[1] += inside;
+        publish_polls(later(file.last_end, call->end));
     }
-    uint64_t* words = record_begin(2);
-    if (!words) return;
-    words[0] = 1;
-    words[1] = (uint64_t)(call->end - call->begin);
-    const bool grew = file.growth.end != 0;
-    record_commit(call, CALL_POLLS, 0, 2);
-    if (!grew) file.polls = words;
 }
 
-size_t record_position(void) {
-    return file.position;
-}
-
-void record_rewind(size_t position) {
-    memset(file.window + (position - file.offset), 0, file.position - position);
-    file.position = position;
-    file.polls = NULL;
+void record_discard(void) {
+    memset(file.window + (sizeof(Header) - file.offset), 0, file.position - sizeof(Header));
+    file.position = sizeof(Header);
+    file.last_end = 0;
+    file.polls.position = 0;
     file.waits = (Waits){0};
+    packing_start();
 }
 
 void record_close(void) {
@@ -254,5 +271,6 @@ void record_close(void) {
     const int cut = ftruncate(file.file, (off_t)file.position);
     (void)cut;
     close(file.file);
+    free(file.words);
     file = (File){.file = -1};
 }

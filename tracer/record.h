@@ -74,7 +74,7 @@ Header* record_header(void);
 // Returns room for a record of at most `words` words, or NULL if the disk is full (the record then counts as lost).
 uint64_t* record_begin(size_t words);
 
-// Publishes the record that record_begin began, with `words` words.
+// Writes the record that record_begin began, with `words` words.
 void record_commit(const Call* call, unsigned id, unsigned info, size_t words);
 
 // Adds waits for a core. The next record is preceded by one with all those since the record before.
@@ -86,10 +86,8 @@ void record_word(const Call* call, unsigned id, uint64_t word);
 // Counts an unsuccessful test or probe in the Polls record at the end of the file, or begins one.
 void record_poll(const Call* call);
 
-// The position of the next record, and the removal (zeroing) of every record since such a position, which must lie in
-// the mapped chunk.
-size_t record_position(void);
-void record_rewind(size_t position);
+// Removes all records. They must lie in the first chunk.
+void record_discard(void);
 
 // Cuts the file behind its last record and closes it.
 void record_close(void);

@@ -177,7 +177,6 @@ static uint64_t calibrate(void) {
     int64_t best = INT64_MAX;
     session.recording = true;
     for (int round = 0; round < ROUNDS; round++) {
-        const size_t position = record_position();
         const int64_t begin = now();
         for (int i = 0; i < CALLS; i++) {
             Call call;
@@ -187,7 +186,7 @@ static uint64_t calibrate(void) {
         }
         const int64_t took = now() - begin;
         if (took < best) best = took;
-        record_rewind(position);
+        record_discard();
     }
     session.recording = false;
     return (uint64_t)best * 1000 / CALLS;

@@ -93,6 +93,10 @@ void bind_trace(nb::module_& m) {
         .def("headers", &headers, "One dict a rank.")
         .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.");
     m.def(
+        "recorded_calls",
+        [](const std::filesystem::path& file) { return trace::RankTrace::read(file.string()).calls(); }, "file"_a,
+        nb::call_guard<nb::gil_scoped_release>(), "The number of calls in the file of a rank.");
+    m.def(
         "call_name", [](std::uint16_t call) { return call_name(static_cast<trace::Call>(call)); }, "call"_a,
         "The MPI function that a call number stands for.");
 }

@@ -7,7 +7,6 @@ the launcher's own option for environment variables. docs/trace-format.md descri
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import re
 import shutil
@@ -22,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from . import mpi, unrecorded_ranks
-from ._core import version
+from ._core import recorded_calls, version
 from .child_processes import Child
 from .child_processes import run as run_tool
 from .digests import digest_of_files
@@ -34,7 +33,6 @@ from .output import write_json
 from .provenance import Provenance, command_text, provenance_entry
 from .termination_signals import Interrupted, ended_by_signals, shielded
 from .trace_folder import TraceFolder
-from .trace_format import FIXED, Call
 
 FORMAT = 1
 
@@ -280,20 +278,6 @@ def _read_ranks(directory: Path) -> list[_Rank]:
     return found
 
 
-def _count_calls(path: Path) -> int:
-    """The number of calls in a rank's file."""
-    count = 0
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        at: int = struct.unpack_from("<I", data, 12)[0]
-        while at + FIXED.size <= len(data):
-            words, call, *_ = FIXED.unpack_from(data, at)
-            if call == 0:
-                break
-            count += call != Call.CORE_WAIT
-            at += FIXED.size + 8 * words
-    return count
-
-
 def _write_description(run: TraceRun, digest: str = "") -> OutputError | None:
     """Write trace.json; returns the error if that fails, because an error of the run itself comes first.
 
@@ -371,7 +355,7 @@ def _blame(ranks: list[_Rank]) -> str:
     aborted = [r for r in unfinished if r.state == _ABORTED]
     first = aborted or died or unfinished
     others = [r.rank for r in unfinished if r not in first]
-    kept = ", ".join(f"{_count_calls(r.path)} calls of rank {r.rank}" for r in first[:8])
+    kept = ", ".join(f"{recorded_calls(r.path)} calls of rank {r.rank}" for r in first[:8])
     text = f"Rank {_listed([r.rank for r in first])} "
     text += "called MPI_Abort" if aborted else "never reached MPI_Finalize"
     text += f" ({kept}{', …' if len(first) > 8 else ''})."

@@ -190,7 +190,7 @@ TEST(TraceReader, RefusesWhatIsNoTrace) {
 }
 
 TEST(TraceReader, RefusesAHeaderThatItCannotUnderstand) {
-    EXPECT_EQ(refusal(sound(0).put<std::uint32_t>(8, 2)), "rank0: byte 8: expected format version 1, found 2");
+    EXPECT_EQ(refusal(sound(0).put<std::uint32_t>(8, 3)), "rank0: byte 8: expected format version 1 or 2, found 3");
     EXPECT_EQ(refusal(sound(0).put<std::uint32_t>(12, 128)),
               "rank0: byte 12: expected a header of 256 bytes, found 128");
     EXPECT_EQ(refusal(sound(0).put<std::uint32_t>(16, 2)), "rank0: byte 16: expected a rank below 2, found 2");

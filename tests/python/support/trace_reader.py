@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,18 +93,70 @@ def read_rank(path: Path) -> RankFile:
     header = dict(zip(FIELDS, HEADER.unpack_from(data), strict=True))
     for text in ("host", "library"):
         header[text] = header[text].rstrip(b"\0").decode()
+    read = {1: _plain, 2: _packed}[header["version"]]
     at = header["header_bytes"]
     records: list[Record] = []
     waits: list[Record] = []
+    for record, behind in read(data, at):
+        at = behind
+        (waits if record.name == "CoreWait" else records).append(record)
+    return RankFile(header, records, len(data) - at, waits)
+
+
+def _plain(data: bytes, at: int) -> Iterator[tuple[Record, int]]:
+    """The records of a file of version 1, each with the byte behind it."""
     while at + 24 <= len(data):
         words, call, info, begin, end = struct.unpack_from("<IHHqq", data, at)
         if call == 0:
             break
         body = struct.unpack_from(f"<{words}q", data, at + 24)
-        record = Record(NAMES[call], info, begin, end, body)
-        (waits if record.name == "CoreWait" else records).append(record)
         at += 24 + 8 * words
-    return RankFile(header, records, len(data) - at, waits)
+        yield Record(NAMES[call], info, begin, end, body), at
+
+
+def _packed(data: bytes, at: int) -> Iterator[tuple[Record, int]]:
+    """The same of version 2."""
+    stored: dict[int, tuple[int, int, list[int]]] = {}
+    next_slot: dict[int, int] = {}
+    reference: dict[int, list[int]] = {}
+    last = end = 0
+
+    def take(size: int) -> int:
+        nonlocal at
+        at += size
+        return int.from_bytes(data[at - size : at], "little")
+
+    while at < len(data) and data[at] != 0:
+        first = take(1)
+        begin = end + _signed(take((first >> 2 & 7) + 1))
+        end = begin + take((first >> 5) + 1)
+        kind = first & 3
+        slot = next_slot[last] if kind == 1 else take(2)
+        if kind == 3:
+            call, info, count = take(1), take(1), take(4)
+            sizes = [take(1) for _ in range((count + 1) // 2)]
+            words: list[int] = []
+            before = reference.setdefault(call, [0] * 8) if slot else [0] * 8
+            for i in range(count):
+                difference = _signed(take(sizes[i // 2] >> i % 2 * 4 & 15))
+                words.append(((words[i - 3] if i >= 8 else before[i]) + difference) % 2**64)
+            before[: min(count, 8)] = words[:8]
+            content = (call, info, words)
+            if slot:
+                stored[slot] = content
+                next_slot.pop(slot, None)
+        else:
+            content = stored[slot]
+        if slot:
+            next_slot[last] = slot
+            last = slot
+        call, info, words = content
+        body = struct.unpack(f"<{len(words)}q", struct.pack(f"<{len(words)}Q", *words))
+        yield Record(NAMES[call], info, begin, end, body), at
+
+
+def _signed(number: int) -> int:
+    return number >> 1 if number % 2 == 0 else -(number >> 1) - 1
 
 
 def read_trace(folder: Path) -> list[RankFile]:

@@ -238,7 +238,7 @@ def test_times_do_not_decrease_and_lie_within_the_run(ranks: list[RankFile]) -> 
 def test_headers_say_who_and_how(ranks: list[RankFile]) -> None:
     for number, rank in enumerate(ranks):
         header = rank.header
-        assert (header["magic"], header["version"], header["header_bytes"]) == (b"IDLEWTR1", 1, 256)
+        assert (header["magic"], header["version"], header["header_bytes"]) == (b"IDLEWTR1", 2, 256)
         assert (header["rank"], header["ranks"], header["state"], header["lost"]) == (
             number,
             len(ranks),
