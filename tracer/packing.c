@@ -10,7 +10,7 @@
 // The first byte of a record: the kind, and how many bytes, less one, the gap and the duration have.
 enum { FOLLOWS = 1, REPEATS = 2, NEW = 3, GAP_SHIFT = 2, DURATION_SHIFT = 5 };
 
-enum { SLOTS = 4096, CALLS = 256, REFERENCE = 8, BEFORE = 3, FIXED = 8 };
+enum { SLOTS = 2048, CALLS = 256, REFERENCE = 8, BEFORE = 3, FIXED = 8 };
 enum { STORED_WORDS = 1 << 21 };  // at most, which bounds the memory
 
 typedef struct {
@@ -58,8 +58,11 @@ static char* put(char* at, uint64_t number, unsigned size) {
 
 static bool is_stored(uint16_t slot, const Content* content) {
     const Stored* stored = &packing.stored[slot];
-    return stored->call == content->call && stored->info == content->info && stored->count == content->count &&
-           memcmp(stored->words, content->words, content->count * sizeof *content->words) == 0;
+    if (stored->call != content->call || stored->info != content->info || stored->count != content->count) return false;
+    for (size_t i = 0; i < content->count; i++) {
+        if (stored->words[i] != content->words[i]) return false;
+    }
+    return true;
 }
 
 static uint16_t slot_of(const Content* content) {

@@ -178,7 +178,7 @@ def test_a_disk_that_becomes_full_keeps_what_was_recorded_before(small_disk: Pat
     use = open_mpi()
     words = r"No space left on device: rank 0 could not extend its file; .* \d+ records were lost"
     with pytest.raises(OutputError, match=words):
-        traced_run.trace(command_of(use, 1, program(use, "many"), 200_000), small_disk / "trace")
+        traced_run.trace(command_of(use, 1, program(use, "many"), 300_000), small_disk / "trace")
     (rank,) = read_trace(small_disk / "trace")
     assert len(rank.named("Send")) > 0
 
