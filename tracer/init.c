@@ -1,6 +1,7 @@
-// The wrappers that begin and end tracing, in C and Fortran.
+// The wrappers that begin and end tracing, and that of MPI_Pcontrol, by which programs mark their phases.
 #include <mpi.h>
 
+#include "calls.h"
 #include "session.h"
 
 #pragma GCC visibility push(default)
@@ -35,6 +36,15 @@ int MPI_Session_finalize(MPI_Session* ended) {
     return PMPI_Session_finalize(ended);
 }
 #endif
+
+// What follows the level is the profiler's matter: MPI defines nothing.
+int MPI_Pcontrol(const int level, ...) {
+    Call call;
+    const bool seen = call_enter(&call);
+    const int error = PMPI_Pcontrol(level);
+    if (seen) record_pcontrol(&call, error, level);
+    return error;
+}
 
 int MPI_Finalize(void) {
     Call call;

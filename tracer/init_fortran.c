@@ -1,4 +1,4 @@
-// The wrappers that begin and end tracing for Fortran under Open MPI, whose Fortran library does not call the C
+// The wrappers that begin and end tracing, and that of MPI_Pcontrol, for Fortran under Open MPI, whose Fortran library does not call the C
 // symbols. There are two kinds of names: those of mpif.h and `use mpi`, and those of `use mpi_f08`.
 #include <mpi.h>
 
@@ -14,6 +14,8 @@ void pmpi_init_(MPI_Fint* ierror) __attribute__((weak));
 void pmpi_init_f08_(MPI_Fint* ierror) __attribute__((weak));
 void pmpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) __attribute__((weak));
 void pmpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) __attribute__((weak));
+void pmpi_pcontrol_(MPI_Fint* level) __attribute__((weak));
+void pmpi_pcontrol_f08_(MPI_Fint* level) __attribute__((weak));
 void pmpi_finalize_(MPI_Fint* ierror) __attribute__((weak));
 void pmpi_finalize_f08_(MPI_Fint* ierror) __attribute__((weak));
 
@@ -21,6 +23,8 @@ void mpi_init_(MPI_Fint* ierror);
 void mpi_init_f08_(MPI_Fint* ierror);
 void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror);
 void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror);
+void mpi_pcontrol_(MPI_Fint* level);
+void mpi_pcontrol_f08_(MPI_Fint* level);
 void mpi_finalize_(MPI_Fint* ierror);
 void mpi_finalize_f08_(MPI_Fint* ierror);
 
@@ -36,6 +40,13 @@ static void initialise_thread(InitThread init, MPI_Fint* required, MPI_Fint* pro
     session_check();
     init(required, provided, ierror);
     if (fortran_error(ierror) == MPI_SUCCESS) session_start(begin);
+}
+
+static void control(void (*pcontrol)(MPI_Fint*), MPI_Fint* level) {
+    Call call;
+    const bool seen = call_enter(&call);
+    pcontrol(level);
+    if (seen) record_pcontrol(&call, MPI_SUCCESS, *level);
 }
 
 static void finalise(Init finalize, MPI_Fint* ierror) {
@@ -56,6 +67,12 @@ void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) 
 }
 void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) {
     initialise_thread(pmpi_init_thread_f08_, required, provided, ierror);
+}
+void mpi_pcontrol_(MPI_Fint* level) {
+    control(pmpi_pcontrol_, level);
+}
+void mpi_pcontrol_f08_(MPI_Fint* level) {
+    control(pmpi_pcontrol_f08_, level);
 }
 void mpi_finalize_(MPI_Fint* ierror) {
     finalise(pmpi_finalize_, ierror);

@@ -305,6 +305,11 @@ void record_dynamic(const Call* call, const char* name) {
     record_commit(call, CALL_UNMODELLED, 0, words);
 }
 
+void record_pcontrol(Call* call, int error, int level) {
+    if (call_leave(call, error)) record_word(call, CALL_PCONTROL, (uint64_t)(int64_t)level);
+    call_done();
+}
+
 void record_abort(const Call* call, int code) {
     session_lock();
     record_word(&(Call){.begin = call->begin, .end = now()}, CALL_ABORT, (uint64_t)(int64_t)code);

@@ -38,6 +38,9 @@ void sessions_end(void);
 // Records a call that starts processes or joins others, by its name.
 void record_dynamic(const Call* call, const char* name);
 
+// Records MPI_Pcontrol, which the call entered.
+void record_pcontrol(Call* call, int error, int level);
+
 // Records MPI_Abort, which does not return.
 void record_abort(const Call* call, int code);
 

@@ -67,6 +67,7 @@ constexpr std::array call_infos{
     CallInfo{Call::win_wait, "MPI_Win_wait", CallGroup::one_sided, 1},
     CallInfo{Call::passive_target, "a lock, unlock or flush", CallGroup::one_sided, 2},
     CallInfo{Call::core_wait, "(waits for a core)", CallGroup::other, 3},
+    CallInfo{Call::pcontrol, "MPI_Pcontrol", CallGroup::other, 1},
     CallInfo{Call::file_open, "MPI_File_open", CallGroup::file, 2},
     CallInfo{Call::file_close, "MPI_File_close", CallGroup::file, 1},
     CallInfo{Call::file, "a call of a file", CallGroup::file, 3},

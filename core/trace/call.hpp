@@ -66,6 +66,7 @@ enum class Call : std::uint16_t {
     win_wait = 60,
     passive_target = 61,
     core_wait = 62,
+    pcontrol = 63,
     collectives = 64,
     nonblocking_collectives = 128,
     collective_inits = 192

@@ -9,7 +9,7 @@ std::uint32_t ConsistentCut::channel(std::uint32_t source, std::uint32_t destina
     const auto next = static_cast<std::uint32_t>(channels_.size());
     const auto [found, added] = channel_numbers_.try_emplace({source, destination, tag}, next);
     if (added) {
-        channels_.push_back({destination});
+        channels_.push_back({source, destination});
     }
     return found->second;
 }
@@ -17,12 +17,14 @@ std::uint32_t ConsistentCut::channel(std::uint32_t source, std::uint32_t destina
 void ConsistentCut::sent(std::uint32_t rank, std::uint64_t record, std::uint32_t destination, std::uint32_t tag) {
     const std::uint32_t where = channel(rank, destination, tag);
     ranks_[rank].events.push_back({record, where, channels_[where].sent++, Kind::send});
+    channels_[where].sends.push_back(record);
 }
 
-std::uint32_t ConsistentCut::posted(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) {
-    std::vector<std::uint64_t>& received = channels_[channel(source, rank, tag)].received;
-    received.push_back(0);
-    return static_cast<std::uint32_t>(received.size() - 1);
+std::uint32_t ConsistentCut::posted(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag) {
+    Channel& used = channels_[channel(source, rank, tag)];
+    used.received.push_back(0);
+    used.posts.push_back(record);
+    return static_cast<std::uint32_t>(used.received.size() - 1);
 }
 
 void ConsistentCut::received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag,
@@ -106,6 +108,58 @@ void ConsistentCut::find(const std::vector<std::vector<std::uint32_t>>& communic
             const Event event = events.back();
             events.pop_back();
             leave_out(rank, event);
+        }
+    }
+}
+
+/// Leaves out the first `count` of the rank's records, which are those of a channel or of a sequence, with all that
+/// come before the last of them. False: they are.
+bool ConsistentCut::leave_out_first(std::uint32_t rank, const std::vector<std::uint64_t>& records, std::size_t count) {
+    if (count == 0 || records.empty() || records[std::min(count, records.size()) - 1] <= ranks_[rank].begin) {
+        return false;
+    }
+    ranks_[rank].begin = records[std::min(count, records.size()) - 1];
+    return true;
+}
+
+/// As many sends as receives are left out. False: so it is.
+bool ConsistentCut::begin_channel(const Channel& channel) {
+    const auto before = [this](std::uint32_t rank, const std::vector<std::uint64_t>& records) {
+        return static_cast<std::size_t>(std::ranges::upper_bound(records, ranks_[rank].begin) - records.begin());
+    };
+    const std::size_t sent = before(channel.source, channel.sends);
+    const std::size_t posted = before(channel.destination, channel.posts);
+    return sent > posted ? leave_out_first(channel.destination, channel.posts, sent)
+                         : leave_out_first(channel.source, channel.sends, posted);
+}
+
+/// All ranks leave out as many collectives. False: they do.
+bool ConsistentCut::begin_sequence(const Sequence& sequence) {
+    std::size_t most = 0;
+    for (const auto& [rank, records] : sequence.begun) {
+        const auto left = std::ranges::upper_bound(records, ranks_[rank].begin);
+        most = std::max(most, static_cast<std::size_t>(left - records.begin()));
+    }
+    bool changed = false;
+    for (const auto& [rank, records] : sequence.begun) {
+        changed = leave_out_first(rank, records, most) || changed;
+    }
+    return changed;
+}
+
+/// What one rank leaves out may be the other side of what others have, so these leave out more in turn.
+void ConsistentCut::find_begin() {
+    for (Channel& channel : channels_) {
+        std::ranges::sort(channel.posts);  // a receive without a source is known when it is complete
+    }
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (const Channel& channel : channels_) {
+            changed = begin_channel(channel) || changed;
+        }
+        for (const Sequence& sequence : sequences_) {
+            changed = begin_sequence(sequence) || changed;
         }
     }
 }

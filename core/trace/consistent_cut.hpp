@@ -9,8 +9,9 @@
 
 namespace idlewave::trace {
 
-/// The last consistent point of a trace whose ranks ended early. Of the records of all ranks before it, every message
-/// that was received was sent, and every collective was begun by all its ranks.
+/// The last consistent point of a trace whose ranks ended early, or of which a part is used: of the records of all
+/// ranks before it, every message that was received was sent, and every collective was begun by all its ranks. And the
+/// first such point after given ones, before which no message is sent that is received after it.
 ///
 /// First the conversion of all records notes what they do; then `find` finds the point; and then the conversion of the
 /// records before it asks which sends to leave out, because nobody received them. Records are counted from 1.
@@ -20,8 +21,9 @@ class ConsistentCut {
 
     /// The record sends a message. `tag` is the schedule's, here and below.
     void sent(std::uint32_t rank, std::uint64_t record, std::uint32_t destination, std::uint32_t tag);
-    /// A receive is posted. Returns its number among those of its source and tag, which match sends in this order.
-    std::uint32_t posted(std::uint32_t rank, std::uint32_t source, std::uint32_t tag);
+    /// The record posts a receive. Returns its number among those of its source and tag, which match sends in this
+    /// order.
+    std::uint32_t posted(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag);
     /// The record completes the receive with that number.
     void received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag,
                   std::uint32_t number);
@@ -33,6 +35,15 @@ class ConsistentCut {
 
     /// `communicators`: the members of each.
     void find(const std::vector<std::vector<std::uint32_t>>& communicators);
+
+    /// The records of the rank up to this one are left out at its beginning.
+    void begins_after(std::uint32_t rank, std::uint64_t record) { ranks_[rank].begin = record; }
+
+    /// Leaves out more of the beginnings, until they end at a consistent point.
+    void find_begin();
+
+    /// How many records of the rank are left out at its beginning.
+    [[nodiscard]] std::uint64_t begin(std::uint32_t rank) const { return ranks_[rank].begin; }
 
     /// How many records of the rank come before the cut.
     [[nodiscard]] std::uint64_t records(std::uint32_t rank) const { return ranks_[rank].records; }
@@ -53,14 +64,18 @@ class ConsistentCut {
     struct Rank {
         std::vector<Event> events;
         std::uint64_t records = ~std::uint64_t{0};
+        std::uint64_t begin = 0;
     };
 
     /// The messages from one rank to another with one tag, which match in order.
     struct Channel {
+        std::uint32_t source;
         std::uint32_t destination;
         std::uint32_t sent = 0;
         std::uint32_t taken = 0;
         std::vector<std::uint64_t> received = {};  ///< the record that completes each posted receive; 0: none does
+        std::vector<std::uint64_t> sends = {};     ///< their records
+        std::vector<std::uint64_t> posts = {};     ///< those of the receives
     };
 
     /// The collectives of a communicator, or of one of its persistent collectives, windows or files.
@@ -72,6 +87,9 @@ class ConsistentCut {
     [[nodiscard]] std::uint32_t channel(std::uint32_t source, std::uint32_t destination, std::uint32_t tag);
     void end_before(std::uint32_t rank, std::uint64_t record);
     void leave_out(std::uint32_t rank, const Event& event);
+    bool begin_channel(const Channel& channel);
+    bool begin_sequence(const Sequence& sequence);
+    bool leave_out_first(std::uint32_t rank, const std::vector<std::uint64_t>& records, std::size_t count);
 
     std::vector<Rank> ranks_;
     std::vector<Channel> channels_;

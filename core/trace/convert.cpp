@@ -1,9 +1,11 @@
 #include "trace/convert.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/error.hpp"
 #include "trace/rank_converter.hpp"
+#include "trace/trace_points.hpp"
 
 namespace idlewave::trace {
 namespace {
@@ -27,7 +29,20 @@ void check_complete(const RankTrace& trace) {
     }
 }
 
-/// Finds the last consistent point: by a conversion of all that was recorded.
+/// Ranks that leave out all that they did, because of each other, have nothing to simulate.
+void check_used(const Trace& trace, const ConsistentCut& cut) {
+    const auto uses_none = [&cut](const RankTrace& rank) {
+        return cut.begin(rank.header().rank) >= std::min(rank.calls(), cut.records(rank.header().rank));
+    };
+    if (std::ranges::all_of(trace.ranks, uses_none)) {
+        throw InputError(
+            trace.ranks.front().name() +
+            ": no consistent point after the beginning of what is to be used comes before its end: expected "
+            "points that are further apart");
+    }
+}
+
+/// Finds the last consistent point, and the first one: by a conversion of all that was recorded.
 void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions options) {
     options.resolve_wildcards = true;  // which message a receive took is what makes a point consistent
     for (const RankTrace& rank : trace.ranks) {
@@ -38,33 +53,67 @@ void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions optio
             shared.cut->ends(rank.header().rank, converter.calls());
         }
     }
+    if (options.to.kind != TracePoint::Kind::none) {
+        const std::vector<std::uint64_t> before = records_before(trace, options.to);
+        for (std::uint32_t rank = 0; rank < before.size(); ++rank) {
+            shared.cut->ends(rank, std::min(before[rank], shared.cut->records(rank)) + 1);
+        }
+    }
     shared.cut->find(shared.communicators.used());
+    if (options.from.kind != TracePoint::Kind::none) {
+        const std::vector<std::uint64_t> before = records_before(trace, options.from);
+        for (std::uint32_t rank = 0; rank < before.size(); ++rank) {
+            shared.cut->begins_after(rank, before[rank]);
+        }
+        shared.cut->find_begin();
+        check_used(trace, *shared.cut);
+    }
     shared.cut_is_found = true;
+}
+
+/// By how much each rank begins later than the first one, ns.
+std::vector<std::int64_t> offsets(const Trace& trace, const SharedConversion& shared) {
+    std::vector<std::int64_t> begins;
+    for (const RankTrace& rank : trace.ranks) {
+        const std::uint64_t left_out = shared.cut ? shared.cut->begin(rank.header().rank) : 0;
+        begins.push_back(left_out == 0 ? rank.header().global(rank.header().init_end) : point_after(rank, left_out).at);
+    }
+    const std::int64_t first = *std::ranges::min_element(begins);
+    for (std::int64_t& begin : begins) {
+        begin -= first;
+    }
+    return begins;
+}
+
+[[nodiscard]] bool may_cut(const Trace& trace, const ConvertOptions& options) {
+    const bool chosen = options.from.kind != TracePoint::Kind::none || options.to.kind != TracePoint::Kind::none;
+    return chosen || (options.cut && !std::ranges::all_of(trace.ranks, is_complete));
 }
 
 }  // namespace
 
 collectives::Program convert(const Trace& trace, const ConvertOptions& options) {
     SharedConversion shared(trace);
-    if (options.cut && !std::ranges::all_of(trace.ranks, is_complete)) {
+    if (!options.cut) {
+        std::ranges::for_each(trace.ranks, check_complete);
+    }
+    if (may_cut(trace, options)) {
         shared.cut.emplace(trace.ranks.size());
         find_cut(trace, shared, options);
-    } else {
-        std::ranges::for_each(trace.ranks, check_complete);
     }
     collectives::Program program{
         .ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost, .rules = options.rules};
-    const std::int64_t begin = trace.begin();
+    const std::vector<std::int64_t> begins = offsets(trace, shared);
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, shared, options);
-        program.ranks.push_back(converter.convert(rank.header().global(rank.header().init_end) - begin));
+        program.ranks.push_back(converter.convert(begins[rank.header().rank]));
         program.wildcard_receives += converter.wildcard_receives();
         program.unknown_receives += converter.unknown_receives();
         program.one_sided += converter.one_sided();
         program.files += converter.files();
         if (shared.cut) {
             program.calls += rank.calls();
-            program.calls_left_out += rank.calls() - converter.calls();
+            program.calls_left_out += rank.calls() - converter.calls() + shared.cut->begin(rank.header().rank);
         }
     }
     program.communicators = shared.communicators.used();

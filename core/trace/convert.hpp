@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -10,6 +11,16 @@
 #include "trace/rank_trace.hpp"
 
 namespace idlewave::trace {
+
+/// A point in the run of each rank.
+struct TracePoint {
+    enum class Kind : std::uint8_t { none, calls, time, pcontrol };
+
+    Kind kind = Kind::none;
+    /// How many calls of the rank come before it; ns since the first rank left MPI_Init; or the number of the call of
+    /// MPI_Pcontrol after which it is, from 1 on.
+    std::uint64_t value = 0;
+};
 
 /// The options of the conversion of a trace to a program.
 struct ConvertOptions {
@@ -22,6 +33,8 @@ struct ConvertOptions {
     bool resolve_wildcards = true;  ///< receives that name no source take the recorded message; else any
     bool wall_gaps = false;         ///< computations keep the waits for a core that were recorded in them
     bool cut = false;               ///< use a trace that ended early up to its last consistent point
+    TracePoint from = {};           ///< leave out what comes before the first consistent point after it
+    TracePoint to = {};             ///< leave out what comes after the last consistent point before it
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same

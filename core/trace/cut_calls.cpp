@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,10 +17,10 @@ void RankConverter::note_posted(const collectives::Instruction& receive) {
     const bool named = receive.peer != goal::any && receive.tag != goal::any;
     std::optional<std::uint32_t> number;
     if (cut_in_search_ != nullptr && named) {
-        number = cut_in_search_->posted(rank, receive.peer, receive.tag);
+        number = cut_in_search_->posted(rank, call_, receive.peer, receive.tag);
     }
     if (!receive.blocking) {
-        posted_[receive.slot] = {program_.instructions.last_word(), number};
+        posted_[receive.slot] = {program_.instructions.last_word(), call_, number};
     } else if (number) {
         cut_in_search_->received(rank, call_, receive.peer, receive.tag, *number);
     }
@@ -36,7 +37,8 @@ void RankConverter::note_received(std::span<const std::uint32_t> slots) {
             const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
             const std::uint32_t rank = trace_.header().rank;
             const std::uint32_t number =
-                found->second.number ? *found->second.number : cut_in_search_->posted(rank, receive.peer, receive.tag);
+                found->second.number ? *found->second.number
+                                     : cut_in_search_->posted(rank, found->second.record, receive.peer, receive.tag);
             cut_in_search_->received(rank, call_, receive.peer, receive.tag, number);
         }
         posted_.erase(found);
@@ -53,6 +55,29 @@ bool RankConverter::left_out(const collectives::Instruction& message) {
         cut_in_search_->sent(rank, call_, message.peer, message.tag);
     }
     return found_cut_ != nullptr && !found_cut_->take_send(rank, message.peer, message.tag);
+}
+
+/// Leaves out all that was converted so far: nothing waits for it.
+void RankConverter::leave_out_beginning() {
+    program_.instructions = {};
+    program_.slots = 0;
+    unused_slots_.clear();
+    posted_.clear();
+    for (auto& [request, queue] : pending_) {
+        for (Pending& pending : queue.requests) {
+            pending.slot = collectives::no_slot;
+            pending.more_slots.clear();
+            pending.receive = false;
+        }
+    }
+    for (auto& [id, window] : windows_) {
+        std::ranges::fill(window.exposed, collectives::no_slot);
+    }
+    wildcard_receives_ = 0;
+    unknown_receives_ = 0;
+    one_sided_ = {};
+    files_ = {};
+    excluded_ = 0;
 }
 
 /// A receive for which no call waits before the cut is not simulated: its message may not have been sent.

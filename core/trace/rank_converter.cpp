@@ -26,11 +26,17 @@ std::string text_of(const TraceRecord& r) {
 collectives::RankProgram RankConverter::convert(std::int64_t offset) {
     compute(offset);
     left_mpi_ = trace_.header().init_end;
+    const std::uint64_t begin = found_cut_ == nullptr ? 0 : found_cut_->begin(trace_.header().rank);
     const std::uint64_t calls = found_cut_ == nullptr ? trace_.calls() : found_cut_->records(trace_.header().rank);
-    trace_.each([this, calls](const TraceRecord& r) {
-        if (call_ < calls) {
-            call_ += r.call == Call::core_wait ? 0 : 1;
-            call(r);
+    trace_.each([&](const TraceRecord& r) {
+        if (call_ >= calls) {
+            return;
+        }
+        call_ += r.call == Call::core_wait ? 0 : 1;
+        call(r);
+        if (call_ == begin && r.call != Call::core_wait) {
+            leave_out_beginning();
+            compute(offset);
         }
     });
     leave_out_posted();
@@ -221,6 +227,7 @@ void RankConverter::further_call(const TraceRecord& r) {
         case Call::cart:
         case Call::neighbors:
         case Call::probe:
+        case Call::pcontrol:
             break;  // no messages of their own; the wait of a probe becomes the wait of the receive that follows
         default:
             collective(r);

@@ -51,7 +51,8 @@ class RankConverter {
           options_(options),
           cache_use_(options.cold_caches) {}
 
-    /// `offset` is the time in ns by which this rank left MPI_Init later than the first one.
+    /// `offset` is the time in ns by which this rank begins later than the first one: where it left MPI_Init, or where
+    /// its beginning that is left out has ended.
     collectives::RankProgram convert(std::int64_t offset);
 
     /// How many calls it has converted; during `convert` with the one at hand.
@@ -99,7 +100,8 @@ class RankConverter {
 
     /// A receive of a trace that is cut, for which no call has waited yet.
     struct PostedReceive {
-        std::uint32_t word = 0;  ///< of the program
+        std::uint32_t word = 0;    ///< of the program
+        std::uint64_t record = 0;  ///< that posted it
         /// Among the receives of its source and tag; none if it named no source, so that only its message shows it.
         std::optional<std::uint32_t> number = {};
     };
@@ -190,6 +192,7 @@ class RankConverter {
     void note_received(std::span<const std::uint32_t> slots);
     bool left_out(const collectives::Instruction& message);
     void leave_out_posted();
+    void leave_out_beginning();
     void note_posted(const collectives::Instruction& receive);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     [[nodiscard]] Pair source_and_tag(Pair called, Pair received);

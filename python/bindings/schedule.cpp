@@ -65,16 +65,22 @@ std::tuple<std::uint64_t, std::uint64_t, double> in_all_copies(const collectives
     return {timed.calls * copies, timed.bytes * copies, timed.ns * static_cast<double>(copies)};
 }
 
+/// A point of a run: its kind and its value.
+using Point = std::pair<trace::TracePoint::Kind, std::uint64_t>;
+
 trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,
                                    const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches,
-                                   bool resolve_wildcards, bool wall_gaps, bool cut) {
+                                   bool resolve_wildcards, bool wall_gaps, bool cut, const Point& from,
+                                   const Point& to) {
     trace::ConvertOptions options{.algorithms = {},
                                   .reduction_cost = reduction_cost,
                                   .rules = rules,
                                   .cold_caches = cold_caches,
                                   .resolve_wildcards = resolve_wildcards,
                                   .wall_gaps = wall_gaps,
-                                  .cut = cut};
+                                  .cut = cut,
+                                  .from = {from.first, from.second},
+                                  .to = {to.first, to.second}};
     for (const auto& [operation, name] : names) {
         const collectives::Collective which = collectives::collective(operation);
         options.algorithms[which] = collectives::algorithm(which, name).name;
@@ -272,19 +278,24 @@ void bind_schedule(nb::module_& m) {
         .def(
             "exchange", &trace::exchange_time, "computed"_a, "size"_a,
             "The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.");
+    nb::enum_<trace::TracePoint::Kind>(m, "TracePoint", "The kinds of points in a run (core/trace/convert.hpp).")
+        .value("none", trace::TracePoint::Kind::none)
+        .value("calls", trace::TracePoint::Kind::calls)
+        .value("time", trace::TracePoint::Kind::time)
+        .value("pcontrol", trace::TracePoint::Kind::pcontrol);
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
            const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches, bool resolve_wildcards,
-           bool wall_gaps, bool cut) {
-            const trace::ConvertOptions options =
-                options_from(algorithms, reduction_cost, rules, cold_caches, resolve_wildcards, wall_gaps, cut);
+           bool wall_gaps, bool cut, const Point& from, const Point& to) {
+            const trace::ConvertOptions options = options_from(algorithms, reduction_cost, rules, cold_caches,
+                                                               resolve_wildcards, wall_gaps, cut, from, to);
             return collectives::ProgramSource(
                 std::make_shared<const collectives::Program>(trace::convert(trace, options)), 1);
         },
         "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, "resolve_wildcards"_a = true,
-        "wall_gaps"_a = false, "cut"_a = false, nb::call_guard<nb::gil_scoped_release>(),
-        "The program that a trace is a run of.");
+        "wall_gaps"_a = false, "cut"_a = false, "from_point"_a = Point{}, "to_point"_a = Point{},
+        nb::call_guard<nb::gil_scoped_release>(), "The program that a trace is a run of.");
 
     bind_composition(m);
     m.def(

@@ -152,6 +152,9 @@ class Trace:
     def calls(self) -> dict:
         """Columns of all calls (docs/trace-format.md); times on rank 0's clock."""
 
+def recorded_calls(file: str | os.PathLike) -> int:
+    """The number of calls in the file of a rank."""
+
 def call_name(call: int) -> str:
     """The MPI function that a call number stands for."""
 
@@ -268,7 +271,18 @@ class ColdCaches:
         The extra time of a call that sends and receives `size` bytes after `computed` ns of computation, in ns.
         """
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False) -> Program:
+class TracePoint(enum.Enum):
+    """The kinds of points in a run (core/trace/convert.hpp)."""
+
+    none = 0
+
+    calls = 1
+
+    time = 2
+
+    pcontrol = 3
+
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0)) -> Program:
     """The program that a trace is a run of."""
 
 class Composition:

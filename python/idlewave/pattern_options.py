@@ -60,6 +60,9 @@ Wildcards = Literal["recorded", "keep"]
 Gaps = Literal["own", "wall"]
 
 
+POINTS = "a number of calls of each rank (5000), a time since MPI_Init (12s), or a call of MPI_Pcontrol (pcontrol:1)"
+
+
 class ConversionParameters(TypedDict, total=False):
     """How the calls of a trace become messages."""
 
@@ -85,6 +88,8 @@ class ConversionParameters(TypedDict, total=False):
         bool,
         Parameter(False, "Use a trace of a run that ended early, up to its last consistent point"),
     ]
+    begin: Annotated[str, Parameter("", f"Leave out what the traced ranks did before this point: {POINTS}")]
+    end: Annotated[str, Parameter("", "Leave out what they did after this one")]
 
 
 class TraceParameters(ReductionParameters, ConversionParameters, total=False):

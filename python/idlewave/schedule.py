@@ -121,6 +121,7 @@ class Schedule:
         Raises InputError naming rank and call if the trace is incomplete, unless it may be cut, or has a call that
         cannot be simulated, or naming the time of `cold_caches` that cannot be.
         """
+        from .run_points import run_point
         from .trace import Trace
 
         reduction_cost = options["reduction_cost"]
@@ -136,6 +137,8 @@ class Schedule:
                 options["wildcards"] != "keep",
                 options["gaps"] == "wall",
                 options["cut"],
+                run_point(options["begin"], "begin"),
+                run_point(options["end"], "end"),
             )
         made = (dict(algorithms or {}), tuple(rules), cold_caches, options)
         name = str(trace.directory)
@@ -219,7 +222,8 @@ class Schedule:
 
     @property
     def cut(self) -> tuple[int, int] | None:
-        """How many calls it is made of, and how many were recorded, if it was made of a trace that ended early."""
+        """How many calls it is made of, and how many were recorded, if it was made of a trace that ended early or of a
+        stretch of one (`begin`, `end`)."""
         used, recorded = getattr(self._core, "cut", (0, 0))
         return (int(used), int(recorded)) if recorded else None
 

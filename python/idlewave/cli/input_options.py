@@ -141,7 +141,8 @@ def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
     notes = timed_calls_notes(schedule.one_sided, schedule.files)
     if schedule.cut is not None:
         used, recorded = schedule.cut
-        notes.append(f"the run ended early; used: {used:,} of {recorded:,} calls, up to the last consistent point")
+        why = "" if conversion.get("begin") or conversion.get("end") else "the run ended early; "
+        notes.append(f"{why}used: {used:,} of {recorded:,} calls, {_between(conversion)}")
     notes += _wildcard_notes(schedule, conversion)
     if schedule.structure is not None:
         traced = [f"in the largest traced run: {note}" for note in notes]
@@ -151,6 +152,14 @@ def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
 
         for note in notes:
             say_note(note)
+
+
+def _between(conversion: ConversionParameters) -> str:
+    """From where to where a trace is used."""
+    first = f"from the first consistent point after {conversion['begin']} on" if conversion.get("begin") else ""
+    before = f" before {conversion['end']}" if conversion.get("end") else ""
+    last = "" if first and not before else f"up to the last consistent point{before}"
+    return ", ".join(where for where in (first, last) if where)
 
 
 def _wildcard_notes(schedule: Schedule, conversion: ConversionParameters) -> list[str]:

@@ -74,6 +74,8 @@ def _type(kind: Any, parameter: Parameter) -> click.ParamType[Any]:  # noqa: ANN
         return OutputFolder()
     if parameter.choices:
         return click.Choice(parameter.choices)
+    if kind is str:
+        return click.STRING
     if int in types:
         least = 0 if parameter.least is None else int(parameter.least)
         most = MOST_COUNT if parameter.most is None else int(parameter.most)

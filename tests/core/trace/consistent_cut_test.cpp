@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "converted_trace.hpp"
 #include "trace/convert.hpp"
 
@@ -149,6 +150,90 @@ TEST(ConsistentCut, ATraceThatCouldNotStoreAllIsUsedUpToThere) {
     files[0].call(Call::send, 2000, 2000, {world, pair(1, 3), 8});
     EXPECT_NE(refusal(files).find("could not store 7 records"), std::string::npos);
     EXPECT_EQ(used(files), 1U);
+}
+
+ConvertOptions from_calls(std::uint64_t calls) {
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::calls, calls};
+    return options;
+}
+
+/// Two ranks: rank 0 sends two messages, and rank 1 receives them after a computation of 5 µs.
+std::vector<TraceBytes> two_messages() {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (std::int64_t i = 1; i <= 2; ++i) {
+        files[0].call(Call::send, 1000 * i, 1000 * i, {world, pair(1, 3), 8});
+        files[1].call(Call::recv, 5000 * i, 5000 * i, {world, pair(0, 3), 8, pair(0, 3), 8});
+    }
+    return files;
+}
+
+TEST(ConsistentCut, AReceiveWhoseMessageWasSentBeforeTheBeginningIsLeftOut) {
+    std::vector<TraceBytes> files = two_messages();
+    files[0].call(barrier, 9000, 9000, {world, no_root, 0, 0});
+    EXPECT_EQ(goal(two_messages(), 0, from_calls(1)), "l1: calc 1000\nl2: send 8b to 1 tag 3\nl2 requires l1\n");
+    EXPECT_EQ(goal(two_messages(), 1, from_calls(1)), "l1: calc 9000\nl2: recv 8b from 0 tag 3\nl2 requires l1\n")
+        << "rank 1 begins 4 µs later, where its first receive has ended, and computes 5 µs";
+}
+
+TEST(ConsistentCut, ASendWhoseReceiveWasPostedBeforeTheBeginningIsLeftOut) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    files[0].call(Call::irecv, 1000, 1000, {world, pair(1, 3), 8, 7});
+    files[0].call(barrier, 2000, 2000, {world, no_root, 0, 0});
+    files[0].call(Call::wait, 6000, 6000, {7, pair(1, 3), 8});
+    files[1].call(barrier, 2000, 2000, {world, no_root, 0, 0});
+    files[1].call(Call::send, 3000, 3000, {world, pair(0, 3), 8});
+    files[1].call(Call::send, 4000, 4000, {world, pair(0, 4), 8});
+    files[0].call(Call::recv, 7000, 7000, {world, pair(1, 4), 8, pair(1, 4), 8});
+    const std::string sent = goal(files, 1, from_calls(1));
+    EXPECT_EQ(sent.find("tag 3"), std::string::npos) << sent;
+    EXPECT_NE(sent.find("tag 4"), std::string::npos) << sent;
+    const std::string received = goal(files, 0, from_calls(1));
+    EXPECT_EQ(received.find("tag 3"), std::string::npos) << received;
+    EXPECT_NE(received.find("tag 4"), std::string::npos) << received;
+}
+
+TEST(ConsistentCut, AllRanksLeaveOutTheCollectivesThatOneLeavesOut) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (std::int64_t i = 1; i <= 3; ++i) {
+        files[0].call(barrier, 1000 * i, 1000 * i, {world, no_root, 0, 0});
+        files[1].call(barrier, 1000 * i, 1000 * i, {world, no_root, 0, 0});
+        if (i == 1) {
+            files[1].call(Call::pcontrol, 1500, 1500, {1});
+        }
+    }
+    files[0].call(Call::pcontrol, 3500, 3500, {1});
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::pcontrol, 1};
+    files[0].call(Call::send, 4000, 4000, {world, pair(1, 3), 8});
+    files[1].call(Call::recv, 4000, 4000, {world, pair(0, 3), 8, pair(0, 3), 8});
+    EXPECT_EQ(goal(files, 0, options), "l1: calc 1000\nl2: send 8b to 1 tag 3\nl2 requires l1\n")
+        << "it begins 0.5 µs after rank 1, which has left out its last barrier, and computes as long";
+    EXPECT_EQ(goal(files, 1, options), "l1: calc 1000\nl2: recv 8b from 0 tag 3\nl2 requires l1\n");
+}
+
+TEST(ConsistentCut, WhatComesAfterTheEndIsLeftOut) {
+    ConvertOptions options;
+    options.to = {TracePoint::Kind::time, 9000};  // after MPI_Init, which ends at 1000
+    EXPECT_EQ(goal(two_messages(), 0, options), "l1: send 8b to 1 tag 3\nl2: calc 1000\nl2 requires l1\n")
+        << "it has computed before the second send, which nobody receives";
+    EXPECT_EQ(goal(two_messages(), 1, options), "l1: calc 4000\nl2: recv 8b from 0 tag 3\nl2 requires l1\n");
+}
+
+TEST(ConsistentCut, APointToWhichARankDoesNotComeIsRefused) {
+    const auto refused = [](const ConvertOptions& options) {
+        try {
+            program_of(two_messages(), options);
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("converted");
+    };
+    EXPECT_NE(refused(from_calls(9)).find("rank 0 has recorded 2 calls: expected 9 at least"), std::string::npos);
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::pcontrol, 1};
+    EXPECT_NE(refused(options).find("rank 0 calls MPI_Pcontrol 0 times: expected 1 at least"), std::string::npos);
+    EXPECT_NE(refused(from_calls(2)).find("no consistent point"), std::string::npos);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ POINT_TO_POINT = (
 )
 RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv", "Isendrecv", "PrecvInit")
 COMPLETIONS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
-ONE_SIDED = ("WinFence", "WinPost", "WinStart", "WinComplete", "WinWait", "PassiveTarget", "CoreWait")
+ONE_SIDED = ("WinFence", "WinPost", "WinStart", "WinComplete", "WinWait", "PassiveTarget", "CoreWait", "Pcontrol")
 OTHERS = (
     *("Init", "Finalize", "Abort", "Polls", "CommDef", "CommFree", "Cart"),
     *("RequestFree", "Cancel", "Start", "Unmodelled", "Tracer", "Neighbors", "Window", "WindowFree"),

@@ -102,6 +102,7 @@ _LAYOUTS = {
     "Sendrecv": "ipipipi",
     "Isendrecv": "ipipir",
     **dict.fromkeys(("PsendInit", "PrecvInit"), "ipiri"),
+    "Pcontrol": "i",
     "Pready": "ri",
     "Probe": "ippi",
     "Mprobe": "ippim",
