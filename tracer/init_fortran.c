@@ -1,5 +1,5 @@
-// The wrappers that begin and end tracing, and that of MPI_Pcontrol, for Fortran under Open MPI, whose Fortran library does not call the C
-// symbols. There are two kinds of names: those of mpif.h and `use mpi`, and those of `use mpi_f08`.
+// The wrappers that begin and end tracing, and that of MPI_Pcontrol, for Fortran under Open MPI, whose Fortran library
+// does not call the C symbols. There are two kinds of names: those of mpif.h and `use mpi`, and those of `use mpi_f08`.
 #include <mpi.h>
 
 #include "fortran.h"
