@@ -22,6 +22,11 @@ class Call(IntEnum):
     FINALIZE = 2
     POLLS = 4
     COMM_DEF = 5
+    COMM_FREE = 6
+    CART = 7
+    REQUEST_FREE = 8
+    CANCEL = 9
+    START = 10
     SEND = 16
     BSEND = 17
     SSEND = 18
@@ -30,11 +35,20 @@ class Call(IntEnum):
     IBSEND = 21
     ISSEND = 22
     IRSEND = 23
+    SEND_INIT = 24
     RECV = 32
     IRECV = 33
+    RECV_INIT = 34
     SENDRECV = 35
+    PROBE = 36
     WAIT = 48
     WAITALL = 49
+    WAITANY = 50
+    WAITSOME = 51
+    TEST = 52
+    TESTALL = 53
+    TESTANY = 54
+    TESTSOME = 55
     CORE_WAIT = 62
 
 
@@ -46,17 +60,22 @@ class Collective(IntEnum):
     REDUCE = 2
     ALLREDUCE = 3
     GATHER = 4
+    GATHERV = 5
     SCATTER = 6
+    SCATTERV = 7
     ALLGATHER = 8
     ALLGATHERV = 9
     ALLTOALL = 10
     ALLTOALLV = 11
+    ALLTOALLW = 12
     REDUCE_SCATTER = 13
     REDUCE_SCATTER_BLOCK = 14
     SCAN = 15
     EXSCAN = 16
 
 
+ANY, NOWHERE = -1, -2
+"""Any source or tag, and MPI_PROC_NULL."""
 BLOCKING, NONBLOCKING = 64, 128
 COUNTS_RECEIVED, COUNTS_SENT = 1, 2
 """Info bits of a collective whose record lists such counts."""

@@ -17,8 +17,8 @@ from .terminal import say, say_note
 @trace_folder
 @as_json
 def import_(source: Path, folder: Path, as_json: bool) -> None:
-    """Write the trace SOURCE of another tool as a trace: the file traces.otf2 of an OTF2 archive, or its folder, or the
-    file of rank 0 of a trace of liballprof.
+    """Write the trace SOURCE of another tool as a trace: the file traces.otf2 of an OTF2 archive, or its folder; the
+    file of rank 0 of a trace of liballprof; or the .meta file or the file of a rank of a DUMPI trace.
 
     The command prints what was left out.
     """

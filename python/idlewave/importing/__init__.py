@@ -26,16 +26,16 @@ class Imported:
 def import_trace(source: str | Path, folder: str | Path) -> Imported:
     """Write the trace of another tool as a trace of Idlewave to `folder`, which must be new or empty.
 
-    `source` is the anchor file (`traces.otf2`) of an OTF2 archive, the folder with it, or the file of rank 0 of a trace
-    of liballprof. Raises InputError if it is none or cannot be used, OutputError if the folder cannot be written,
-    LibraryError without the package otf2.
+    `source` is the anchor file (`traces.otf2`) of an OTF2 archive, the folder with it, the file of rank 0 of a trace
+    of liballprof, or the file of a rank or the .meta file of a DUMPI trace. Raises InputError if it is none or cannot
+    be used, OutputError if the folder cannot be written, LibraryError without the package otf2.
     """
     source = Path(source)
     found = source / "traces.otf2" if source.is_dir() else source
     if not found.is_file():
         raise InputError(
-            f"{name_of(source)}: expected an OTF2 archive, its file traces.otf2 or the folder with that, or the file "
-            "of rank 0 of a trace of liballprof"
+            f"{name_of(source)}: expected an OTF2 archive, its file traces.otf2 or the folder with that, the file of "
+            "rank 0 of a trace of liballprof, or a file of a DUMPI trace"
         )
     form, read = _format_of(found)
     with output_folder(folder) as unfinished:
@@ -51,6 +51,10 @@ def _format_of(source: Path) -> tuple[str, Callable[[Path, Path], Counter[str]]]
 
     if is_liballprof(source):
         return "liballprof", import_liballprof
+    from .dumpi import import_dumpi, is_dumpi
+
+    if is_dumpi(source):
+        return "DUMPI", import_dumpi
     from .otf2 import import_otf2
 
     return "OTF2", import_otf2

@@ -19,6 +19,7 @@ from typing import BinaryIO, TextIO
 
 from ..errors import InputError
 from ..escaping import cut, name_of, quote
+from ..input.files import opened
 from ..trace_format import (
     BLOCKING,
     COUNTS_RECEIVED,
@@ -128,7 +129,7 @@ def _missing() -> str:
 
 def is_liballprof(source: Path) -> bool:
     """Whether a file is a rank's trace."""
-    with source.open("rb") as file:
+    with opened(source, "a trace") as file:
         return file.read(len(FIRST_LINE)) == FIRST_LINE.encode()
 
 

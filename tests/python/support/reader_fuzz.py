@@ -17,7 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 from clock_recordings import recorded as write_clocks
 from collective_recordings import recorded as write_collectives
+from dumpi_trace import rank_file, write_dumpi
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
 from idlewave.checkpoint_parts import SampleCheckpoints
@@ -183,6 +184,13 @@ def _import_liballprof(folder: Path) -> None:
         Schedule.from_trace(import_trace(folder / "in/trace-0.txt", Path(out) / "out").trace)
 
 
+def _import_dumpi(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as out:
+        trace = import_trace(rank_file(folder / "in", 0), Path(out) / "out").trace
+        with suppress(InputError):  # of the trace that was written: what ranks say may not fit together
+            Schedule.from_trace(trace)
+
+
 def _write_suite(folder: Path) -> None:
     networks = '[[network]]\nname = "a"\nmachine = "odin"\n[[network]]\nname = "b"\nmachine = "c"\nlaunch = ["srun"]\n'
     programs = '[[program]]\nname = "x"\ncommand = ["./x", "8"]\nranks = 4\n'
@@ -215,6 +223,7 @@ READERS = (
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
     Reader("liballprof", lambda f: write_liballprof(f / "in"), _import_liballprof),
+    Reader("dumpi", lambda f: write_dumpi(f / "in"), _import_dumpi),
     Reader("suite", _write_suite, lambda f: read_suite(f / "suite.toml")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
