@@ -1,15 +1,18 @@
-"""Traces of other tools: imported as traces of Idlewave."""
+"""Traces of other tools: imported as traces of Idlewave, or as schedules."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import InputError
 from ..escaping import name_of
-from ..output import output_folder, write_json
+from ..output import check_output, make_folder, output_file, output_folder, write_json
+from ..schedule import convert, format_for
 from ..trace import Trace
 from ..traced_run import FORMAT
 
@@ -21,6 +24,55 @@ class Imported:
     trace: Trace
     format: str
     left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class ImportedSchedule:
+    """The file of an imported schedule, the name of the format that it came from, its ranks, the nodes of the graph,
+    and how much of each kind was left out."""
+
+    file: Path
+    format: str
+    ranks: int
+    nodes: int
+    left_out: Mapping[str, int]
+
+
+def is_graph(source: str | Path) -> bool:
+    """Whether a file is one of a trace that is a graph: `import_schedule` reads it."""
+    from .chakra import is_chakra
+
+    return is_chakra(Path(source))
+
+
+def import_schedule(
+    source: str | Path, file: str | Path, *, algorithms: Mapping[str, str] | None = None
+) -> ImportedSchedule:
+    """Write a Chakra execution trace as a schedule to `file`, whose ending says its format: .goal, .bin or .idg.
+
+    `source` is the file of any rank. `algorithms` names those of collectives ({"allreduce": "ring"}). Raises InputError
+    if the trace cannot be used, or an algorithm does not exist; UsageError for another ending; OutputError if the file
+    cannot be written; LibraryError without the package protobuf.
+    """
+    from .chakra import is_chakra, write_chakra
+
+    source, file = Path(source), Path(file)
+    form = format_for(file)
+    check_output(file)
+    if not (is_chakra(source) and source.is_file()):
+        raise InputError(f"{name_of(source)}: expected the file of a rank of a Chakra trace, which ends with .et")
+    make_folder(file.absolute().parent)
+    with ExitStack() as stack:
+        goal = file if form == "goal" else Path(stack.enter_context(TemporaryDirectory())) / "schedule.goal"
+        with output_file(goal) as written:
+            ranks, nodes, left_out = write_chakra(source, written, algorithms or {})
+        if goal != file:
+            convert(goal, file, to=form)
+    return ImportedSchedule(file, "Chakra", ranks, nodes, _nonzero(left_out))
+
+
+def _nonzero(left_out: Counter[str]) -> dict[str, int]:
+    return {kind: number for kind, number in left_out.items() if number}
 
 
 def import_trace(source: str | Path, folder: str | Path) -> Imported:
@@ -42,7 +94,7 @@ def import_trace(source: str | Path, folder: str | Path) -> Imported:
         left_out = read(found, unfinished)
         description = {"format": FORMAT, "command": [], "imported": {"from": str(found), "format": form}}
         write_json(unfinished / "trace.json", description)
-    return Imported(Trace.load(folder), form, {kind: number for kind, number in left_out.items() if number})
+    return Imported(Trace.load(folder), form, _nonzero(left_out))
 
 
 def _format_of(source: Path) -> tuple[str, Callable[[Path, Path], Counter[str]]]:

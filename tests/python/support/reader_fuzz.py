@@ -25,6 +25,7 @@ from types import FrameType
 
 import numpy as np
 import pandas as pd
+from chakra_trace import write_chakra
 from clock_recordings import recorded as write_clocks
 from collective_recordings import recorded as write_collectives
 from dumpi_trace import rank_file, write_dumpi
@@ -33,7 +34,7 @@ from idlewave import InputError, Machine, Schedule
 from idlewave.checkpoint_parts import SampleCheckpoints
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
-from idlewave.importing import import_trace
+from idlewave.importing import import_schedule, import_trace
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
@@ -191,6 +192,11 @@ def _import_dumpi(folder: Path) -> None:
             Schedule.from_trace(trace)
 
 
+def _import_chakra(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as out:
+        Schedule.load(import_schedule(folder / "in/et.0.et", Path(out) / "out.goal").file)
+
+
 def _write_suite(folder: Path) -> None:
     networks = '[[network]]\nname = "a"\nmachine = "odin"\n[[network]]\nname = "b"\nmachine = "c"\nlaunch = ["srun"]\n'
     programs = '[[program]]\nname = "x"\ncommand = ["./x", "8"]\nranks = 4\n'
@@ -224,6 +230,7 @@ READERS = (
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
     Reader("liballprof", lambda f: write_liballprof(f / "in"), _import_liballprof),
     Reader("dumpi", lambda f: write_dumpi(f / "in"), _import_dumpi),
+    Reader("chakra", lambda f: write_chakra(f / "in"), _import_chakra),
     Reader("suite", _write_suite, lambda f: read_suite(f / "suite.toml")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
