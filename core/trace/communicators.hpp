@@ -29,6 +29,9 @@ class Communicators {
     /// no member defined it.
     [[nodiscard]] const Group* find(std::uint64_t id, std::uint32_t rank) const;
 
+    /// All communicators but MPI_COMM_SELF, by id; an intercommunicator has two groups, if members of both defined it.
+    [[nodiscard]] const std::map<std::uint64_t, std::vector<Group>>& all() const { return groups_; }
+
     /// With whom `world_rank`, which is `rank` of the communicator, exchanges messages in neighbourhood collectives.
     /// Null if the communicator has no topology.
     [[nodiscard]] const Neighborhood* neighborhood(std::uint64_t id, std::uint32_t world_rank, std::uint32_t rank) {

@@ -2,9 +2,12 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 
+#include <utility>
+
 #include "base/quote.hpp"
 #include "bindings.hpp"
 #include "columns.hpp"
+#include "trace/communicators.hpp"
 #include "trace/profile.hpp"
 #include "trace/rank_trace.hpp"
 
@@ -69,6 +72,72 @@ nb::dict calls(const trace::Trace& trace) {
     return d;
 }
 
+/// Some records of a rank, as columns.
+struct RecordColumns {
+    static constexpr std::size_t most_records = std::size_t{1} << 13;
+    static constexpr std::size_t most_words = std::size_t{1} << 17;
+
+    std::vector<std::uint16_t> call;
+    std::vector<std::uint16_t> info;
+    std::vector<std::int64_t> begin;
+    std::vector<std::int64_t> end;
+    std::vector<std::uint64_t> first_word{0};
+    std::vector<std::uint64_t> words;
+
+    [[nodiscard]] bool full() const { return call.size() >= most_records || words.size() >= most_words; }
+
+    void add(const trace::TraceRecord& r, const trace::TraceHeader& header) {
+        call.push_back(static_cast<std::uint16_t>(r.call));
+        info.push_back(r.info);
+        begin.push_back(header.global(r.begin));
+        end.push_back(header.global(r.end));
+        words.insert(words.end(), r.words.begin(), r.words.end());
+        first_word.push_back(words.size());
+    }
+};
+
+nb::dict columns_of(RecordColumns records) {
+    nb::dict d;
+    d["call"] = column(std::move(records.call));
+    d["info"] = column(std::move(records.info));
+    d["begin_ns"] = column(std::move(records.begin));
+    d["end_ns"] = column(std::move(records.end));
+    d["first_word"] = column(std::move(records.first_word));
+    d["words"] = column(std::move(records.words));
+    return d;
+}
+
+void each_records(const trace::Trace& trace, std::size_t rank, const nb::callable& use) {
+    if (rank >= trace.ranks.size()) {
+        throw nb::index_error("the trace has no such rank");
+    }
+    const trace::RankTrace& of_rank = trace.ranks[rank];
+    RecordColumns records;
+    of_rank.each([&](const trace::TraceRecord& r) {
+        records.add(r, of_rank.header());
+        if (records.full()) {
+            use(columns_of(std::exchange(records, {})));
+        }
+    });
+    if (!records.call.empty()) {
+        use(columns_of(std::move(records)));
+    }
+}
+
+/// A communicator's id, whether it is an intercommunicator, and the members of its groups, ranks of the world.
+nb::list communicators(const trace::Trace& trace) {
+    const trace::Communicators found(trace);
+    nb::list list;
+    for (const auto& [id, groups] : found.all()) {
+        nb::list members;
+        for (const trace::Communicators::Group& group : groups) {
+            members.append(column(group.members));
+        }
+        list.append(nb::make_tuple(id, !groups.empty() && groups.front().intercommunicator, members));
+    }
+    return list;
+}
+
 std::uint64_t sum(const trace::Trace& t, std::uint64_t (trace::RankTrace::*count)() const) {
     std::uint64_t all = 0;
     for (const trace::RankTrace& rank : t.ranks) {
@@ -91,6 +160,15 @@ void bind_trace(nb::module_& m) {
             "The number of puts, gets and accumulates.")
         .def_prop_ro("file_calls", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::file_calls); })
         .def("headers", &headers, "One dict a rank.")
+        .def(
+            "each_records", &each_records, "rank"_a, "use"_a,
+            "Call `use` with the columns of a rank's records, some thousands at a time, in order: call, info, begin_ns "
+            "and "
+            "end_ns (on rank 0's clock), the number of the first of its words, with one more at the end, and the words "
+            "of all (docs/trace-format.md).")
+        .def("communicators", &communicators,
+             "Communicators but MPI_COMM_SELF: id, whether it is an intercommunicator, and the members of its groups, "
+             "each as ranks of MPI_COMM_WORLD.")
         .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.");
     m.def(
         "recorded_calls",

@@ -6,7 +6,7 @@
 The compiled core of Idlewave: schedules, the simulator, and readers of traces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 import os
 from typing import Annotated, overload
@@ -148,6 +148,16 @@ class Trace:
 
     def headers(self) -> list:
         """One dict a rank."""
+
+    def each_records(self, rank: int, use: Callable) -> None:
+        """
+        Call `use` with the columns of a rank's records, some thousands at a time, in order: call, info, begin_ns and end_ns (on rank 0's clock), the number of the first of its words, with one more at the end, and the words of all (docs/trace-format.md).
+        """
+
+    def communicators(self) -> list:
+        """
+        Communicators but MPI_COMM_SELF: id, whether it is an intercommunicator, and the members of its groups, each as ranks of MPI_COMM_WORLD.
+        """
 
     def calls(self) -> dict:
         """Columns of all calls (docs/trace-format.md); times on rank 0's clock."""

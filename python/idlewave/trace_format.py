@@ -11,6 +11,12 @@ FIXED = struct.Struct("<IHHqq")
 HEADER_BYTES = 256
 WORLD, SELF = 1, 2
 """The ids of MPI_COMM_WORLD and MPI_COMM_SELF."""
+ANY = -1
+"""Stands for any source or tag."""
+PROC_NULL = -2
+"""Stands for a rank: MPI_PROC_NULL."""
+IS_ROOT = -4
+"""Stands for the root of a collective on an intercommunicator: MPI_ROOT."""
 NOT_KNOWN = -3
 """Stands for a rank or a tag; −1 does for a number of bytes."""
 
@@ -27,6 +33,11 @@ class Call(IntEnum):
     REQUEST_FREE = 8
     CANCEL = 9
     START = 10
+    UNMODELLED = 11
+    TRACER = 12
+    NEIGHBORS = 13
+    WINDOW = 14
+    WINDOW_FREE = 15
     SEND = 16
     BSEND = 17
     SSEND = 18
@@ -36,11 +47,23 @@ class Call(IntEnum):
     ISSEND = 22
     IRSEND = 23
     SEND_INIT = 24
+    PSEND_INIT = 25
+    PREADY = 26
+    PARRIVED = 27
+    ONE_SIDED = 28
+    FILE_OPEN = 29
+    FILE_CLOSE = 30
+    FILE = 31
     RECV = 32
     IRECV = 33
     RECV_INIT = 34
     SENDRECV = 35
     PROBE = 36
+    MPROBE = 37
+    MRECV = 38
+    IMRECV = 39
+    ISENDRECV = 40
+    PRECV_INIT = 41
     WAIT = 48
     WAITALL = 49
     WAITANY = 50
@@ -49,11 +72,14 @@ class Call(IntEnum):
     TESTALL = 53
     TESTANY = 54
     TESTSOME = 55
+    WIN_FENCE = 56
+    PASSIVE_TARGET = 61
     CORE_WAIT = 62
+    PCONTROL = 63
 
 
 class Collective(IntEnum):
-    """The numbers of collectives: of a blocking call 64 more, of a nonblocking one 128 more."""
+    """The numbers of collectives: of a blocking call 64 more, of a nonblocking one 128, of a persistent one 192."""
 
     BARRIER = 0
     BCAST = 1
@@ -72,11 +98,10 @@ class Collective(IntEnum):
     REDUCE_SCATTER_BLOCK = 14
     SCAN = 15
     EXSCAN = 16
+    NEIGHBOR = 17
 
 
-ANY, NOWHERE = -1, -2
-"""Any source or tag, and MPI_PROC_NULL."""
-BLOCKING, NONBLOCKING = 64, 128
+BLOCKING, NONBLOCKING, PERSISTENT = 64, 128, 192
 COUNTS_RECEIVED, COUNTS_SENT = 1, 2
 """Info bits of a collective whose record lists such counts."""
 MEMBERS = 1
@@ -86,3 +111,14 @@ MEMBERS = 1
 def pair(low: int, high: int) -> int:
     """Two 32-bit numbers in one word."""
     return (low & 0xFFFFFFFF) | (high & 0xFFFFFFFF) << 32
+
+
+def halves(word: int) -> tuple[int, int]:
+    """The two 32-bit numbers of a word."""
+    low, high = word & 0xFFFFFFFF, word >> 32 & 0xFFFFFFFF
+    return low - (low >> 31 << 32), high - (high >> 31 << 32)
+
+
+def signed(word: int) -> int:
+    """A word as the number that it stands for."""
+    return word - (word >> 63 << 64)

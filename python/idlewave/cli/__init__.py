@@ -18,6 +18,7 @@ COMMANDS = {
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
     "import": ("import_command", "Import the trace of another tool: OTF2, liballprof."),
+    "export": ("export_command", "Write a trace for other tools: OTF2."),
     "schedule": ("schedule_command", "Convert a trace or a pattern to a schedule."),
     "convert": ("convert_command", "Convert the file of a schedule to another format."),
     "simulate": ("simulate_command", "Simulate a schedule, trace or pattern on a machine."),

@@ -1,7 +1,9 @@
-"""A recorded timeline in other formats: for ui.perfetto.dev, as OTF2 archive, as a picture; and a trace for Pipit.
+"""A recorded timeline in other formats: for ui.perfetto.dev, as OTF2 archive, as a picture; and a trace as OTF2 archive
+and for Pipit.
 
 >>> ops = idlewave.simulate(schedule, machine, record=True).ops_to_arrow()
 >>> write_perfetto(ops, "timeline.pftrace", name="allreduce")
+>>> write_trace_otf2(idlewave.Trace.load("trace"), "run.otf2")
 >>> plot_timeline(ops, ranks=range(8)).savefig("timeline.pdf")
 
 A library is loaded when its format is first written.
@@ -18,8 +20,17 @@ from .perfetto import write_perfetto
 if TYPE_CHECKING:
     from .picture import plot_timeline
     from .pipit import pipit_events
+    from .trace_otf2 import write_trace_otf2
 
-__all__ = ["ENDINGS", "pipit_events", "plot_timeline", "write_otf2", "write_perfetto", "writer_for"]
+__all__ = [
+    "ENDINGS",
+    "pipit_events",
+    "plot_timeline",
+    "write_otf2",
+    "write_perfetto",
+    "write_trace_otf2",
+    "writer_for",
+]
 
 if not TYPE_CHECKING:
 
@@ -32,4 +43,8 @@ if not TYPE_CHECKING:
             from .pipit import pipit_events
 
             return pipit_events
+        if name == "write_trace_otf2":
+            from .trace_otf2 import write_trace_otf2
+
+            return write_trace_otf2
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,31 +8,19 @@ it ends. Noise is part of the regions that it lengthens.
 
 from __future__ import annotations
 
-import errno
-import os
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import LibraryError, OutputError
-from ..output import output_folder
-from .library_stderr import captured_lines
 from .ops import RECV, SEND, Ops, read_ops
+from .otf2_archive import PROPERTY, Library, Strings, load_library, new_archive
 from .regions import Step, Steps, steps_of
 
 if TYPE_CHECKING:
     from .ops import Table
 
-Library: TypeAlias = Any  # the bindings of OTF2 have no types
-
 TICKS = 10**12  # per second
-PROPERTY = "IDLEWAVE::PROVENANCE"  # the property of the archive with the provenance
-ANCHOR = "traces"  # the name of the files of an archive in the tools of OTF2
-CHUNK = 1 << 20  # bytes of events, and of definitions, in a buffer of OTF2
 MPI_REGIONS = ("MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait")
 SEND_REGION, RECV_REGION, ISEND_REGION, IRECV_REGION, WAIT_REGION = range(len(MPI_REGIONS))
 WORLD = 0
@@ -47,55 +35,10 @@ def write_otf2(ops: Table, directory: str | Path, *, name: str = "timeline") -> 
     """
     library = load_library()
     columns = read_ops(ops)
-    with output_folder(directory) as folder, captured_lines("[OTF2]") as said:
-        try:
-            with _archive(library, folder, name) as archive:
-                if columns.provenance is not None:
-                    library.Archive_SetProperty(archive, PROPERTY, columns.provenance.to_json(), True)
-                _Writer(library, archive, columns).write(name)
-        except library.Error as error:
-            raise OutputError(directory, _cause(folder, said.lines()) or f"OTF2: {error}") from error
-
-
-def _cause(folder: Path, said: list[str]) -> str:
-    """What the system refused; "" if nothing is known of that. OTF2 says it in passing (`[OTF2] FILE:LINE: error: No
-    space left on device: …`), and then raises what came of it."""
-    refusals = {os.strerror(number) for number in errno.errorcode}
-    for line in said:
-        found = re.match(r"\[OTF2\] \S+ error: ([^:]+):", line)
-        if found and found[1] in refusals:
-            return found[1]
-    return "" if os.statvfs(folder).f_bavail else os.strerror(errno.ENOSPC)
-
-
-def load_library() -> Library:
-    """The bindings of OTF2. Raises LibraryError if they are not installed."""
-    try:
-        import _otf2
-    except (ImportError, OSError) as error:
-        raise LibraryError("an OTF2 archive", "otf2", error) from error
-    return _otf2
-
-
-@contextmanager
-def _archive(library: Library, folder: Path, name: str) -> Iterator[Library]:
-    def flush(*_: object) -> object:
-        return library.FLUSH
-
-    archive = library.Archive_Open(
-        str(folder), ANCHOR, library.FILEMODE_WRITE, CHUNK, CHUNK, library.SUBSTRATE_POSIX, library.COMPRESSION_NONE
-    )
-    callbacks = library.FlushCallbacks(
-        pre_flush=flush, post_flush=None
-    )  # a reference to keep while the archive is open
-    library.Archive_SetFlushCallbacks(archive, callbacks, None)
-    library.Archive_SetSerialCollectiveCallbacks(archive)
-    library.Archive_SetCreator(archive, "Idlewave")
-    library.Archive_SetDescription(archive, name)
-    library.Archive_OpenDefFiles(archive)
-    library.Archive_OpenEvtFiles(archive)
-    yield archive
-    library.Archive_Close(archive)
+    with new_archive(library, directory, name) as archive:
+        if columns.provenance is not None:
+            library.Archive_SetProperty(archive, PROPERTY, columns.provenance.to_json(), True)
+        _Writer(library, archive, columns).write(name)
 
 
 class _Writer:
@@ -195,14 +138,7 @@ class _Writer:
     def _definitions(self, name: str) -> None:
         library = self.library
         writer = library.Archive_GetGlobalDefWriter(self.archive)
-        strings: dict[str, int] = {}
-
-        def text(string: str) -> int:
-            if string not in strings:
-                strings[string] = len(strings)
-                library.GlobalDefWriter_WriteString(writer, strings[string], string)
-            return strings[string]
-
+        text = Strings(library, writer)
         none = text("")
         end = int(self.ops.end.max())
         library.GlobalDefWriter_WriteClockProperties(writer, TICKS, 0, end, library.UNDEFINED_TIMESTAMP)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..trace_format import ANY, BLOCKING, MEMBERS, NOT_KNOWN, NOWHERE, SELF, Call, pair
+from ..trace_format import ANY, BLOCKING, MEMBERS, NOT_KNOWN, PROC_NULL, SELF, Call, pair
 from .dumpi_collectives import COLLECTIVES, Place, Sizes
 from .dumpi_communicators import MAKE, NULL_HANDLE, PARENT, SELF_HANDLE, WORLD_HANDLE, Communicator
 from .dumpi_file import NS, RankTrace, Record, Status
@@ -66,7 +66,7 @@ class _Written:
 class _Request:
     """A request: what a receive asked for, and its record, if its words are still to come."""
 
-    source: int = NOWHERE
+    source: int = PROC_NULL
     tag: int = ANY
     receive: bool = False
     left_out: bool = False
@@ -224,7 +224,7 @@ class RankCalls:
         if request.held is None:
             return
         comm, size, number = request.words
-        request.held.words = [comm, pair(NOWHERE if null else request.source, request.tag), size, number]
+        request.held.words = [comm, pair(PROC_NULL if null else request.source, request.tag), size, number]
         request.held = None
         self._write_known()
 
@@ -237,7 +237,7 @@ class RankCalls:
     def _outcome(self, source: int, tag: int, status: Status | None) -> tuple[int, int, int]:
         """The source that a receive asked for, the source and tag of its message, and its bytes."""
         if source < ANY or (source == ANY and (self._null_is_any if status is None else status.source < 0)):
-            return NOWHERE, pair(NOWHERE, ANY), 0
+            return PROC_NULL, pair(PROC_NULL, ANY), 0
         if status is not None and status.cancelled:
             return source, pair(NOT_KNOWN, NOT_KNOWN), -1
         if status is not None and status.source >= 0 and status.tag >= 0:
@@ -283,7 +283,7 @@ class RankCalls:
         if not request.receive:
             return [number, 0, 0]
         asked, received, found = self._outcome(request.source, request.tag, status)
-        self._settle(request, null=asked == NOWHERE)
+        self._settle(request, null=asked == PROC_NULL)
         return [number, received, found]
 
     def _free_request(self, fields: list[Any], begin: int, end: int) -> None:
@@ -367,7 +367,7 @@ class RankCalls:
 def _to(destination: int, tag: int, place: Place) -> int:
     """The destination and tag of a send; every negative rank is MPI_PROC_NULL."""
     _check_rank(destination, place)
-    return pair(destination if destination >= 0 else NOWHERE, tag)
+    return pair(destination if destination >= 0 else PROC_NULL, tag)
 
 
 def _check_rank(rank: int, place: Place) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InputError, LibraryError
 from ..escaping import name_of, quote
 from ..export.library_stderr import LibraryLines, captured_lines
-from ..export.otf2 import load_library
+from ..export.otf2_archive import load_library
 from ..trace_format import MEMBERS, SELF, WORLD, Call, pair
 from .mpi_events import Communicator, Event, RankEvents, name_of_kind
 from .rank_file import RankFile

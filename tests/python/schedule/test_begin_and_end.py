@@ -61,7 +61,8 @@ def test_the_command_says_what_is_used(phases: Path) -> None:
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stderr.split())
     assert (
-        "calls, from the first consistent point after pcontrol:1 on, up to the last consistent point before 3600s" in said
+        "calls, from the first consistent point after pcontrol:1 on, up to the last consistent point before 3600s"
+        in said
     )
 
 
