@@ -188,6 +188,7 @@ static void publish_waits(void) {
     const uint64_t words[WAIT_WORDS] = {(uint64_t)waits.computing, (uint64_t)waits.inside, (uint64_t)waits.reading};
     publish(file.last_end, file.last_end, CALL_CORE_WAIT, 0, words, WAIT_WORDS);
     file.waits = (Waits){0};
+    file.polls.position = 0;  // further polls would be written over this record
 }
 
 // Whether a record of `count` words fits, with the two others that it may bring: waits, and the time of growth.

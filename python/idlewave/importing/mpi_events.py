@@ -29,6 +29,9 @@ SENDS = {
 }
 
 
+LOOK_FOR_MESSAGES = ("MPI_Probe", "MPI_Mprobe", "MPI_Iprobe", "MPI_Improbe")
+TESTS = ("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status")
+"""Calls that may complete nothing; their time is none of the program's then."""
 MAKE_COMMUNICATORS = ("CREATE_HANDLE", "DESTROY_HANDLE", "CREATE_HANDLE_AND_ALLOCATE", "DESTROY_HANDLE_AND_DEALLOCATE")
 """Kinds of collectives that make or free communicators and windows, which no trace has as messages."""
 
@@ -96,6 +99,12 @@ class RankEvents:
         elif self._open is not None:
             call, self._open = self._open, None
             self._end(call, time)
+
+    def flush(self, begin: int, end: int) -> None:
+        """The tool wrote its buffer to a file, which is no time of the program."""
+        if self._open is None and self._began:
+            self._records.append(Record(Call.TRACER, begin, end, []))
+            self._write()
 
     def event(self, event: Event, time: int) -> None:
         """Something else happens; outside of any call, if the archive has no regions of MPI, it is one itself."""
@@ -177,7 +186,7 @@ class RankEvents:
                     self._records.remove(posted)
         if words:
             self._add(call, end, Call.WAIT if len(words) == 3 else Call.WAITALL, words)
-        elif _of(call, "MpiRequestTest"):
+        elif call.name in (*LOOK_FOR_MESSAGES, *TESTS) or _of(call, "MpiRequestTest"):
             self._add(call, end, Call.POLLS, [1, end - call.begin])
 
     def _collective(self, call: OpenCall, end: int, event: Event) -> None:

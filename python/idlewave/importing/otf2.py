@@ -80,7 +80,8 @@ class _Archive:
             self.communicators[comm] = Communicator(SELF, ())
             return
         members = tuple(self.ranks[location] for location in comm.group.members)
-        is_world = members == tuple(range(len(self.locations))) and comm.parent is None
+        everyone = members == tuple(range(len(self.locations)))
+        is_world = everyone and comm.parent is None and all(c.id != WORLD for c in self.communicators.values())
         self.communicators[comm] = Communicator(WORLD if is_world else FIRST_OTHER + number, members)
 
     def _communicator(self, rank: int) -> Callable[[Event], Communicator]:
@@ -102,6 +103,10 @@ class _Archive:
         ranks = [self._begin(rank, folder, files) for rank in range(len(self.locations))]
         clock = self.archive.definitions.clock_properties
         resolution, zero = int(clock.timer_resolution), int(clock.global_offset)
+
+        def ns(ticks: Any) -> int:  # noqa: ANN401 - a library without types
+            return 1 + (int(ticks) - zero) * NS // resolution
+
         for location, event in self.archive.events:
             kind = type(event).__name__
             rank = self.ranks.get(location)
@@ -112,7 +117,7 @@ class _Archive:
                         "calls of one thread a rank"
                     )
                 continue
-            time = 1 + (int(event.time) - zero) * NS // resolution
+            time = ns(event.time)
             if time > LATEST:
                 raise InputError(
                     f"{name_of(self.source)}: rank {rank} has an event {time / NS:g} s after the beginning"
@@ -121,6 +126,8 @@ class _Archive:
                 ranks[rank].enter(event.region.name, time)
             elif kind == "Leave":
                 ranks[rank].leave(time)
+            elif kind == "BufferFlush":
+                ranks[rank].flush(time, max(time, min(ns(event.stop_time), LATEST)))
             else:
                 ranks[rank].event(event, time)
         left_out: Counter[str] = Counter()

@@ -60,10 +60,8 @@ def test_the_command_says_what_is_used(phases: Path) -> None:
     done = run("simulate", str(phases), "-m", "odin", "--begin", "pcontrol:1", "--end", "3600s")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stderr.split())
-    assert (
-        "calls, from the first consistent point after pcontrol:1 on, up to the last consistent point before 3600s"
-        in said
-    )
+    assert "calls, from the first consistent point after pcontrol:1 on" in said
+    assert ", up to the last consistent point before 3600s" in said
 
 
 @pytest.mark.parametrize("point", ["x", "-5", "pcontrol", "pcontrol:0", "5 calls", "-1s"])

@@ -22,6 +22,7 @@ from idlewave.measure.noise import summarise
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours
 from otf2_archive import write_ring
+from trace_files import write_trace
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
 
@@ -49,6 +50,7 @@ EXAMPLES = {
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
     "explain": Example("{goal} -m odin", {"statistics": "x.json"}, alone={"statistics": "--scheduler check"}),
+    "export": Example("{trace}", {"folder": "x.otf2"}),
     "import": Example("{archive}", {"folder": "trace"}),
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
@@ -145,6 +147,7 @@ def material_in(folder: Path) -> dict[str, str]:
         "network": "network",
         "noise": "noise",
         "archive": "archive",
+        "trace": "trace",
     }
     return {word: str(folder / name) for word, name in names.items()}
 
@@ -153,6 +156,7 @@ def make_material(folder: Path) -> None:
     """Make the files and folders that examples read."""
     (folder / "ping.goal").write_text(PING)
     write_ring(folder / "archive")
+    write_trace(folder / "trace")
     samples = emulate(RENDEZVOUS["infiniband"], seed=1, repetitions=10)
     probe = {"same_node": True, "library": "Some MPI 1.0, of a test", "eager_limit": 12_288}
     network = NetworkMeasurement(samples, estimate(samples, RENDEZVOUS["infiniband"].S), probe, describe())

@@ -34,6 +34,7 @@ from idlewave import InputError, Machine, Schedule
 from idlewave.checkpoint_parts import SampleCheckpoints
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
+from idlewave.export import write_trace_otf2
 from idlewave.importing import import_schedule, import_trace
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import load_network, save_network
@@ -173,6 +174,11 @@ def _read_trace(folder: Path) -> None:
     Schedule.from_trace(trace)
 
 
+def _export_trace(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as out:
+        write_trace_otf2(Trace.load(folder), Path(out) / "out")
+
+
 def _read_detours(folder: Path) -> None:
     found = read_recording(folder, "detour")
     detours_of(found)
@@ -235,6 +241,7 @@ READERS = (
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
     Reader("trace", _write_trace, _read_trace),
+    Reader("trace for OTF2", _write_trace, _export_trace),
 )
 """A new reader is fuzzed by a line here."""
 
