@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from ..formatting import join_words
+from ..output import check_new_folder
 from ..trace import Trace
-from .option_types import OutputFile, as_json, print_json
+from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say, say_note
 
@@ -19,9 +20,9 @@ from .terminal import say, say_note
     "-o",
     "--output",
     "folder",
-    type=OutputFile(folders=(".otf2",), endings=(".otf2",)),
+    type=OutputFolder(),
     required=True,
-    help="Folder to write, .otf2.",
+    help="Folder to write the archive to, such as run.otf2.",
 )
 @as_json
 def export(source: Path, folder: Path, as_json: bool) -> None:
@@ -32,6 +33,7 @@ def export(source: Path, folder: Path, as_json: bool) -> None:
     """
     from ..export import write_trace_otf2
 
+    check_new_folder(folder)
     trace = Trace.load(source)
     with doing(f"writing {folder}"):
         left_out = write_trace_otf2(trace, folder)

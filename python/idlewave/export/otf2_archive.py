@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,11 @@ def _cause(folder: Path, said: list[str]) -> str:
         found = re.match(r"\[OTF2\] \S+ error: ([^:]+):", line)
         if found and found[1] in refusals:
             return found[1]
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]  # it holds for the captured lines, too
+    if limit != resource.RLIM_INFINITY and any(
+        file.is_file() and file.stat().st_size >= limit for file in folder.rglob("*")
+    ):
+        return os.strerror(errno.EFBIG)
     return "" if os.statvfs(folder).f_bavail else os.strerror(errno.ENOSPC)
 
 

@@ -43,7 +43,7 @@ class Record:
 
 
 @dataclass(slots=True)
-class Part:
+class Operation:
     """A send, a receive or a collective that a request stands for, by its number in the archive."""
 
     number: int
@@ -77,7 +77,7 @@ class RankEvents:
         self.now = 0
         """That of the last one."""
         self._requests = 0
-        self._open: defaultdict[int, deque[list[Part]]] = defaultdict(deque)
+        self._open: defaultdict[int, deque[list[Operation]]] = defaultdict(deque)
         """What the requests of each handle stand for, the oldest first: finished requests may share a handle."""
         self._persistent: dict[int, Record] = {}
         self._probed: dict[int, tuple[int, tuple[int, int], int]] = {}
@@ -200,20 +200,20 @@ class RankEvents:
         sent = self._sent(record)
         self._open[words[5]].append([*sent, *self._posted(record, words[0], halves(words[3]), signed(words[4]))])
 
-    def _sent(self, record: Record) -> list[Part]:
+    def _sent(self, record: Record) -> list[Operation]:
         message = self._message(record.words[0], halves(record.words[1]), signed(record.words[2]))
         if message is None:
             return []
-        part = Part(self._new())
-        self.library.EvtWriter_MpiIsend(self.writer, None, record.begin, *message, part.number)
-        return [part]
+        operation = Operation(self._new())
+        self.library.EvtWriter_MpiIsend(self.writer, None, record.begin, *message, operation.number)
+        return [operation]
 
-    def _posted(self, record: Record, comm_id: int, peer_tag: tuple[int, int], size: int) -> list[Part]:
+    def _posted(self, record: Record, comm_id: int, peer_tag: tuple[int, int], size: int) -> list[Operation]:
         if peer_tag[0] == PROC_NULL or self._communicator(comm_id) is None:
             return []
-        part = Part(self._new(), receive=(comm_id, peer_tag, size))
-        self.library.EvtWriter_MpiIrecvRequest(self.writer, None, record.end, part.number)
-        return [part]
+        operation = Operation(self._new(), receive=(comm_id, peer_tag, size))
+        self.library.EvtWriter_MpiIrecvRequest(self.writer, None, record.end, operation.number)
+        return [operation]
 
     def _made_persistent(self, record: Record) -> None:
         collective = record.call >= PERSISTENT
@@ -225,7 +225,7 @@ class RankEvents:
             return
         started = Record(made.call, made.info, record.begin, record.end, made.words)
         if made.call in (Call.PSEND_INIT, Call.PRECV_INIT):
-            self._untold(record.words[0], "partitioned messages")
+            self._without_events(record.words[0], "partitioned messages")
         elif made.call == Call.SEND_INIT:
             self._isend(started)
         elif made.call == Call.RECV_INIT:
@@ -241,8 +241,8 @@ class RankEvents:
 
     def _cancel(self, record: Record) -> None:
         if opened := self._open.get(record.words[0]):
-            for part in opened[-1]:
-                part.cancelled = True
+            for operation in opened[-1]:
+                operation.cancelled = True
 
     def _complete(self, record: Record) -> None:
         words = record.words
@@ -250,31 +250,31 @@ class RankEvents:
             opened = self._open.get(words[i])
             if not opened:
                 continue  # made by a call that is not recorded
-            parts = opened.popleft()
+            operations = opened.popleft()
             self._forget(words[i])
-            for part in parts:
-                self._completed(record.end, part, halves(words[i + 1]), signed(words[i + 2]))
+            for operation in operations:
+                self._completed(record.end, operation, halves(words[i + 1]), signed(words[i + 2]))
 
     def _forget(self, request: int) -> None:
         if not self._open[request]:
             del self._open[request]
 
-    def _completed(self, time: int, part: Part, peer_tag: tuple[int, int], size: int) -> None:
+    def _completed(self, time: int, operation: Operation, peer_tag: tuple[int, int], size: int) -> None:
         library, writer = self.library, self.writer
-        if part.collective is not None:
-            library.EvtWriter_NonBlockingCollectiveComplete(writer, None, time, *part.collective, part.number)
-        elif part.receive is None:
-            library.EvtWriter_MpiIsendComplete(writer, None, time, part.number)
-        elif part.cancelled and peer_tag[0] == NOT_KNOWN:
-            library.EvtWriter_MpiRequestCancelled(writer, None, time, part.number)
+        if operation.collective is not None:
+            library.EvtWriter_NonBlockingCollectiveComplete(writer, None, time, *operation.collective, operation.number)
+        elif operation.receive is None:
+            library.EvtWriter_MpiIsendComplete(writer, None, time, operation.number)
+        elif operation.cancelled and peer_tag[0] == NOT_KNOWN:
+            library.EvtWriter_MpiRequestCancelled(writer, None, time, operation.number)
         else:
-            comm_id, asked, most = part.receive
+            comm_id, asked, most = operation.receive
             if peer_tag[0] == NOT_KNOWN:  # of MPI_Isendrecv some MPIs do not say more
                 peer_tag, size = asked, most
             if message := self._message(comm_id, peer_tag, size):
-                library.EvtWriter_MpiIrecv(writer, None, time, *message, part.number)
+                library.EvtWriter_MpiIrecv(writer, None, time, *message, operation.number)
 
-    def _untold(self, request: int, kind: str) -> None:
+    def _without_events(self, request: int, kind: str) -> None:
         """A request of something that has no events here."""
         self.left_out[kind] += 1
         self._open[request].append([])
@@ -290,19 +290,19 @@ class RankEvents:
             self._open[record.words[3]].append([])
 
     def _collective(self, record: Record) -> None:
-        told = self._told(record, 2)
-        if told is not None:
+        arguments = self._collective_arguments(record, 2)
+        if arguments is not None:
             self.library.EvtWriter_MpiCollectiveBegin(self.writer, None, record.begin)
-            self.library.EvtWriter_MpiCollectiveEnd(self.writer, None, record.end, *told)
+            self.library.EvtWriter_MpiCollectiveEnd(self.writer, None, record.end, *arguments)
 
     def _nonblocking_collective(self, record: Record) -> None:
-        told = self._told(record, 3)
-        parts = [] if told is None else [Part(self._new(), collective=told)]
-        for part in parts:
-            self.library.EvtWriter_NonBlockingCollectiveRequest(self.writer, None, record.begin, part.number)
-        self._open[record.words[2]].append(parts)
+        arguments = self._collective_arguments(record, 3)
+        operations = [] if arguments is None else [Operation(self._new(), collective=arguments)]
+        for operation in operations:
+            self.library.EvtWriter_NonBlockingCollectiveRequest(self.writer, None, record.begin, operation.number)
+        self._open[record.words[2]].append(operations)
 
-    def _told(self, record: Record, word: int) -> tuple[Any, ...] | None:
+    def _collective_arguments(self, record: Record, word: int) -> tuple[Any, ...] | None:
         """The arguments of the event that ends a collective; its sizes begin with that word."""
         collective = Collective(record.call % 64)
         if collective == Collective.NEIGHBOR:

@@ -50,7 +50,7 @@ EXAMPLES = {
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
     "explain": Example("{goal} -m odin", {"statistics": "x.json"}, alone={"statistics": "--scheduler check"}),
-    "export": Example("{trace}", {"folder": "x.otf2"}),
+    "export": Example("{trace}", {"folder": "archive"}),
     "import": Example("{archive}", {"folder": "trace"}),
     "machines": Example(""),
     "measure": Example("--noise-seconds 0.01 --network-seconds 0.5", {"folder": "machine"}, measures=True),
