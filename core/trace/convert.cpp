@@ -74,6 +74,7 @@ void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions optio
 /// By how much each rank begins later than the first one, ns.
 std::vector<std::int64_t> offsets(const Trace& trace, const SharedConversion& shared) {
     std::vector<std::int64_t> begins;
+    begins.reserve(trace.ranks.size());
     for (const RankTrace& rank : trace.ranks) {
         const std::uint64_t left_out = shared.cut ? shared.cut->begin(rank.header().rank) : 0;
         begins.push_back(left_out == 0 ? rank.header().global(rank.header().init_end) : point_after(rank, left_out).at);

@@ -224,7 +224,7 @@ const Content& RecordReader::packed_content(unsigned kind, std::uint64_t fixed) 
         bytes_.fail(next_, "expected a record, found one of no kind");
     }
     if (kind == follows) {
-        const Content* found = stored_.follower();
+        const Content* found = stored_.successor();
         if (found == nullptr) {
             bytes_.fail(next_, "expected a record that has followed the one before it, and none has");
         }

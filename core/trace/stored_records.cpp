@@ -29,7 +29,7 @@ void StoredRecords::follow(std::uint16_t slot) {
     last_ = slot;
 }
 
-const Content* StoredRecords::follower() {
+const Content* StoredRecords::successor() {
     const std::uint16_t next = slots_[last_].next;
     if (next == 0) {
         return nullptr;

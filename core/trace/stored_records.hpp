@@ -24,7 +24,7 @@ class StoredRecords {
     static constexpr std::uint64_t most_words = std::uint64_t{1} << 21;
 
     /// The record that followed the one before the last time; null: none did.
-    [[nodiscard]] const Content* follower();
+    [[nodiscard]] const Content* successor();
     /// The record in `slot`; null: there is none. It is the last record from here on, as one that follows or is stored.
     [[nodiscard]] const Content* repeated(std::uint16_t slot);
     /// Stores a record in `slot` (not 0) instead of another. False: all that are stored have too many words.

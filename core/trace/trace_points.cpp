@@ -67,6 +67,7 @@ class PointSearch {
 
 std::vector<std::uint64_t> records_before(const Trace& trace, const TracePoint& point) {
     std::vector<std::uint64_t> before;
+    before.reserve(trace.ranks.size());
     for (const RankTrace& rank : trace.ranks) {
         before.push_back(PointSearch(rank, point, trace.begin()).records());
     }
