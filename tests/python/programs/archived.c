@@ -1,5 +1,5 @@
-// Messages and collectives of many kinds, of which an archive of another format says all: parts of collectives are equal,
-// buffers are as large as their messages, and no communicator has two groups.
+// Messages and collectives of many kinds, of which an archive of another format says all: parts of collectives are
+// equal, buffers are as large as their messages, and no communicator has two groups.
 #include <mpi.h>
 #include <stdio.h>
 
