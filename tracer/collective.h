@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "fint.h"
 #include "record.h"
 #include "request.h"
 

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "fint.h"
 #include "record.h"
 
 typedef struct {

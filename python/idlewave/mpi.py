@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .build_cache import cache_directory, is_sound, keep, locked, not_kept
@@ -68,6 +68,17 @@ class Mpi:
         if self.vendor == OPEN_MPI:
             return ("--host", ",".join(f"{host}:1" for host in hosts), "--map-by", "ppr:1:node")
         return ("-hosts", ",".join(hosts), "-ppn", "1")
+
+
+def for_standard_abi(mpi: Mpi) -> Mpi:
+    """`mpi` with its compiler for MPI's standard ABI (MPI-5). Raises MpiError if it has none."""
+    compiler = mpi.mpicc.with_name("mpicc_abi")
+    if not compiler.is_file():
+        raise MpiError(
+            f"the program is linked with MPI's standard ABI, and {mpi.mpicc.parent} has no mpicc_abi to build the "
+            "tracer for it: compile the program with that MPI's own mpicc"
+        )
+    return replace(mpi, mpicc=compiler)
 
 
 def find(mpiexec: str | Path | None = None) -> Mpi:

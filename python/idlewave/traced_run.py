@@ -77,6 +77,7 @@ _TWO_VALUES = frozenset({"-mca", "--mca", "-gmca", "--gmca", "--prtemca", "--pmi
 
 # The names of the MPI libraries that programs are linked with.
 _SONAMES = {"libmpi.so.40": OPEN_MPI, "libmpi.so.12": MPICH, "libmpich.so.12": MPICH}
+_STANDARD_ABI = "libmpi_abi.so.1"
 
 # The parts of a rank's header that are needed here (docs/trace-format.md).
 _HEADER = struct.Struct("<8s4I Q 2q I 52x Q")
@@ -131,8 +132,8 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, outp
     because the job could not start or was interrupted before, the folder is as it was.
     """
     found = _find_mpi(command)
-    _check_program(command, found)
-    library = mpi.build(found, "tracer")
+    sonames = _check_program(command, found)
+    library = mpi.build(mpi.for_standard_abi(found) if _STANDARD_ABI in sonames else found, "tracer")
     directory = output.absolute()
     words = _with_tracer(command, found, library, directory)
     place = TraceFolder(directory)
@@ -217,13 +218,15 @@ def _program(command: Sequence[str]) -> str:
     raise InputError(f"{quote(first)} was not found: expected a program to trace")
 
 
-def _check_program(command: Sequence[str], found: Mpi) -> None:
+def _check_program(command: Sequence[str], found: Mpi) -> set[str]:
+    """Raises MpiError if the program is linked with another MPI; returns the names of the libraries that it needs."""
     program = _program(command)
     try:
         done = run_tool(["ldd", program], seconds=60)
     except (OSError, subprocess.TimeoutExpired):
-        return
-    for soname in re.findall(r"^\s*(\S+) =>", done.stdout, re.MULTILINE):
+        return set()
+    sonames = set(re.findall(r"^\s*(\S+) =>", done.stdout, re.MULTILINE))
+    for soname in sonames:
         vendor = _SONAMES.get(soname)
         if vendor and vendor != found.vendor:
             raise MpiError(
@@ -231,6 +234,7 @@ def _check_program(command: Sequence[str], found: Mpi) -> None:
                 f"{found.vendor} {found.version}: start it with {vendor}'s mpiexec, or "
                 f"compile it with {found.mpicc}"
             )
+    return sonames
 
 
 def _with_tracer(command: Sequence[str], found: Mpi, library: Path, directory: Path) -> list[str]:

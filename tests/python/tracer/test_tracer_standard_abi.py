@@ -1,0 +1,44 @@
+"""Programs that are linked with MPI's standard ABI (MPI-5) are traced as those that are linked with the MPI itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from idlewave import mpi, traced_run
+from idlewave.errors import MpiError
+from places import PROGRAMS
+from trace_reader import RankFile
+from tracer_support import command_of, compiled, decoded, mpich, open_mpi, program, sections, trace_of
+
+RANKS = 4
+
+
+@pytest.fixture(scope="module")
+def standard_abi() -> Path:
+    """The compiler for the standard ABI."""
+    try:
+        return mpi.for_standard_abi(mpich()).mpicc
+    except MpiError as error:
+        pytest.skip(str(error))
+
+
+def recorded(ranks: list[RankFile]) -> list[list[list[tuple]]]:
+    return [sections(decoded(rank)) for rank in ranks]
+
+
+def test_records_are_those_of_the_program_that_is_linked_with_the_mpi(standard_abi: Path, tmp_path: Path) -> None:
+    linked = trace_of(tmp_path / "own", mpich(), RANKS, program(mpich(), "calls"))
+    standard = trace_of(tmp_path / "abi", mpich(), RANKS, compiled(standard_abi, PROGRAMS / "calls.c"))
+    assert recorded(standard) == recorded(linked)
+    assert standard[0].header["library"] == linked[0].header["library"]
+
+
+def test_an_mpi_without_that_abi_is_told(standard_abi: Path, tmp_path: Path) -> None:
+    executable = compiled(standard_abi, PROGRAMS / "exchanges.c")
+    without = replace(mpich(), mpicc=tmp_path / "mpicc")
+    with pytest.raises(MpiError, match=r"is linked with MPI's standard ABI, and .* has no mpicc_abi"):
+        mpi.for_standard_abi(without)
+    with pytest.raises(MpiError, match="has no mpicc_abi"):
+        traced_run.trace(command_of(open_mpi(), 2, executable), tmp_path / "trace")
