@@ -1,6 +1,6 @@
 """How far predictions of a measured machine are off, beside loops that know nothing of the measurement.
 
-For each MPI and transport the loops of truth_loops.cpp run before and after the machine is measured, and the simulation
+For each MPI and transport the loops of probes/loops run before and after the machine is measured, and the simulation
 of the same loops on that machine is held against what they took at the machine's own speed. Tables and a plot, on
 standard output and in a folder; nothing is asserted.
 """
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,32 +17,23 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from idlewave import Job, Operation, Schedule, simulate
+from idlewave import Schedule, simulate
 from idlewave.formatting import size_text
 from idlewave.machine import Machine
 from idlewave.measure import NetworkMeasurement, assess_pair
 from idlewave.measure.network.assessment import assess_collectives
 from idlewave.measure.network.files.network_files import machine_of, save_network
 from idlewave.measure.network.fitting.machine_speeds import SHARED_RATIO, UNSHARED_QUANTILE, Speed, find_speeds
-from idlewave.measure.network.fitting.pattern_times import PatternItem, PatternPrograms
 from idlewave.measure.network.job.collectives import measure_collectives
 from idlewave.measurement_parameters import PATTERN_SECONDS
 from idlewave.mpi import OPEN_MPI, Mpi, MpiError, build_example, find
 from idlewave.plot_style import new_figure
 from idlewave.trace import Trace
 from idlewave.traced_run import trace as run_traced
+from idlewave.validation.loops import COLLECTIVES, POINT, POINT_TO_POINT, run_loops, simulated_ps
 from matplotlib.ticker import FuncFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
-WINDOW = 64
-POINT_TO_POINT = {
-    "latency": ("ping-pong", 1),
-    "bandwidth": ("stream", WINDOW),
-    "bidirectional bandwidth": ("both ways", WINDOW),
-}
-COLLECTIVES = ("barrier", "bcast", "reduce", "allreduce", "alltoall")
-ROOTED = ("bcast", "reduce")
-"""Those that a barrier follows."""
 NEAR = 1.1
 """A sample counts if its pilots are within this factor of the machine's, and its cores were shared or not as when the
 machine was measured."""
@@ -56,7 +45,6 @@ ATTEMPTS = 3
 """… so often in all."""
 PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
 """Examples, with arguments for some tenths of a second."""
-POINT = ["loop", "size"]
 TWO = "2 ranks"
 """The table of the ranks between which the machine was measured."""
 RUNS = 5
@@ -64,8 +52,6 @@ PILOT_SECONDS = 0.3
 """Of a start of the loops between two runs, which shows how fast the machine is."""
 STARTS = 3
 """Of the loops in each half: what is said is of the machine, and not of where one start laid its memory."""
-FEW, MANY = 8, 24
-"""Repetitions of two simulations of a collective: the difference leaves out what only the first ones have."""
 TCP = {
     OPEN_MPI: {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_pml": "ob1"},
     "MPICH": {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self"},
@@ -102,30 +88,11 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def loops(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
-    """The samples of the loops, which are started STARTS times: loop, size, time_ps of one repetition, and what shows
-    the speed before and after it: pilot_, barrier_ and reference_before_ns and _after_ns."""
-    each = [one_start(setting, program, ranks, seconds / STARTS, most, STARTS * seed + i) for i in range(STARTS)]
+def loops(setting: Setting, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
+    """The samples of the loops, as `run_loops` has them; they are started STARTS times."""
+    launch = [str(setting.mpi.mpiexec)]
+    each = [run_loops(setting.mpi, launch, ranks, seconds / STARTS, most, STARTS * seed + i) for i in range(STARTS)]
     return pd.concat(each, ignore_index=True)
-
-
-def one_start(setting: Setting, program: Path, ranks: int, seconds: float, most: int, seed: int) -> pd.DataFrame:
-    """The samples of one start of the loops."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "samples.csv"
-        command = [
-            str(setting.mpi.mpiexec),
-            "-n",
-            str(ranks),
-            str(program),
-            str(file),
-            str(seconds),
-            str(most),
-            str(seed),
-        ]
-        subprocess.run(command, env=setting.mpi.environment(), check=True, timeout=seconds + 300)
-        samples = pd.read_csv(file)
-    return samples.assign(time_ps=1000 * samples["elapsed_ns"] / samples["repetitions"])
 
 
 def speed_of(network: NetworkMeasurement) -> Speed:
@@ -191,30 +158,19 @@ class Attempt:
         return (after / before - 1).dropna()
 
 
-def measured(setting: Setting, program: Path, options: argparse.Namespace) -> Attempt:
+def measured(setting: Setting, options: argparse.Namespace) -> Attempt:
     """The machine between two halves of the loops; again, if the loops had other speeds than the machine, or if
     something else shared its cores."""
     attempts: list[Attempt] = []
     while not attempts or (len(attempts) < ATTEMPTS and attempts[-1].merit < (True, True)):
         seed = 2 * len(attempts) + 1
-        before = loops(setting, program, 2, options.seconds / 2, options.max_size, seed)
+        before = loops(setting, 2, options.seconds / 2, options.max_size, seed)
         network = assess_pair(setting.mpi, pattern_seconds=options.pattern_seconds)
-        after = loops(setting, program, 2, options.seconds / 2, options.max_size, seed + 1)
+        after = loops(setting, 2, options.seconds / 2, options.max_size, seed + 1)
         both = pd.concat([before, after])
         own = (half[speed_of(network).has(half, NEAR)] for half in (before, after))
         attempts.append(Attempt(network, *own, both.groupby(POINT).ngroups, shares_cores(network, both)))
     return max(attempts, key=lambda attempt: attempt.merit)
-
-
-def collective_time(machine: Machine, ranks: int, name: str, size: int) -> float:
-    """The time of one repetition of a collective in a loop, of rank 0, in ps; a barrier follows what is rooted."""
-    operations = [Operation(name, bytes=size), *([Operation("barrier")] if name in ROOTED else [])]
-    times = []
-    for repetitions in (FEW, MANY):
-        job = Job(ranks, operations, repetitions=repetitions)
-        schedule = Schedule.compose([job], rules=machine.algorithm_rules)
-        times.append(float(simulate(schedule, machine).finish[0]))
-    return (times[1] - times[0]) / (MANY - FEW)
 
 
 def compared(samples: pd.DataFrame, machine: Machine, ranks: int) -> pd.DataFrame:
@@ -223,11 +179,7 @@ def compared(samples: pd.DataFrame, machine: Machine, ranks: int) -> pd.DataFram
     counts = samples.groupby(POINT)["time_ps"].size()
     rows = []
     for (loop, size), measured in medians.items():
-        if loop in POINT_TO_POINT:
-            pattern, window = POINT_TO_POINT[loop]
-            time = float(PatternPrograms([PatternItem(pattern, window, size)]).times(machine)[0])
-        else:
-            time = collective_time(machine, ranks, loop, size)
+        time = simulated_ps(machine, ranks, loop, size)
         rows.append((loop, size, counts[loop, size], measured, time, time / measured - 1))
     return pd.DataFrame(rows, columns=["loop", "size", "samples", "measured_ps", "simulated_ps", "error"])
 
@@ -303,20 +255,20 @@ def plot(tables: Mapping[str, pd.DataFrame], file: Path) -> None:
     figure.savefig(file, dpi=150)
 
 
-def assess(setting: Setting, program: Path, options: argparse.Namespace, folder: Path) -> dict[str, pd.DataFrame]:
+def assess(setting: Setting, options: argparse.Namespace, folder: Path) -> dict[str, pd.DataFrame]:
     """The tables of a setting: of two ranks; and of four, where two share a core, at whatever speed they ran."""
     with environment(setting.variables):
-        attempt = measured(setting, program, options)
+        attempt = measured(setting, options)
         network = attempt.network
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
-        real = programs(setting, machine, program, speed_of(network).pilot_ns, folder)
+        real = programs(setting, machine, speed_of(network).pilot_ns, folder)
         print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
         print(f"\n{attempt.share:.0%} of the points had samples at the speed of the machine", flush=True)
         print(changes(attempt.floor), flush=True)
         tables = {TWO: compared(attempt.own, machine, 2)}
         if options.four and setting.mpi.vendor == OPEN_MPI:
-            shared = loops(setting, program, 4, options.seconds / 2, options.max_size, 3)
+            shared = loops(setting, 4, options.seconds / 2, options.max_size, 3)
             four = measure_collectives(4, setting.mpi, seconds=options.collective_seconds)
             of_four = assess_collectives(four, machine).rules
             tables["4 ranks on 2 cores"] = compared(shared, replace(machine, algorithm_rules=of_four), 4)
@@ -346,12 +298,12 @@ def assess(setting: Setting, program: Path, options: argparse.Namespace, folder:
     return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}
 
 
-def programs(setting: Setting, machine: Machine, loop_program: Path, pilot_ns: float, folder: Path) -> pd.DataFrame:
+def programs(setting: Setting, machine: Machine, pilot_ns: float, folder: Path) -> pd.DataFrame:
     """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error,
     longest_call_ms, and pilot, the time of a ping-pong of one byte before and after the run, relative to `pilot_ns`."""
 
     def pilot() -> float:
-        return float(loops(setting, loop_program, 2, PILOT_SECONDS, 1, 1)["pilot_before_ns"].median()) / pilot_ns
+        return float(loops(setting, 2, PILOT_SECONDS, 1, 1)["pilot_before_ns"].median()) / pilot_ns
 
     rows = []
     for name, arguments in PROGRAMS.items():
@@ -414,17 +366,7 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     tables: dict[str, pd.DataFrame] = {}
     for setting in settings(options.only.lower()):
-        program = options.output / f"truth-loops-{setting.mpi.vendor.replace(' ', '')}"
-        command = [
-            str(setting.mpi.mpicxx),
-            "-std=c++20",
-            "-O2",
-            str(ROOT / "bench/truth_loops.cpp"),
-            "-o",
-            str(program),
-        ]
-        subprocess.run(command, check=True)
-        tables |= assess(setting, program, options, options.output)
+        tables |= assess(setting, options, options.output)
     if tables:
         plot(tables, options.output / "truth.png")
 

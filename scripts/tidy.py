@@ -33,7 +33,8 @@ COMMANDS = ROOT / "build/tidy"
 INCLUDED = ("core", "probes", "tracer", "python/bindings", "python/programs")
 """The include paths of the project's headers, besides the folder of the including file."""
 STANDALONE = [
-    ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "patterns", "collectives", "epoch", "clocks")
+    *(ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "patterns", "collectives", "epoch", "clocks")),
+    ROOT / "probes/loops/loops.cpp",
 ]
 """Files that are compiled for the MPI of a user's machine, and by no build of the project."""
 STANDALONE_FLAGS = ["-std=c++20", "-Iprobes", "-Itracer", "-I.venv/include"]

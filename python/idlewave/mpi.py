@@ -106,8 +106,8 @@ def find(mpiexec: str | Path | None = None) -> Mpi:
 def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
-    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch" or
-    "clocks" (programs). Raises MpiError with the message of the compiler.
+    `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
+    "clocks" or "loops" (programs). Raises MpiError with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -117,12 +117,16 @@ def build(mpi: Mpi, name: str) -> Path:
     if name in ("pairs", "patterns", "collectives", "epoch", "clocks"):
         command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
+    if name == "loops":
+        return _build(
+            mpi, sources / "probes" / name, f"idlewave-{name}", [str(mpi.mpicxx), *CXX_FLAGS, "loops.cpp", "-o"]
+        )
     if name == "transport":
         command = [str(mpi.mpicc), *C_FLAGS, "-shared", "-fPIC", "transport.c", "-o"]
         return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
-        "'collectives', 'epoch' or 'clocks'"
+        "'collectives', 'epoch', 'clocks' or 'loops'"
     )
 
 

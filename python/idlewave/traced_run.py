@@ -131,7 +131,7 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, outp
     Interrupted when a signal ends it, with all its ranks. What was recorded stays in any case. If nothing was recorded,
     because the job could not start or was interrupted before, the folder is as it was.
     """
-    found = _find_mpi(command)
+    found = find_mpi(command)
     sonames = _check_program(command, found)
     library = mpi.build(mpi.for_standard_abi(found) if _STANDARD_ABI in sonames else found, "tracer")
     directory = output.absolute()
@@ -170,7 +170,9 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, outp
     return run
 
 
-def _find_mpi(command: Sequence[str]) -> Mpi:
+def find_mpi(command: Sequence[str]) -> Mpi:
+    """The MPI of the launcher that begins `command`. Raises UsageError if it begins with none, MpiError if there is no
+    such MPI."""
     if not command or not _LAUNCHER.fullmatch(Path(command[0]).name):
         given = quote(command[0]) if command else "nothing"
         raise UsageError(

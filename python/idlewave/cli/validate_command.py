@@ -11,7 +11,7 @@ from ..escaping import cut
 from ..formatting import plural
 from ..measure.table_rows import records
 from ..output import make_folder, write_table, write_text
-from ..validation import Row, Suite, example_suite, page_of, read_suite, table_of
+from ..validation import Row, Suite, example_suite, page_of, read_suite, steps, table_of
 from ..validation import validate as run
 from .completion import machines
 from .option_types import Count, OutputFolder, as_json, print_json
@@ -50,7 +50,8 @@ def validate(
     """Run programs, simulate their traces on the measured machine, and compare the times.
 
     Without a SUITE these are the example programs on two ranks. A suite names programs and networks; each program runs
-    on each network, and each of its traces is simulated on each network's machine.
+    on each network, and each of its traces is simulated on each network's machine. It may also name loops of
+    benchmarks, whose times are predicted from the machine alone.
     """
     if (suite is None) == (machine is None):
         raise click.UsageError("expected a SUITE.toml, or --machine for the example programs")
@@ -73,9 +74,8 @@ def validate(
 def _run_suite(suite: Suite, folder: Path, runs: int) -> pd.DataFrame:
     """Validate with a progress bar. If an interrupt or an error ends it early, the rows that are there go to a file."""
     rows: list[Row] = []
-    total = len(suite.programs) * (runs * len(suite.networks) + len(suite.networks) ** 2)
     with progress_bar(count=True) as progress, doing("validation"):
-        task = progress.add_task("runs", total=total)
+        task = progress.add_task("runs", total=steps(suite, runs))
 
         def next_run(what: str) -> None:
             progress.update(task, advance=1, description=what)

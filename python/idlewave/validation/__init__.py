@@ -1,11 +1,12 @@
 """How far simulated run times of real programs are from measured ones."""
 
 from .page import page_of
-from .suite import Network, Program, Suite, example_suite, read_suite
-from .validate import COLUMNS, Row, table_of, validate
+from .suite import LoopRun, Network, Program, Suite, example_suite, read_suite
+from .validate import COLUMNS, Row, steps, table_of, validate
 
 __all__ = [
     "COLUMNS",
+    "LoopRun",
     "Network",
     "Program",
     "Row",
@@ -13,6 +14,7 @@ __all__ = [
     "example_suite",
     "page_of",
     "read_suite",
+    "steps",
     "table_of",
     "validate",
 ]

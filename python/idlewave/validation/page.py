@@ -17,20 +17,41 @@ _HEAD = (
 
 
 def page_of(table: pd.DataFrame, title: str) -> str:
-    """What `validate` found, as Markdown: a sentence each for replay and for other networks, the table, and doubts.
+    """What `validate` found, as Markdown: a sentence for each kind of prediction, the tables, and doubts.
 
     The error is that of the median of the simulations against the median of the runs; the spread is how far the runs
     lie apart, against their median.
     """
     text = [f"# {title}\n"]
-    replay = table["traced_on"] == table["simulated_on"]
-    text += [_summary("Replayed on the machine where they were traced", table[replay])]
-    if len(table[~replay]):
-        text += [_summary("Predicted for another network than the traced one", table[~replay])]
-    text += [_HEAD + "".join(_line(row) for row in table.to_dict("records"))]
+    loops = table["traced_on"] == ""
+    copies = table["traced_ranks"] < table["ranks"]
+    replay = (table["traced_on"] == table["simulated_on"]) & ~copies
+    if len(table[~loops]):
+        text += [_summary("Replayed on the machine where they were traced", table[replay])]
+    for what, rows in (
+        ("Predicted for another network than the traced one", table[~replay & ~copies & ~loops]),
+        ("Predicted for more ranks by copies of a trace", table[copies]),
+        ("Loops, predicted from the machine alone", table[loops]),
+    ):
+        if len(rows):
+            text += [_summary(what, rows)]
+    if len(table[~loops]):
+        text += [_HEAD + "".join(_line(row) for row in table[~loops].to_dict("records"))]
+    text += [_loop_table(network, rows) for network, rows in table[loops].groupby("simulated_on", sort=False)]
     doubts = table[table["doubt"] != ""]
     text += [f"- {row['program']}, traced on {row['traced_on']}: {row['doubt']}." for _, row in doubts.iterrows()]
     return plain("\n".join(text).rstrip() + "\n")
+
+
+def _loop_table(network: object, rows: pd.DataFrame) -> str:
+    head = f"| loop on {network} | ranks | measured: median (range) | simulated | error | spread of the runs |\n"
+    lines = []
+    for row in rows.to_dict("records"):
+        measured = _times(row, "measured")
+        cells = [str(row["program"]), f"{row['ranks']}", _range(measured), seconds_text(_times(row, "simulated")[0])]
+        cells += [percent_text(float(str(row["error"])), signed=True), percent_text(_spread(measured))]
+        lines.append("| " + " | ".join(cells) + " |\n")
+    return head + "| --- | ---: | ---: | ---: | ---: | ---: |\n" + "".join(lines)
 
 
 def _summary(what: str, rows: pd.DataFrame) -> str:
@@ -45,22 +66,30 @@ def _summary(what: str, rows: pd.DataFrame) -> str:
 
 
 def _line(row: Mapping[Hashable, object]) -> str:
-    measured, simulated = (
-        [float(str(row[f"{kind}{part}_s"])) for part in ("", "_least", "_most")] for kind in ("measured", "simulated")
-    )
-    spread = (measured[2] - measured[1]) / measured[0] if measured[0] > 0 else float("nan")
+    measured, simulated = _times(row, "measured"), _times(row, "simulated")
+    fewer = int(str(row["traced_ranks"]))
+    traced_on = str(row["traced_on"]) + (f", {plural(fewer, 'rank')}" if fewer < int(str(row["ranks"])) else "")
     cells = [
         str(row["program"]),
         f"{row['ranks']}",
         f"{row['calls']:,}",
-        str(row["traced_on"]),
+        traced_on,
         str(row["simulated_on"]),
         _range(measured),
         _range(simulated),
         percent_text(float(str(row["error"])), signed=True) if row["doubt"] == "" else "not to be compared",
-        percent_text(spread),
+        percent_text(_spread(measured)),
     ]
     return "| " + " | ".join(cells) + " |\n"
+
+
+def _times(row: Mapping[Hashable, object], kind: str) -> list[float]:
+    """Median, least and most, s."""
+    return [float(str(row[f"{kind}{part}_s"])) for part in ("", "_least", "_most")]
+
+
+def _spread(times: list[float]) -> float:
+    return (times[2] - times[1]) / times[0] if times[0] > 0 else float("nan")
 
 
 def _range(times: list[float]) -> str:

@@ -10,7 +10,8 @@ import pytest
 from command_runs import run
 from idlewave import mpi
 from idlewave.errors import InputError
-from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, validate
+from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, steps, validate
+from idlewave.validation.loops import simulated_ps
 from tracer_support import open_mpi
 
 
@@ -50,20 +51,68 @@ def test_each_program_runs_on_each_network_and_is_simulated_on_each(suite: Path,
     assert len(list(tmp_path.glob("halo2d-*-*/rank-*"))) == 2 * 2 * 2, "the traces of two runs on two networks"
 
 
+def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(suite: Path, tmp_path: Path) -> None:
+    """On one of two networks."""
+    text = (suite / "suite.toml").read_text()
+    one = text.replace('"halo2d"\n', '"one"\nranks = 1\nnetworks = ["near"]\n')
+    two = text[text.index("[[program]]") :].replace('"halo2d"\n', '"two"\nnetworks = ["near"]\ncopies_of = "one"\n')
+    loops = '[loops]\nnames = ["allreduce", "latency"]\nseconds = 0.2\nmax_size = 16\nnetworks = ["near"]\n'
+    (tmp_path / "suite.toml").write_text((one + two + loops).replace("ethernet.toml", "odin"))
+    told: list[str] = []
+    chosen = read_suite(tmp_path / "suite.toml")
+    table = validate(chosen, tmp_path / "traces", runs=2, on_run=told.append)
+    assert len(told) == steps(chosen, 2)
+    programs = table[table.traced_on != ""]
+    assert list(zip(programs.program, programs.ranks, programs.traced_ranks, strict=True)) == [
+        ("one", 1, 1),
+        ("two", 2, 2),
+        ("two", 2, 1),
+    ]
+    rows = table[table.traced_on == ""].set_index("program")
+    assert list(rows.index) == [f"{name}, {size} B" for name in ("allreduce", "latency") for size in (1, 4, 16)][1:]
+    assert (rows.runs == 2).all()
+    assert (rows.measured_s > 0).all()
+    assert rows.simulated_s["latency, 4 B"] == simulated_ps(idlewave.Machine.named("odin"), 2, "latency", 4) / 1e12
+
+
+def test_a_loop_takes_the_time_that_the_machine_gives_it() -> None:
+    quick, slow = (
+        idlewave.Machine.preset("odin").to_toml().replace('"5.3us"', latency, 1) for latency in ('"1us"', '"2us"')
+    )
+    machines = [idlewave.Machine.from_toml(text) for text in (quick, slow)]
+    there_and_back = [simulated_ps(machine, 2, "latency", 1) for machine in machines]
+    assert there_and_back[1] - there_and_back[0] == pytest.approx(2e6)
+
+
 def row(**changes: object) -> dict[str, object]:
     found: dict[str, object] = dict.fromkeys(COLUMNS, 1)
-    found |= {"program": "p", "traced_on": "a", "simulated_on": "a", "error": 0.01, "doubt": "", "calls": 12_345}
+    found |= {
+        "program": "p",
+        "ranks": 2,
+        "traced_ranks": 2,
+        "traced_on": "a",
+        "simulated_on": "a",
+        "error": 0.01,
+        "doubt": "",
+        "calls": 12_345,
+    }
     return found | {"measured_s": 2.0, "measured_least_s": 1.5, "measured_most_s": 2.5} | changes
 
 
 def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
     rows = [row(program=f"p{i}", error=0.01 * i) for i in range(1, 11)]
     rows += [row(simulated_on="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
+    rows += [row(traced_ranks=1, error=-0.3), row(program="latency, 1 B", traced_on="", error=0.04)]
     page = page_of(pd.DataFrame(rows), "Title")
     assert page.startswith("# Title\n")
     assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
     assert "another network than the traced one: the median error of 1 comparison is 20 %" in page
-    assert "| p1 | 1 | 12,345 | a | a | 2 s (1.5 s to 2.5 s) |" in page
+    assert "more ranks by copies of a trace: the median error of 1 comparison is 30 %" in page
+    assert "| p | 2 | 12,345 | a, 1 rank | a |" in page
+    assert "from the machine alone: the median error of 1 comparison is 4.0 %" in page
+    assert "| loop on a | ranks |" in page
+    assert "| latency, 1 B | 2 | 2 s (1.5 s to 2.5 s) | 1 s | +4.0 % | 50 % |" in page
+    assert "| p1 | 2 | 12,345 | a | a | 2 s (1.5 s to 2.5 s) |" in page
     assert "not to be compared" in page
     assert "- late, traced on a: 2 ranks shared cores." in page
 
@@ -80,6 +129,15 @@ def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
         (
             '[[network]]\nname = "a"\nmachine = "odin"\n[[program]]\nname = "x"\ncommand = []\n',
             r"program\[0\].command: expected",
+        ),
+        ('[[network]]\nname = "a"\nmachine = "odin"\n[loops]\nnames = ["x"]\n', "expected some of latency, bandwidth"),
+        (
+            '[[network]]\nname = "a"\nmachine = "odin"\n[[program]]\nname = "x"\ncommand = ["x"]\nnetworks = ["b"]\n',
+            "networks: expected some of a, found 'b'",
+        ),
+        (
+            '[[network]]\nname = "a"\nmachine = "odin"\n[[program]]\nname = "x"\ncommand = ["x"]\ncopies_of = "y"\n',
+            "copies_of: expected the name of a program before x",
         ),
         (
             2 * '[[network]]\nname = "a"\nmachine = "odin"\n' + '[[program]]\nname = "x"\ncommand = ["x"]\n',

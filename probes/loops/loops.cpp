@@ -1,6 +1,6 @@
 // Loops as the OSU benchmarks have them, of two ranks or more: what a measured machine's predictions are held against.
 //
-// mpiexec -n P truth_loops FILE SECONDS MAX_SIZE SEED
+// mpiexec -n P idlewave-loops FILE SECONDS MAX_SIZE SEED
 // It shares no code with the probes. Each loop is timed by rank 0 from a barrier on, after two repetitions that are
 // not. A sample waits until no core is shared, and is taken again, up to five times, where one was. A barrier follows
 // each broadcast and each reduction, so that no rank runs ahead. Before and after it the times of a ping-pong of one
