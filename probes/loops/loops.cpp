@@ -163,8 +163,11 @@ class Loops {
         if (rank_ > 1) return;
         char answer[4] = "";
         for (MPI_Request& request : requests_) {
-            if (rank_ == 0) MPI_Isend(to_.data(), size, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &request);
-            if (rank_ == 1) MPI_Irecv(from_.data(), size, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &request);
+            if (rank_ == 0) {
+                MPI_Isend(to_.data(), size, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &request);
+            } else {
+                MPI_Irecv(from_.data(), size, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &request);
+            }
         }
         MPI_Waitall(window, requests_, MPI_STATUSES_IGNORE);
         if (rank_ == 0) MPI_Recv(answer, 4, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -200,7 +203,8 @@ std::vector<Item> items(int most, int ranks) {
     for (int size = 1; size <= most; size *= size < 1024 ? 4 : 2) {
         for (const std::string& loop : collectives) {
             const bool floats = loop == "reduce" || loop == "allreduce";
-            if (loop != "barrier" && !(floats && size < 4)) found.push_back({loop, size});
+            if (loop == "barrier" || (floats && size < 4)) continue;
+            found.push_back({loop, size});
         }
         if (ranks > 2) continue;
         for (const std::string& loop : point_to_point) {
@@ -221,8 +225,8 @@ void write(std::FILE* file, const Item& item, const Sample& sample) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     if (argc != 5) MPI_Abort(MPI_COMM_WORLD, 2);
-    const double seconds = std::atof(argv[2]);
-    const int most = std::atoi(argv[3]);
+    const double seconds = std::stod(argv[2]);
+    const int most = std::stoi(argv[3]);
     int rank = 0;
     int ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -232,7 +236,7 @@ int main(int argc, char** argv) {
     if (file != nullptr) std::fputs(columns, file);
     Loops loops(most);
     std::vector<Item> all = items(most, ranks);
-    std::mt19937 random(static_cast<unsigned>(std::atoi(argv[4])));
+    std::mt19937 random(static_cast<unsigned>(std::stoi(argv[4])));
     const double begin = MPI_Wtime();
     for (int go_on = 1, first = 1; go_on != 0; first = 0) {
         std::shuffle(all.begin(), all.end(), random);
