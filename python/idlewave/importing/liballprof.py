@@ -177,7 +177,7 @@ def _shifts(files: list[Path]) -> list[int]:
         with file.open(encoding="utf-8", errors="replace") as text:
             for number, line in enumerate(_lines(text, name_of(file)), 1):
                 if line.startswith("# clockdiff:"):
-                    own_clocks = own_clocks or float(line.split()[2]) != 0
+                    own_clocks = own_clocks or _clock_difference(line, name_of(file), number) != 0
                 if line.startswith("MPI_Init"):
                     starts.append(_time(line.rstrip().rsplit(":", 1)[-1], name_of(file), number))
                     break
@@ -185,6 +185,16 @@ def _shifts(files: list[Path]) -> list[int]:
                 raise InputError(f"{name_of(file)}: has no MPI_Init: expected a trace from there on")
     first = min(starts)
     return [_BEGIN - (start if own_clocks else first) for start in starts]
+
+
+def _clock_difference(line: str, name: str, number: int) -> float:
+    """The seconds in a line such as `# clockdiff: 0.000012 s (relative to rank 0)`."""
+    try:
+        return float(line.split()[2])
+    except (IndexError, ValueError):
+        raise InputError(
+            f"{name}:{number}: expected a difference of clocks in s, found {quote(cut(line.strip()))}"
+        ) from None
 
 
 def _lines(text: TextIO, name: str) -> Iterator[str]:

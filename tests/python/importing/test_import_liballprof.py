@@ -78,6 +78,7 @@ def _changed(old: str, new: str) -> Callable[[str], str]:
         ),
         (_changed(":1,2,1,1:", ":1,2:"), "expected 4 counts, found 2"),
         (_changed(":100:10,8,8:", ":-100:10,8,8:"), r"expected a size from 0 to 2\^50 bytes"),
+        (_changed("clockdiff: 0.000000 s", "clockdiff: x s"), r"trace-0.txt:2: expected a difference of clocks in s"),
         (_changed("MPI_Init:", "MPI_Other:"), "has no MPI_Init"),
         (_changed("# htor's PMPI Tracer", "# something else"), "cannot be read as an OTF2 archive"),
     ],
