@@ -104,6 +104,7 @@ static uint16_t store(uint16_t slot, const Content* content) {
 // another request is small; the others to the third before, as lists of completions have three words for each.
 static char* put_words(char* at, const Content* content, uint64_t* reference) {
     unsigned char* sizes = (unsigned char*)at;
+    memset(sizes, 0, (content->count + 1) / 2);
     at += (content->count + 1) / 2;
     for (size_t i = 0; i < content->count; i++) {
         const uint64_t word = content->words[i];

@@ -36,6 +36,7 @@ collectives::RankProgram RankConverter::convert(std::int64_t offset) {
         call(r);
         if (call_ == begin && r.call != Call::core_wait) {
             leave_out_beginning();
+            left_mpi_ = std::max(left_mpi_, r.end);  // polls do not end a computation, and they are left out
             compute(offset);
         }
     });
