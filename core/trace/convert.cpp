@@ -77,7 +77,7 @@ std::vector<std::int64_t> offsets(const Trace& trace, const SharedConversion& sh
     begins.reserve(trace.ranks.size());
     for (const RankTrace& rank : trace.ranks) {
         const std::uint64_t left_out = shared.cut ? shared.cut->begin(rank.header().rank) : 0;
-        begins.push_back(left_out == 0 ? rank.header().global(rank.header().init_end) : point_after(rank, left_out).at);
+        begins.push_back(left_out == 0 ? rank.header().global(rank.header().init_end) : time_after(rank, left_out));
     }
     const std::int64_t first = *std::ranges::min_element(begins);
     for (std::int64_t& begin : begins) {

@@ -1,12 +1,10 @@
 #include "trace/rank_trace.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <string_view>
 #include <system_error>
 
 #include "base/error.hpp"

@@ -1,6 +1,5 @@
 #include "trace/stored_records.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace idlewave::trace {

@@ -68,13 +68,14 @@ class PointSearch {
 std::vector<std::uint64_t> records_before(const Trace& trace, const TracePoint& point) {
     std::vector<std::uint64_t> before;
     before.reserve(trace.ranks.size());
+    const std::int64_t begin = trace.begin();
     for (const RankTrace& rank : trace.ranks) {
-        before.push_back(PointSearch(rank, point, trace.begin()).records());
+        before.push_back(PointSearch(rank, point, begin).records());
     }
     return before;
 }
 
-RankPoint point_after(const RankTrace& rank, std::uint64_t records) {
+std::int64_t time_after(const RankTrace& rank, std::uint64_t records) {
     std::uint64_t seen = 0;
     std::int64_t end = rank.header().init_end;
     rank.each([&](const TraceRecord& record) {
@@ -83,7 +84,7 @@ RankPoint point_after(const RankTrace& rank, std::uint64_t records) {
             end = record.end;
         }
     });
-    return {seen, rank.header().global(end)};
+    return rank.header().global(end);
 }
 
 }  // namespace idlewave::trace

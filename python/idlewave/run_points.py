@@ -7,10 +7,8 @@ import re
 from . import _core
 from .errors import UsageError
 from .escaping import quote
+from .trace_format import LATEST
 from .units import PICOSECONDS, parse_time
-
-MOST = 2**60
-"""The largest number of calls, and the latest time in ns."""
 
 
 def run_point(text: str, option: str) -> tuple[_core.TracePoint, int]:
@@ -33,4 +31,4 @@ def run_point(text: str, option: str) -> tuple[_core.TracePoint, int]:
             f"{option}: expected a number of calls, a time with a unit or pcontrol:N, such as 5000, 12s or pcontrol:1, "
             f"found {quote(text)}"
         )
-    return _core.TracePoint.time, min(time // PICOSECONDS["ns"], MOST)
+    return _core.TracePoint.time, min(time // PICOSECONDS["ns"], LATEST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from enum import IntEnum
 
 MAGIC = b"IDLEWTR1"
@@ -108,9 +109,31 @@ MEMBERS = 1
 """The info bit of a CommDef that lists the members."""
 
 
+LATEST = 2**60
+"""The last time that a trace may have, ns."""
+
+SENDS = {
+    "Send": Call.SEND,
+    "Bsend": Call.BSEND,
+    "Ssend": Call.SSEND,
+    "Rsend": Call.RSEND,
+    "Isend": Call.ISEND,
+    "Ibsend": Call.IBSEND,
+    "Issend": Call.ISSEND,
+    "Irsend": Call.IRSEND,
+}
+"""The calls that send a message, by their name without MPI_."""
+
+
 def pair(low: int, high: int) -> int:
     """Two 32-bit numbers in one word."""
     return (low & 0xFFFFFFFF) | (high & 0xFFFFFFFF) << 32
+
+
+def pairs(numbers: Sequence[int]) -> list[int]:
+    """Numbers two to a word; the last half is 0 if their number is odd."""
+    even = [*numbers, 0] if len(numbers) % 2 else numbers
+    return [pair(*even[i : i + 2]) for i in range(0, len(even), 2)]
 
 
 def halves(word: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..escaping import cut, name_of, quote
 from ..input.files import opened, read_bytes
-from ..trace_format import WORLD
+from ..trace_format import SENDS, WORLD
 from .dumpi_calls import RankCalls
 from .dumpi_collectives import Place
 from .dumpi_communicators import CALLS, WORLD_HANDLE, communicators_of
@@ -30,9 +30,7 @@ _BEGIN = 1_000_000
 _ONE_CLOCK = 10 * NS
 """Ranks leave MPI_Init together, because libdumpi lets them wait for one another; those that leave it by so much later
 than others of their host have another clock."""
-_SENDS = frozenset(
-    ("Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Sendrecv", "Sendrecv_replace")
-)
+_SENDS = frozenset((*SENDS, "Sendrecv", "Sendrecv_replace"))
 """Calls whose third field is a destination."""
 _MOST_META = 1 << 16
 _RANK_NAME = re.compile(r"(.*-)([0-9]{4,})(\.bin)", re.DOTALL)

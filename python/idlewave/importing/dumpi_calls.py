@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..trace_format import ANY, BLOCKING, MEMBERS, NOT_KNOWN, PROC_NULL, SELF, Call, pair
+from ..trace_format import ANY, BLOCKING, LATEST, MEMBERS, NOT_KNOWN, PROC_NULL, SELF, SENDS, Call, pair, pairs
 from .dumpi_collectives import COLLECTIVES, Place, Sizes
 from .dumpi_communicators import MAKE, NULL_HANDLE, PARENT, SELF_HANDLE, WORLD_HANDLE, Communicator
 from .dumpi_file import NS, RankTrace, Record, Status
 from .rank_file import RankFile
 
-LATEST = 2**60
-"""The last time that a trace may have, ns (docs/trace-format.md)."""
 _NULL_REQUEST = 1
-_SENDS = {
-    "Send": Call.SEND,
-    "Bsend": Call.BSEND,
-    "Ssend": Call.SSEND,
-    "Rsend": Call.RSEND,
-    "Isend": Call.ISEND,
-    "Ibsend": Call.IBSEND,
-    "Issend": Call.ISSEND,
-    "Irsend": Call.IRSEND,
-    "Send_init": Call.SEND_INIT,
-    "Bsend_init": Call.SEND_INIT,
-    "Ssend_init": Call.SEND_INIT,
-    "Rsend_init": Call.SEND_INIT,
-}
+_MAKE_SENDS = ("Send_init", "Bsend_init", "Ssend_init", "Rsend_init")
+_SENDS = {**SENDS, **dict.fromkeys(_MAKE_SENDS, Call.SEND_INIT)}
 _WAITS = {
     "Wait": Call.WAIT,
     "Waitall": Call.WAITALL,
@@ -351,7 +337,7 @@ class RankCalls:
             return
         own = made.members.index(self._rank)
         self._places[handle] = Place(made.id, own, len(made.members))
-        listed = _in_pairs(made.members) if own == 0 else []
+        listed = pairs(made.members) if own == 0 else []
         words = [made.id, made.parent, pair(len(made.members), own), *listed]
         self._add(Call.COMM_DEF, begin, end, words, MEMBERS if own == 0 else 0)
         if made.extents:
@@ -377,11 +363,6 @@ def _check_rank(rank: int, place: Place) -> None:
 
 def _first(statuses: list[Status]) -> Status | None:
     return statuses[0] if statuses else None
-
-
-def _in_pairs(members: Sequence[int]) -> list[int]:
-    padded = [*members, 0] if len(members) % 2 else list(members)
-    return [pair(*padded[i : i + 2]) for i in range(0, len(padded), 2)]
 
 
 def _completions(name: str, fields: list[Any]) -> list[tuple[int, Status | None]]:

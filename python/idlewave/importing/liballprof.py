@@ -21,12 +21,15 @@ from ..errors import InputError
 from ..escaping import cut, name_of, quote
 from ..input.files import opened
 from ..trace_format import (
+    ANY,
     BLOCKING,
     COUNTS_RECEIVED,
     COUNTS_SENT,
     NONBLOCKING,
     NOT_KNOWN,
+    PROC_NULL,
     SELF,
+    SENDS,
     WORLD,
     Call,
     Collective,
@@ -40,20 +43,9 @@ LATEST = 2**50
 MOST_LINE = 1 << 20
 MOST_BYTES = 2**50
 _MPICH_WORLD = 0x44000000
-_ANY_SOURCE, _PROC_NULL = -1, -2
 _BEGIN = 1000
 """When the first rank leaves MPI_Init in the trace that is written, µs."""
 
-_SENDS = {
-    "Send": Call.SEND,
-    "Bsend": Call.BSEND,
-    "Ssend": Call.SSEND,
-    "Rsend": Call.RSEND,
-    "Isend": Call.ISEND,
-    "Ibsend": Call.IBSEND,
-    "Issend": Call.ISSEND,
-    "Irsend": Call.IRSEND,
-}
 _NO_MESSAGES = re.compile(
     r"(?:Comm_|Group_|Type_|Cart_|Get_|Error|Address|Attr_|Info_|Op_|Keyval_|Pcontrol|Wtime|Initialized|Finalized|Abort"
     r"|Iprobe|Probe|Test_cancelled|Buffer_|Dims_|Graph_|Topo_|Pack|Unpack|Alloc_mem|Free_mem)"
@@ -261,8 +253,8 @@ class _Rank:
         if end < begin:
             raise ValueError("expected an end that is not before its beginning")
         line = _Line(fields[1:-1])
-        if name in _SENDS:
-            self._send(_SENDS[name], name.startswith("I"), line, begin, end)
+        if name in SENDS:
+            self._send(SENDS[name], name.startswith("I"), line, begin, end)
         elif name in ("Recv", "Irecv"):
             self._receive(name == "Irecv", line, begin, end)
         elif name in ("Sendrecv", "Wait", "Waitall"):
@@ -290,7 +282,7 @@ class _Rank:
         """A rank, or what is written for any source or none, which MPICH has the other way round."""
         if rank >= 0:
             return rank
-        return (_ANY_SOURCE if rank == -2 else _PROC_NULL) if self._mpich else max(rank, _PROC_NULL)
+        return (ANY if rank == -2 else PROC_NULL) if self._mpich else max(rank, PROC_NULL)
 
     def _send(self, call: Call, nonblocking: bool, line: _Line, begin: int, end: int) -> None:
         line.skip()
@@ -322,12 +314,12 @@ class _Rank:
         """As they were asked for, and of the message: that of a wildcard is not known."""
         peer = self._peer(source)
         asked = pair(peer, tag)
-        if peer == _PROC_NULL:
-            return asked, pair(_PROC_NULL, -1)
-        return asked, pair(NOT_KNOWN if peer == _ANY_SOURCE else peer, NOT_KNOWN if tag == -1 else tag)
+        if peer == PROC_NULL:
+            return asked, pair(PROC_NULL, -1)
+        return asked, pair(NOT_KNOWN if peer == ANY else peer, NOT_KNOWN if tag == -1 else tag)
 
     def _count_wildcard(self, source: int) -> None:
-        self.left_out["messages that receives without a source took"] += self._peer(source) == _ANY_SOURCE
+        self.left_out["messages that receives without a source took"] += self._peer(source) == ANY
 
     def _sendrecv(self, line: _Line, begin: int, end: int) -> None:
         line.skip()

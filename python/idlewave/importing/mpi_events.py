@@ -14,20 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..trace_format import BLOCKING, NONBLOCKING, NOT_KNOWN, Call, Collective, pair
+from ..trace_format import BLOCKING, NONBLOCKING, NOT_KNOWN, SENDS, Call, Collective, pair
 from .rank_file import RankFile
 
 Event: TypeAlias = Any  # the bindings of OTF2 have no types
-
-SENDS = {
-    "MPI_Bsend": Call.BSEND,
-    "MPI_Ssend": Call.SSEND,
-    "MPI_Rsend": Call.RSEND,
-    "MPI_Ibsend": Call.IBSEND,
-    "MPI_Issend": Call.ISSEND,
-    "MPI_Irsend": Call.IRSEND,
-}
-
 
 LOOK_FOR_MESSAGES = ("MPI_Probe", "MPI_Mprobe", "MPI_Iprobe", "MPI_Improbe")
 TESTS = ("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status")
@@ -149,12 +139,12 @@ class RankEvents:
             self._add(call, end, Call.SENDRECV, [*self._message(sent[0]), *_twice(self._message(received[0]))[1:]])
         else:
             for event in sent:
-                self._add(call, end, SENDS.get(call.name, Call.SEND), self._message(event))
+                self._add(call, end, SENDS.get(call.name.removeprefix("MPI_"), Call.SEND), self._message(event))
             for event in received:
                 self._add(call, end, Call.RECV, _twice(self._message(event)))
         for event in _of(call, "MpiIsend"):
             words = [*self._message(event), event.request_id]
-            self._add(call, end, SENDS.get(call.name, Call.ISEND), words)
+            self._add(call, end, SENDS.get(call.name.removeprefix("MPI_"), Call.ISEND), words)
         for event in _of(call, "MpiIrecvRequest"):
             self._incomplete[event.request_id] = self._add(call, end, Call.IRECV, None)
         for event in _of(call, "NonBlockingCollectiveRequest"):

@@ -12,13 +12,11 @@ from ..errors import InputError, LibraryError
 from ..escaping import name_of, quote
 from ..export.library_stderr import LibraryLines, captured_lines
 from ..export.otf2_archive import load_library
-from ..trace_format import MEMBERS, SELF, WORLD, Call, pair
+from ..trace_format import LATEST, MEMBERS, SELF, WORLD, Call, pair, pairs
 from .mpi_events import Communicator, Event, RankEvents, name_of_kind
 from .rank_file import RankFile
 
 NS = 10**9
-LATEST = 2**60
-"""The last time that a trace may have, ns (docs/trace-format.md)."""
 FIRST_OTHER = 16
 """The id of the first communicator beside MPI_COMM_WORLD and MPI_COMM_SELF."""
 
@@ -154,7 +152,6 @@ class _Archive:
 def _define(file: RankFile, communicator: Communicator, rank: int, at: int) -> None:
     members = communicator.members
     own = members.index(rank)
-    padded = [*members, 0] if len(members) % 2 else list(members)
-    listed = [pair(*padded[i : i + 2]) for i in range(0, len(padded), 2)] if own == 0 else []
+    listed = pairs(members) if own == 0 else []
     words = [communicator.id, WORLD, pair(len(members), own), *listed]
     file.write(Call.COMM_DEF, at, at, words, MEMBERS if own == 0 else 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 from export_tables import exchange, op, random_ops, table
 from idlewave.export import write_otf2, write_perfetto
 from idlewave.export.library_stderr import captured_lines
+from small_disks import small_disk_at
 
 otf2 = pytest.importorskip("otf2", reason="the package otf2 is not installed")
 
@@ -150,13 +150,8 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 200 KiB, or a skip."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(place)]
-    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small file system cannot be mounted here")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_disk_at(tmp_path / "disk", "200k") as place:
+        yield place
 
 
 def test_a_full_disk_is_the_one_thing_that_is_told(

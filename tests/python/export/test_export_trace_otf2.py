@@ -17,6 +17,7 @@ from command_runs import run
 from idlewave import InputError, OutputError, Provenance, Schedule, Trace, mpi, traced_run
 from idlewave.export import write_trace_otf2
 from idlewave.importing import import_trace
+from small_disks import small_disk_at
 from trace_files import Message, write_messages, write_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
@@ -158,13 +159,8 @@ def test_calls_of_several_threads_at_a_time_are_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 200 KiB, or a skip."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=200k", "none", str(place)]
-    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small file system cannot be mounted here")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_disk_at(tmp_path / "disk", "200k") as place:
+        yield place
 
 
 def test_a_full_disk_is_told_and_nothing_remains(small_disk: Path, tmp_path: Path) -> None:

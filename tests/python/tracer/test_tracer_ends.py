@@ -15,6 +15,7 @@ from idlewave import traced_run
 from idlewave.errors import InputError, OutputError
 from idlewave.termination_signals import Interrupted
 from idlewave.trace_folder import TraceFolder
+from small_disks import small_disk_at
 from trace_reader import read_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
@@ -157,13 +158,8 @@ def test_a_trace_may_read_what_is_typed(tmp_path: Path) -> None:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 6 MiB, or a skip."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", place], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip("a small file system cannot be mounted here")
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
+    with small_disk_at(tmp_path / "disk", "6m") as place:
+        yield place
 
 
 def test_ranks_that_find_the_disk_full_are_told_of_as_that(small_disk: Path) -> None:
