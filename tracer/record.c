@@ -232,7 +232,9 @@ void record_word(const Call* call, unsigned id, uint64_t word) {
 
 // Writes the record of polls, over the one that has fewer of them.
 static void publish_polls(int64_t end) {
-    memset(file.window + (file.polls.position - file.offset), 0, file.position - file.polls.position);
+    char* at = file.window + (file.polls.position - file.offset);
+    *(volatile char*)at = 0;  // first of all, as it is no record while it is written
+    memset(at, 0, file.position - file.polls.position);
     file.position = file.polls.position;
     file.last_end = file.polls.before;
     publish(file.polls.begin, end, CALL_POLLS, 0, file.polls.words, 2);

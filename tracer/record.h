@@ -2,6 +2,7 @@
 #ifndef IDLEWAVE_RECORD_H
 #define IDLEWAVE_RECORD_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +36,7 @@ typedef struct {
     char library[48];
 } Header;
 
-_Static_assert(sizeof(Header) == 256, "the header of docs/trace-format.md has 256 bytes");
+static_assert(sizeof(Header) == 256, "the header of docs/trace-format.md has 256 bytes");
 
 // One call of the program: its begin and end, and what the MPI returned.
 typedef struct {

@@ -86,6 +86,12 @@ static void terminated(int signal_number) {
     raise(signal_number);
 }
 
+// The memory of the file is shared with a process that the program forks, whose calls are no rank's.
+static void stop_in_child(void) {
+    session.recording = false;
+    session.header = NULL;
+}
+
 static void watch_termination(void) {
     struct sigaction action;
     if (sigaction(SIGTERM, NULL, &action) != 0 || action.sa_handler != SIG_DFL) return;
@@ -234,6 +240,7 @@ void session_start(int64_t begin) {
     session.locked = header->thread_level == 3;
     session.header = header;
     watch_termination();
+    pthread_atfork(NULL, NULL, stop_in_child);
     getrusage(RUSAGE_SELF, &session.usage_begin);
     session.cpu_begin = cpu_time();
     header->init_end = now();

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace idlewave::trace {
+namespace {
+
+/// Instead of the record that completes a receive: it was cancelled.
+constexpr std::uint64_t took_nothing = ~std::uint64_t{0};
+
+}  // namespace
 
 std::uint32_t ConsistentCut::channel(std::uint32_t source, std::uint32_t destination, std::uint32_t tag) {
     const auto next = static_cast<std::uint32_t>(channels_.size());
@@ -20,18 +27,21 @@ void ConsistentCut::sent(std::uint32_t rank, std::uint64_t record, std::uint32_t
     channels_[where].sends.push_back(record);
 }
 
-std::uint32_t ConsistentCut::posted(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag) {
-    Channel& used = channels_[channel(source, rank, tag)];
-    used.received.push_back(0);
-    used.posts.push_back(record);
-    return static_cast<std::uint32_t>(used.received.size() - 1);
+std::uint32_t ConsistentCut::posted(std::uint32_t rank, std::uint32_t source, std::uint32_t tag) {
+    std::vector<std::uint64_t>& received = channels_[channel(source, rank, tag)].received;
+    received.push_back(0);
+    return static_cast<std::uint32_t>(received.size() - 1);
 }
 
 void ConsistentCut::received(std::uint32_t rank, std::uint64_t record, std::uint32_t source, std::uint32_t tag,
-                             std::uint32_t number) {
+                             std::uint32_t number, std::uint32_t ordinal) {
     const std::uint32_t where = channel(source, rank, tag);
     channels_[where].received[number] = record;
-    ranks_[rank].events.push_back({record, where, number, Kind::receive});
+    ranks_[rank].events.push_back({record, where, number, Kind::receive, ordinal});
+}
+
+void ConsistentCut::cancelled(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t number) {
+    channels_[channel(source, rank, tag)].received[number] = took_nothing;
 }
 
 void ConsistentCut::begun(std::uint32_t rank, std::uint64_t record, std::uint32_t communicator, std::uint32_t ordinal) {
@@ -81,6 +91,7 @@ void ConsistentCut::leave_out(std::uint32_t rank, const Event& event) {
 /// Each rank that is shortened may leave others without what they received, so these are shortened in turn. A record is
 /// left out once at most.
 void ConsistentCut::find(const std::vector<std::vector<std::uint32_t>>& communicators) {
+    leave_out_cancelled();
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         shortened_.push_back(rank);
     }
@@ -112,55 +123,84 @@ void ConsistentCut::find(const std::vector<std::vector<std::uint32_t>>& communic
     }
 }
 
-/// Leaves out the first `count` of the rank's records, which are those of a channel or of a sequence, with all that
-/// come before the last of them. False: they are.
-bool ConsistentCut::leave_out_first(std::uint32_t rank, const std::vector<std::uint64_t>& records, std::size_t count) {
-    if (count == 0 || records.empty() || records[std::min(count, records.size()) - 1] <= ranks_[rank].begin) {
-        return false;
+/// The receives of a channel are numbered without those that were cancelled, as the sends that they match.
+void ConsistentCut::leave_out_cancelled() {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> numbers;  // the new ones, by channel
+    for (std::uint32_t where = 0; where < channels_.size(); ++where) {
+        std::vector<std::uint64_t>& received = channels_[where].received;
+        if (std::ranges::find(received, took_nothing) == received.end()) {
+            continue;
+        }
+        std::uint32_t next = 0;
+        for (const std::uint64_t record : received) {
+            numbers[where].push_back(next);
+            next += record == took_nothing ? 0 : 1;
+        }
+        std::erase(received, took_nothing);
     }
-    ranks_[rank].begin = records[std::min(count, records.size()) - 1];
-    return true;
+    if (numbers.empty()) {
+        return;
+    }
+    for (Rank& rank : ranks_) {
+        for (Event& event : rank.events) {
+            const auto found = event.kind == Kind::receive ? numbers.find(event.where) : numbers.end();
+            if (found != numbers.end()) {
+                event.number = found->second[event.number];
+            }
+        }
+    }
 }
 
-/// As many sends as receives are left out. False: so it is.
-bool ConsistentCut::begin_channel(const Channel& channel) {
-    const auto before = [this](std::uint32_t rank, const std::vector<std::uint64_t>& records) {
-        return static_cast<std::size_t>(std::ranges::upper_bound(records, ranks_[rank].begin) - records.begin());
-    };
-    const std::size_t sent = before(channel.source, channel.sends);
-    const std::size_t posted = before(channel.destination, channel.posts);
-    return sent > posted ? leave_out_first(channel.destination, channel.posts, sent)
-                         : leave_out_first(channel.source, channel.sends, posted);
+void ConsistentCut::begin_after(std::uint32_t rank, std::uint64_t record) {
+    if (record > ranks_[rank].begin) {
+        ranks_[rank].begin = record;
+        shortened_.push_back(rank);
+    }
 }
 
-/// All ranks leave out as many collectives. False: they do.
-bool ConsistentCut::begin_sequence(const Sequence& sequence) {
-    std::size_t most = 0;
-    for (const auto& [rank, records] : sequence.begun) {
-        const auto left = std::ranges::upper_bound(records, ranks_[rank].begin);
-        most = std::max(most, static_cast<std::size_t>(left - records.begin()));
+/// What a message or a collective that is left out at the beginning needs is left out, too.
+void ConsistentCut::leave_out_first(std::uint32_t rank, const Event& event) {
+    switch (event.kind) {
+        case Kind::send:
+            break;
+        case Kind::receive: {
+            const Channel& used = channels_[event.where];
+            begin_after(used.source, used.sends[event.number]);
+            break;
+        }
+        case Kind::collective:
+            for (const auto& [other, records] : sequences_[event.where].begun) {
+                if (other != rank && event.number < records.size()) {
+                    begin_after(other, records[event.number]);
+                }
+            }
     }
-    bool changed = false;
-    for (const auto& [rank, records] : sequence.begun) {
-        changed = leave_out_first(rank, records, most) || changed;
-    }
-    return changed;
 }
 
-/// What one rank leaves out may be the other side of what others have, so these leave out more in turn.
 void ConsistentCut::find_begin() {
-    for (Channel& channel : channels_) {
-        std::ranges::sort(channel.posts);  // a receive without a source is known when it is complete
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        shortened_.push_back(rank);
     }
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (const Channel& channel : channels_) {
-            changed = begin_channel(channel) || changed;
+    std::vector<std::size_t> seen(ranks_.size());  // how many events of each rank are left out
+    while (!shortened_.empty()) {
+        const std::uint32_t rank = shortened_.back();
+        shortened_.pop_back();
+        const std::vector<Event>& events = ranks_[rank].events;
+        while (seen[rank] < events.size() && events[seen[rank]].record <= ranks_[rank].begin) {
+            leave_out_first(rank, events[seen[rank]++]);
         }
-        for (const Sequence& sequence : sequences_) {
-            changed = begin_sequence(sequence) || changed;
+    }
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+        for (const Event& event : std::span(ranks_[rank].events).subspan(seen[rank])) {
+            if (event.kind != Kind::receive) {
+                continue;
+            }
+            const Channel& used = channels_[event.where];
+            if (used.sends[event.number] <= ranks_[used.source].begin) {
+                ranks_[rank].arrived.push_back(event.ordinal);
+            }
         }
+        std::ranges::sort(ranks_[rank].arrived);
     }
 }
 

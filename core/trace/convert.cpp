@@ -48,7 +48,7 @@ void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions optio
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, shared, options);
         try {
-            converter.convert(0);
+            converter.convert({});
         } catch (const CannotBeBeforeCut&) {
             shared.cut->ends(rank.header().rank, converter.calls());
         }
@@ -66,24 +66,30 @@ void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions optio
             shared.cut->begins_after(rank, before[rank]);
         }
         shared.cut->find_begin();
+    }
+    if (options.from.kind != TracePoint::Kind::none || options.to.kind != TracePoint::Kind::none) {
         check_used(trace, *shared.cut);
     }
     shared.cut_is_found = true;
 }
 
-/// By how much each rank begins later than the first one, ns.
-std::vector<std::int64_t> offsets(const Trace& trace, const SharedConversion& shared) {
-    std::vector<std::int64_t> begins;
-    begins.reserve(trace.ranks.size());
+/// When each rank begins. A computation during which a stretch begins is used from there on.
+std::vector<RankBegin> begins(const Trace& trace, const SharedConversion& shared, const TracePoint& from) {
+    const bool timed = from.kind == TracePoint::Kind::time;
+    const std::int64_t earliest = trace.begin() + (timed ? static_cast<std::int64_t>(from.value) : 0);
+    std::vector<RankBegin> found;
+    found.reserve(trace.ranks.size());
     for (const RankTrace& rank : trace.ranks) {
         const std::uint64_t left_out = shared.cut ? shared.cut->begin(rank.header().rank) : 0;
-        begins.push_back(left_out == 0 ? rank.header().global(rank.header().init_end) : time_after(rank, left_out));
+        const std::int64_t at = time_after(rank, left_out);
+        const std::int64_t skipped = timed && left_out > 0 ? std::max<std::int64_t>(earliest - at, 0) : 0;
+        found.push_back({at + skipped, skipped});
     }
-    const std::int64_t first = *std::ranges::min_element(begins);
-    for (std::int64_t& begin : begins) {
-        begin -= first;
+    const std::int64_t first = std::ranges::min_element(found, {}, &RankBegin::offset)->offset;
+    for (RankBegin& begin : found) {
+        begin.offset -= first;
     }
-    return begins;
+    return found;
 }
 
 [[nodiscard]] bool may_cut(const Trace& trace, const ConvertOptions& options) {
@@ -104,17 +110,18 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
     }
     collectives::Program program{
         .ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost, .rules = options.rules};
-    const std::vector<std::int64_t> begins = offsets(trace, shared);
+    const std::vector<RankBegin> ranks_begin = begins(trace, shared, options.from);
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, shared, options);
-        program.ranks.push_back(converter.convert(begins[rank.header().rank]));
+        program.ranks.push_back(converter.convert(ranks_begin[rank.header().rank]));
         program.wildcard_receives += converter.wildcard_receives();
         program.unknown_receives += converter.unknown_receives();
         program.one_sided += converter.one_sided();
         program.files += converter.files();
         if (shared.cut) {
             program.calls += rank.calls();
-            program.calls_left_out += rank.calls() - converter.calls() + shared.cut->begin(rank.header().rank);
+            const std::uint64_t begin = std::min(shared.cut->begin(rank.header().rank), converter.calls());
+            program.calls_left_out += rank.calls() - converter.calls() + begin;
         }
     }
     program.communicators = shared.communicators.used();

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "trace/rank_converter.hpp"
 
@@ -17,12 +19,12 @@ void RankConverter::note_posted(const collectives::Instruction& receive) {
     const bool named = receive.peer != goal::any && receive.tag != goal::any;
     std::optional<std::uint32_t> number;
     if (cut_in_search_ != nullptr && named) {
-        number = cut_in_search_->posted(rank, call_, receive.peer, receive.tag);
+        number = cut_in_search_->posted(rank, receive.peer, receive.tag);
     }
     if (!receive.blocking) {
-        posted_[receive.slot] = {program_.instructions.last_word(), call_, number};
+        posted_[receive.slot] = {program_.instructions.last_word(), receives_, number};
     } else if (number) {
-        cut_in_search_->received(rank, call_, receive.peer, receive.tag, *number);
+        cut_in_search_->received(rank, call_, receive.peer, receive.tag, *number, receives_);
     }
 }
 
@@ -37,18 +39,19 @@ void RankConverter::note_received(std::span<const std::uint32_t> slots) {
             const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
             const std::uint32_t rank = trace_.header().rank;
             const std::uint32_t number =
-                found->second.number ? *found->second.number
-                                     : cut_in_search_->posted(rank, found->second.record, receive.peer, receive.tag);
-            cut_in_search_->received(rank, call_, receive.peer, receive.tag, number);
+                found->second.number ? *found->second.number : cut_in_search_->posted(rank, receive.peer, receive.tag);
+            cut_in_search_->received(rank, call_, receive.peer, receive.tag, number, found->second.ordinal);
         }
         posted_.erase(found);
     }
 }
 
-/// Whether a message is a send that nobody has received before the cut.
+/// Whether a message is a send that nobody has received before the cut, or a receive of one that was sent before the
+/// beginning.
 bool RankConverter::left_out(const collectives::Instruction& message) {
     if (message.kind == collectives::Instruction::Kind::recv) {
-        return false;
+        ++receives_;
+        return found_cut_ != nullptr && found_cut_->arrived(trace_.header().rank, receives_);
     }
     const std::uint32_t rank = trace_.header().rank;
     if (cut_in_search_ != nullptr) {
@@ -57,27 +60,67 @@ bool RankConverter::left_out(const collectives::Instruction& message) {
     return found_cut_ != nullptr && !found_cut_->take_send(rank, message.peer, message.tag);
 }
 
-/// Leaves out all that was converted so far: nothing waits for it.
-void RankConverter::leave_out_beginning() {
+/// A posted receive was cancelled.
+void RankConverter::note_cancelled(std::uint32_t slot) {
+    const auto found = posted_.find(slot);
+    if (found == posted_.end()) {
+        return;
+    }
+    if (cut_in_search_ != nullptr && found->second.number) {
+        const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
+        cut_in_search_->cancelled(trace_.header().rank, receive.peer, receive.tag, *found->second.number);
+    }
+    posted_.erase(found);
+}
+
+/// Leaves out all that was converted up to this record, but the receives that are open: they are posted anew, after
+/// the offset of the rank.
+void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& begin) {
+    std::vector<OpenReceive> open;
+    open.reserve(posted_.size());
+    for (const auto& [slot, receive] : posted_) {
+        open.push_back({slot, receive, program_.instructions.at_word(receive.word)});
+    }
+    std::ranges::sort(open, {}, [](const OpenReceive& receive) { return receive.posted.word; });
     program_.instructions = {};
     program_.slots = 0;
     unused_slots_.clear();
     posted_.clear();
-    for (auto& [request, queue] : pending_) {
-        for (Pending& pending : queue.requests) {
-            pending.slot = collectives::no_slot;
-            pending.more_slots.clear();
-            pending.receive = false;
-        }
+    compute(begin.offset);
+    std::map<std::uint32_t, std::uint32_t> slots;  // of the open receives, by those that they had
+    for (OpenReceive& receive : open) {
+        receive.instruction.slot = slots[receive.slot] = new_slot();
+        program_.instructions.push_back(receive.instruction);
+        receive.posted.word = program_.instructions.last_word();
+        posted_[receive.instruction.slot] = receive.posted;
     }
-    for (auto& [id, window] : windows_) {
-        std::ranges::fill(window.exposed, collectives::no_slot);
-    }
+    use_slots(slots);
     wildcard_receives_ = 0;
     unknown_receives_ = 0;
     one_sided_ = {};
     files_ = {};
-    excluded_ = 0;
+    excluded_ = begin.skipped;
+    waited_inside_ = 0;
+    left_mpi_ = std::max(left_mpi_, r.end);  // polls do not end a computation, and they are left out
+}
+
+/// The requests and windows of receives that were posted anew have their slots; those of all else wait for nothing.
+void RankConverter::use_slots(const std::map<std::uint32_t, std::uint32_t>& slots) {
+    const auto slot_of = [&slots](std::uint32_t slot) {
+        const auto found = slots.find(slot);
+        return found == slots.end() ? collectives::no_slot : found->second;
+    };
+    for (auto& [request, queue] : pending_) {
+        for (Pending& pending : queue.requests) {
+            pending.slot = slot_of(pending.slot);
+            pending.receive = pending.receive && pending.slot != collectives::no_slot;
+            pending.instruction = pending.receive ? posted_.at(pending.slot).word : 0;
+            std::ranges::transform(pending.more_slots, pending.more_slots.begin(), slot_of);
+        }
+    }
+    for (auto& [id, window] : windows_) {
+        std::ranges::transform(window.exposed, window.exposed.begin(), slot_of);
+    }
 }
 
 /// A receive for which no call waits before the cut is not simulated: its message may not have been sent.

@@ -23,10 +23,10 @@ std::string text_of(const TraceRecord& r) {
 
 }  // namespace
 
-collectives::RankProgram RankConverter::convert(std::int64_t offset) {
-    compute(offset);
+collectives::RankProgram RankConverter::convert(const RankBegin& begin) {
+    compute(begin.offset);
     left_mpi_ = trace_.header().init_end;
-    const std::uint64_t begin = found_cut_ == nullptr ? 0 : found_cut_->begin(trace_.header().rank);
+    const std::uint64_t left_out = found_cut_ == nullptr ? 0 : found_cut_->begin(trace_.header().rank);
     const std::uint64_t calls = found_cut_ == nullptr ? trace_.calls() : found_cut_->records(trace_.header().rank);
     trace_.each([&](const TraceRecord& r) {
         if (call_ >= calls) {
@@ -34,10 +34,8 @@ collectives::RankProgram RankConverter::convert(std::int64_t offset) {
         }
         call_ += r.call == Call::core_wait ? 0 : 1;
         call(r);
-        if (call_ == begin && r.call != Call::core_wait) {
-            leave_out_beginning();
-            left_mpi_ = std::max(left_mpi_, r.end);  // polls do not end a computation, and they are left out
-            compute(offset);
+        if (left_out > 0 && r.call != Call::core_wait && call_ == std::min(left_out, calls)) {
+            leave_out_beginning(r, begin);
         }
     });
     leave_out_posted();

@@ -38,6 +38,12 @@ struct SharedConversion {
 /// The conversion that notes what a cut is found from has come to a call that cannot be before the cut.
 struct CannotBeBeforeCut : std::exception {};
 
+/// When a rank begins: where it left MPI_Init, or where its beginning that is left out has ended.
+struct RankBegin {
+    std::int64_t offset = 0;   ///< how much later than the first rank, ns
+    std::int64_t skipped = 0;  ///< how long it has computed already, ns
+};
+
 /// Converts the trace of one rank to its program, record by record.
 class RankConverter {
   public:
@@ -51,9 +57,7 @@ class RankConverter {
           options_(options),
           cache_use_(options.cold_caches) {}
 
-    /// `offset` is the time in ns by which this rank begins later than the first one: where it left MPI_Init, or where
-    /// its beginning that is left out has ended.
-    collectives::RankProgram convert(std::int64_t offset);
+    collectives::RankProgram convert(const RankBegin& begin);
 
     /// How many calls it has converted; during `convert` with the one at hand.
     [[nodiscard]] std::uint64_t calls() const { return call_; }
@@ -100,10 +104,17 @@ class RankConverter {
 
     /// A receive of a trace that is cut, for which no call has waited yet.
     struct PostedReceive {
-        std::uint32_t word = 0;    ///< of the program
-        std::uint64_t record = 0;  ///< that posted it
+        std::uint32_t word = 0;     ///< of the program
+        std::uint32_t ordinal = 0;  ///< among the receives of the rank
         /// Among the receives of its source and tag; none if it named no source, so that only its message shows it.
         std::optional<std::uint32_t> number = {};
+    };
+
+    /// A receive that is open where the beginning that is left out ends.
+    struct OpenReceive {
+        std::uint32_t slot;
+        PostedReceive posted;
+        collectives::Instruction instruction;
     };
 
     /// The partitions of a message that was started.
@@ -192,7 +203,9 @@ class RankConverter {
     void note_received(std::span<const std::uint32_t> slots);
     bool left_out(const collectives::Instruction& message);
     void leave_out_posted();
-    void leave_out_beginning();
+    void leave_out_beginning(const TraceRecord& r, const RankBegin& begin);
+    void use_slots(const std::map<std::uint32_t, std::uint32_t>& slots);
+    void note_cancelled(std::uint32_t slot);
     void note_posted(const collectives::Instruction& receive);
     void resolve(const TraceRecord& r, const Pending& pending, Pair received);
     [[nodiscard]] Pair source_and_tag(Pair called, Pair received);
@@ -227,8 +240,9 @@ class RankConverter {
     std::uint64_t unknown_receives_ = 0;
     collectives::TimedCalls one_sided_;
     collectives::TimedCalls files_;
-    std::uint64_t call_ = 0;     ///< number of the call that is converted; the first is 1
-    std::int64_t left_mpi_ = 0;  ///< the end of the last call, ns
+    std::uint32_t receives_ = 0;  ///< how many were posted, with those that are left out
+    std::uint64_t call_ = 0;      ///< number of the call that is converted; the first is 1
+    std::int64_t left_mpi_ = 0;   ///< the end of the last call, ns
     std::int64_t excluded_ =
         0;  ///< time since then that is no computation: unsuccessful tests, the tracer, waits for a core
     std::int64_t waited_inside_ = 0;  ///< for a core, inside the call that is converted, ns

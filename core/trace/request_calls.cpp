@@ -127,8 +127,8 @@ void RankConverter::complete(const TraceRecord& r) {
         }
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
+            note_cancelled(pending.slot);
             program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
-            posted_.erase(pending.slot);
             continue;
         }
         if (pending.receive && received.first >= 0) {

@@ -159,6 +159,9 @@ def _other_program(name: str, trace: Part, study: Provenance) -> list[str]:
     if content != own:
         of = "another trace that had this name" if traced and traced.name == trace.name else cut(schedule.name)
         return [f"{_begin(name)} is of {of}, not of the run in {trace.name}."]
+    points = [f"{option} {schedule.options[option]}" for option in ("begin", "end") if schedule.options.get(option)]
+    if points:
+        return [f"{_begin(name)} is of a stretch of the run in {trace.name} ({cut(', '.join(points))})."]
     return []
 
 

@@ -176,21 +176,67 @@ TEST(ConsistentCut, AReceiveWhoseMessageWasSentBeforeTheBeginningIsLeftOut) {
         << "rank 1 begins 4 µs later, where its first receive has ended, and computes 5 µs";
 }
 
-TEST(ConsistentCut, ASendWhoseReceiveWasPostedBeforeTheBeginningIsLeftOut) {
+TEST(ConsistentCut, AMessageThatWasSentBeforeTheBeginningAndReceivedAfterItHasArrived) {
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::time, 3000};  // after both sends, before both receives
+    const std::vector<TraceBytes> files = two_messages();
+    EXPECT_EQ(goal(files, 1, options).find("recv"), std::string::npos) << goal(files, 1, options);
+}
+
+TEST(ConsistentCut, AReceiveThatIsOpenAtTheBeginningIsPostedThere) {
     std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
     files[0].call(Call::irecv, 1000, 1000, {world, pair(1, 3), 8, 7});
-    files[0].call(barrier, 2000, 2000, {world, no_root, 0, 0});
+    files[0].call(Call::pcontrol, 2000, 2000, {1});
     files[0].call(Call::wait, 6000, 6000, {7, pair(1, 3), 8});
-    files[1].call(barrier, 2000, 2000, {world, no_root, 0, 0});
+    files[1].call(Call::pcontrol, 2000, 2000, {1});
     files[1].call(Call::send, 3000, 3000, {world, pair(0, 3), 8});
-    files[1].call(Call::send, 4000, 4000, {world, pair(0, 4), 8});
-    files[0].call(Call::recv, 7000, 7000, {world, pair(1, 4), 8, pair(1, 4), 8});
-    const std::string sent = goal(files, 1, from_calls(1));
-    EXPECT_EQ(sent.find("tag 3"), std::string::npos) << sent;
-    EXPECT_NE(sent.find("tag 4"), std::string::npos) << sent;
-    const std::string received = goal(files, 0, from_calls(1));
-    EXPECT_EQ(received.find("tag 3"), std::string::npos) << received;
-    EXPECT_NE(received.find("tag 4"), std::string::npos) << received;
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::pcontrol, 1};
+    EXPECT_EQ(goal(files, 0, options),
+              "l1: recv 8b from 1 tag 3\n"
+              "l2: calc 4000\n"
+              "l2 irequires l1\n");
+    EXPECT_EQ(goal(files, 1, options), "l1: calc 1000\nl2: send 8b to 0 tag 3\nl2 requires l1\n");
+}
+
+TEST(ConsistentCut, ReceivesThatArePostedAheadDoNotMoveTheBeginning) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    constexpr std::int64_t rounds = 10;
+    for (const std::int32_t rank : {0, 1}) {
+        TraceBytes& file = files[static_cast<std::size_t>(rank)];
+        const std::uint64_t other = pair(1 - rank, 3);
+        file.call(Call::irecv, 1000, 1000, {world, other, 8, 1});
+        for (std::int64_t i = 1; i <= rounds; ++i) {
+            const std::int64_t at = 1000 + 1000 * i;
+            const auto waited = static_cast<std::uint64_t>(i % 2 == 1 ? 1 : 2);
+            if (i < rounds) {
+                file.call(Call::irecv, at, at, {world, other, 8, 3 - waited});
+            }
+            file.call(Call::send, at, at, {world, other, 8});
+            file.call(Call::wait, at, at, {waited, other, 8});
+        }
+    }
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::time, 5500};
+    const auto program = program_of(files, options).program();
+    EXPECT_EQ(program->calls - program->calls_left_out, 2U * (3 * 5 - 1)) << "five rounds are left to each rank";
+}
+
+TEST(ConsistentCut, ACancelledReceiveTakesNoMessage) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    files[1].call(Call::irecv, 1000, 1000, {world, pair(0, 3), 8, 5});
+    files[1].call(Call::cancel, 1000, 1000, {5});
+    files[1].call(Call::wait, 1000, 1000, {5, pair(-3, -3), ~std::uint64_t{0}});
+    for (std::int64_t i = 2; i <= 4; ++i) {
+        files[0].call(Call::send, 1000 * i, 1000 * i, {world, pair(1, 3), 8});
+        files[1].call(Call::recv, 1000 * i, 1000 * i, {world, pair(0, 3), 8, pair(0, 3), 8});
+    }
+    ConvertOptions options;
+    options.to = {TracePoint::Kind::time, 3500};  // after MPI_Init, which ends at 1000
+    const auto program = program_of(files, options).program();
+    EXPECT_EQ(program->calls, program->calls_left_out + 9U) << "all is before the end";
+    const std::string sent = goal(files, 0, options);
+    EXPECT_NE(sent.find("l3: "), std::string::npos) << sent;
 }
 
 TEST(ConsistentCut, AllRanksLeaveOutTheCollectivesThatOneLeavesOut) {
@@ -220,6 +266,30 @@ TEST(ConsistentCut, WhatComesAfterTheEndIsLeftOut) {
     EXPECT_EQ(goal(two_messages(), 1, options), "l1: calc 4000\nl2: recv 8b from 0 tag 3\nl2 requires l1\n");
 }
 
+TEST(ConsistentCut, AComputationDuringWhichTheStretchBeginsIsUsedFromThereOn) {
+    ConvertOptions options;
+    options.from = {TracePoint::Kind::time, 2500};  // after MPI_Init, which ends at 1000
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (TraceBytes& file : files) {
+        file.call(Call::pcontrol, 1000, 1000, {1});
+        file.call(barrier, 9000, 9000, {world, no_root, 0, 0});
+    }
+    const std::string used = goal(files, 0, options);
+    EXPECT_NE(used.find("l1: calc 5500\n"), std::string::npos) << used;
+}
+
+TEST(ConsistentCut, PollsAtTheBeginningHaveTheirTimeOnce) {
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (const std::int32_t rank : {0, 1}) {
+        TraceBytes& file = files[static_cast<std::size_t>(rank)];
+        file.call(Call::pcontrol, 1000, 1000, {1});
+        file.call(Call::polls, 2000, 900'000, {40, 890'000});
+        file.call(barrier, 900'500, 900'500, {world, no_root, 0, 0});
+    }
+    const std::string used = goal(files, 0, from_calls(2));
+    EXPECT_NE(used.find("l1: calc 500\n"), std::string::npos) << used;
+}
+
 TEST(ConsistentCut, APointToWhichARankDoesNotComeIsRefused) {
     const auto refused = [](const ConvertOptions& options) {
         try {
@@ -234,6 +304,9 @@ TEST(ConsistentCut, APointToWhichARankDoesNotComeIsRefused) {
     options.from = {TracePoint::Kind::pcontrol, 1};
     EXPECT_NE(refused(options).find("rank 0 calls MPI_Pcontrol 0 times: expected 1 at least"), std::string::npos);
     EXPECT_NE(refused(from_calls(2)).find("no consistent point"), std::string::npos);
+    ConvertOptions nothing;
+    nothing.to = {TracePoint::Kind::calls, 0};
+    EXPECT_NE(refused(nothing).find("no consistent point"), std::string::npos);
 }
 
 }  // namespace

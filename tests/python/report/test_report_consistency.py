@@ -162,6 +162,12 @@ def test_a_study_of_another_trace_is_refused(folder: Path, trace, tmp_path: Path
     assert "study.parquet is of bcast" in refusal(None, trace, None, studied(pattern, machine_in(folder)))
 
 
+def test_a_study_of_a_stretch_of_the_run_is_refused(folder: Path, trace) -> None:
+    schedule = Schedule.from_trace(folder / "trace", begin="2")
+    said = refusal(None, trace, None, studied(schedule, machine_in(folder)))
+    assert f"study.parquet is of a stretch of the run in {folder / 'trace'} (begin 2)" in said
+
+
 def test_a_study_of_the_traces_goal_text_fits_until_that_is_edited(folder: Path, trace, tmp_path: Path) -> None:
     file = tmp_path / "x.goal"
     Schedule.from_trace(trace).save(file)

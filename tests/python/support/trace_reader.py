@@ -124,6 +124,7 @@ def _packed(data: bytes, at: int) -> Iterator[tuple[Record, int]]:
     def take(size: int) -> int:
         nonlocal at
         at += size
+        assert at <= len(data), "the file ends in the middle of a record"
         return int.from_bytes(data[at - size : at], "little")
 
     while at < len(data) and data[at] != 0:

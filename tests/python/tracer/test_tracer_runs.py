@@ -213,6 +213,12 @@ def test_the_found_mpiexec_is_used_where_none_is_on_the_path(tmp_path: Path, mon
     assert traced_run.trace(command, tmp_path / "trace").mpi.mpiexec == mpi.find().mpiexec
 
 
+def test_calls_of_a_process_that_a_rank_forks_are_not_recorded(tmp_path: Path) -> None:
+    use = mpich()  # Open MPI warns of forks
+    for rank in trace_of(tmp_path / "trace", use, 2, program(use, "forks")):
+        assert [record.name for record in rank.records] == ["Init", *["Barrier"] * 20, "Finalize"]
+
+
 def test_a_full_disk_loses_records_but_not_the_program(tmp_path: Path) -> None:
     use = open_mpi()
     limited = f"ulimit -f 12000; exec {program(use, 'many')} 300000"
