@@ -18,7 +18,10 @@ namespace {
 /// A file that goes when the test ends.
 class RecordedFile : public ::testing::Test {
   protected:
-    RecordedFile() : path_(std::filesystem::path(::testing::TempDir()) / "rank-0000000.iwtrace") {
+    /// Tests run beside each other.
+    RecordedFile()
+        : path_(std::filesystem::path(::testing::TempDir()) /
+                (std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".iwtrace")) {
         std::filesystem::remove(path_);
         EXPECT_EQ(record_open(path_.c_str(), 0, 1), 0);
     }
