@@ -23,10 +23,11 @@ Words = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 @dataclass(frozen=True)
 class Network:
-    """A network that programs run over: its name, the machine that was measured with it, and the launcher's words."""
+    """A network that programs run over: its name, the machines that were measured with it, one or more, and the
+    launcher's words."""
 
     name: str
-    machine: str
+    machines: tuple[str, ...]
     launch: tuple[str, ...]
 
 
@@ -68,7 +69,7 @@ class Suite:
 
 class _Network(Closed):
     name: str
-    machine: str
+    machine: str | Words
     launch: Words = ("mpiexec",)
 
 
@@ -133,16 +134,17 @@ def read_suite(path: str | Path) -> Suite:
     name = name_of(path)
     found = read_toml(decoded(read_bytes(path, "a suite of programs", most=MOST_TEXT), name), _Suite, name)
     folder = Path(path).parent
-    networks = [Network(n.name, _beside(folder, n.machine), n.launch) for n in found.network]
+    networks = [Network(n.name, _machines(folder, n.machine), n.launch) for n in found.network]
     programs = [Program(p.name, p.command, p.ranks, p.networks, p.copies_of) for p in found.program]
     own = found.loops
     loops = None if own is None else LoopRun(own.names, own.seconds, own.max_size, own.ranks, own.networks)
     return Suite(tuple(networks), tuple(programs), loops)
 
 
-def _beside(folder: Path, machine: str) -> str:
-    beside = folder / machine
-    return str(beside) if beside.exists() else machine
+def _machines(folder: Path, named: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The names of a network's machines, those of paths beside the suite with its folder."""
+    names = (named,) if isinstance(named, str) else named
+    return tuple(str(folder / name) if (folder / name).exists() else name for name in names)
 
 
 EXAMPLES = {"cg": ("96",), "halo2d": ("640", "600", "10"), "sweep": ("24", "8", "16", "24")}
@@ -159,4 +161,4 @@ def example_suite(machine: str, folder: Path, *, mpiexec: str | None = None, nam
         Program(name, (str(mpi.build_example(found, name, folder / name)), *EXAMPLES[name]))
         for name in names or EXAMPLES
     ]
-    return Suite((Network("measured", machine, (str(found.mpiexec),)),), tuple(programs))
+    return Suite((Network("measured", (machine,), (str(found.mpiexec),)),), tuple(programs))

@@ -95,6 +95,11 @@ def row(**changes: object) -> dict[str, object]:
         "error": 0.01,
         "doubt": "",
         "calls": 12_345,
+        "speed_ns": float("nan"),
+        "pilot": 1.04,
+        "pilot_least": 0.97,
+        "pilot_most": 2.0,
+        "counted": 0.5,
     }
     return found | {"measured_s": 2.0, "measured_least_s": 1.5, "measured_most_s": 2.5} | changes
 
@@ -102,17 +107,22 @@ def row(**changes: object) -> dict[str, object]:
 def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
     rows = [row(program=f"p{i}", error=0.01 * i) for i in range(1, 11)]
     rows += [row(simulated_on="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
-    rows += [row(traced_ranks=1, error=-0.3), row(program="latency, 1 B", traced_on="", error=0.04)]
+    rows += [row(traced_ranks=1, error=-0.3, pilot=float("nan")), row(program="latency, 1 B", traced_on="", error=0.04)]
+    rows += [row(program="latency, 1 B", traced_on="", error=0.02, speed_ns=365.0)]
     page = page_of(pd.DataFrame(rows), "Title")
     assert page.startswith("# Title\n")
     assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
     assert "another network than the traced one: the median error of 1 comparison is 20 %" in page
     assert "more ranks by copies of a trace: the median error of 1 comparison is 30 %" in page
     assert "| p | 2 | 12,345 | a, 1 rank | a |" in page
-    assert "from the machine alone: the median error of 1 comparison is 4.0 %" in page
+    assert "from the machine alone: the median error of 2 comparisons is 3.0 %" in page
+    assert "Loops on a where a byte takes 365 ns there and back: the median error of 1 comparison is 2.0 %" in page
+    assert "50 % of the samples were taken at this speed." in page
     assert "| loop on a | ranks |" in page
     assert "| latency, 1 B | 2 | 2 s (1.5 s to 2.5 s) | 1 s | +4.0 % | 50 % |" in page
     assert "| p1 | 2 | 12,345 | a | a | 2 s (1.5 s to 2.5 s) |" in page
+    assert "| 1.04 (0.97 to 2.00) |" in page
+    assert "| not known |" in page
     assert "not to be compared" in page
     assert "- late, traced on a: 2 ranks shared cores." in page
 
@@ -167,6 +177,6 @@ def test_a_program_without_a_network_or_with_two_is_refused(tmp_path: Path) -> N
     neither = run("validate")
     assert neither.returncode == 2
     assert "expected a SUITE.toml, or --machine" in neither.stderr
-    network = Network("a", "no such machine", ("mpiexec",))
+    network = Network("a", ("no such machine",), ("mpiexec",))
     with pytest.raises(InputError):
         validate(Suite((network,), (Program("x", ("./x",)),)), tmp_path, runs=1)

@@ -6,45 +6,23 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from collective_recordings import recorded as record_collectives
-from emulated_samples import emulate
 from idlewave.errors import MeasurementError
 from idlewave.measure import assess_pair
 from idlewave.measure.network import assessment_run
 from idlewave.measure.network.assessment import changes_of, read_assessment
 from idlewave.measure.network.files.network_files import load_network, save_network
-from idlewave.measure.network.files.network_recording import described, read_measurement
+from idlewave.measure.network.files.network_recording import read_measurement
 from idlewave.measure.network.fitting.machine_speeds import at_speed
 from idlewave.measure.network.job.collectives import read_collectives
 from idlewave.measure.network.job.patterns import findings, read_patterns
 from idlewave.measure.network.probing.job_run import JobProbe
-from idlewave.measure.network.transports import Transport
 from idlewave.measurement_parameters import PATTERN_SECONDS
-from known_networks import RENDEZVOUS
 from pattern_recordings import recorded
+from prtt_recordings import FAST_NS, REPETITIONS, SLOW_NS, record
 from tracer_support import open_mpi
-
-NETWORK = RENDEZVOUS["infiniband"]
-FAST_NS, SLOW_NS = 500.0, 1000.0
-REPETITIONS = 10
-
-
-def record(folder: Path, seed: int, pilot_ns: float = FAST_NS, slower: float = 1.0, **changes: object) -> Path:
-    """A part as the probe leaves it, on a machine whose calls all take `slower` times as long."""
-    folder.mkdir(parents=True, exist_ok=True)
-    samples = emulate(NETWORK, seed=seed, repetitions=REPETITIONS, new_series=True)
-    pilots = pilot_ns * np.random.default_rng(seed).normal(1, 0.01, len(samples))
-    times = {name: samples[name] * slower for name in ("value_ns", "delay_ns")}
-    samples.assign(
-        **times, start_ns=np.arange(len(samples)), disturbed=0, pilot_before_ns=pilots, pilot_after_ns=pilots
-    ).to_csv(folder / "samples.csv", index=False)
-    said = {"probe": "loggp", **described(Transport()), "ended": "seconds", "complete": True, "core_sizes": [1, 64]}
-    said |= {"breaks": [257], "blocking_from": [12_289], "lost": 0, "samples": len(samples)}
-    (folder / "loggp.json").write_text(json.dumps(said | changes))
-    return folder
 
 
 def test_parts_are_one_recording_with_repetitions_and_times_one_after_another(tmp_path: Path) -> None:
