@@ -16,6 +16,7 @@ from ..simulation import simulate
 from ..trace import Trace
 from ..traced_run import find_mpi
 from ..traced_run import trace as run_traced
+from .beside import running_beside
 from .loop_validation import validate_loops
 from .rows import Finished, Row, Times, row_of, table_of
 from .speeds import MachineAtSpeed, machines_at_speeds, nearest, pilot_ns
@@ -38,7 +39,8 @@ def validate(
     """Run each program of `suite` `runs` times on each of its networks, traced, and simulate each trace on each of
     their machines; run the loops, untraced, and simulate them on each machine.
 
-    A trace holds the noise of its run, so it is simulated without that of the machine. Run times are from MPI_Init to
+    A trace holds the noise of its run, so it is simulated without that of the machine. Copies of a trace are of runs
+    side by side, so that caches and memory are shared as by the larger program. Run times are from MPI_Init to
     MPI_Finalize. Traces go to `folder`, PROGRAM-NETWORK-RUN. The runs of a program on its networks take turns, so that
     a busy minute meets all. A machine that was measured at several speeds is simulated at the speed of the run.
     `output_to` is the number of an open file that gets the programs' output. `on_run` is
@@ -50,10 +52,9 @@ def validate(
     """
     machines = {network.name: machines_at_speeds(network.machines) for network in suite.networks}
     finished = Finished(on_run or (lambda _: None), on_row or (lambda _: None))
-    traces: dict[str, dict[str, list[_Run]]] = {}
     for program in suite.programs:
         networks = suite.networks_of(program)
-        own = traces[program.name] = {network.name: [] for network in networks}
+        own: dict[str, list[_Run]] = {network.name: [] for network in networks}
         for run, network in itertools.product(range(runs), networks):
             finished.next(f"{program.name} on {network.name}, run {run + 1} of {runs}")
             directory = folder / f"{program.name}-{network.name}-{run + 1}"
@@ -62,10 +63,13 @@ def validate(
             finished.next(f"{program.name} simulated on {simulated_on}")
             pair = _Pair((traced_on, simulated_on), own[traced_on], own[simulated_on])
             finished.row(_compared(program, pair, machines[simulated_on]))
-        for name in own if program.copies_of else ():
-            finished.next(f"{program.name} predicted from {program.copies_of} on {name}")
-            pair = _Pair((name, name), traces[program.copies_of][name], own[name])
-            finished.row(_compared(program, pair, machines[name]))
+        if program.copies_of:
+            smaller = next(earlier for earlier in suite.programs if earlier.name == program.copies_of)
+            for name, found in _side_by_side(
+                program, smaller, networks, _Runs(folder, runs, output_to), finished
+            ).items():
+                finished.next(f"{program.name} predicted from {smaller.name} on {name}")
+                finished.row(_compared(program, _Pair((name, name), found, own[name]), machines[name]))
     if suite.loops is not None:
         validate_loops(suite.loops, suite.networks_of(suite.loops), machines, runs, finished)
     return table_of(finished.rows)
@@ -76,7 +80,7 @@ def steps(suite: Suite, runs: int) -> int:
     found = 0
     for program in suite.programs:
         networks = len(suite.networks_of(program))
-        found += networks * (runs + networks + bool(program.copies_of))
+        found += networks * (runs + networks + (runs + 1) * bool(program.copies_of))
     return found + (len(suite.networks_of(suite.loops)) * (runs + 1) if suite.loops else 0)
 
 
@@ -106,6 +110,28 @@ def _run(
     if compares:
         pilots.append(pilot_ns(found, network.launch))
     return _Run(Trace.load(directory), tuple(pilots))
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Where traces go, how many runs there are, and where the programs' output goes."""
+
+    folder: Path
+    count: int
+    output_to: int | None
+
+
+def _side_by_side(
+    program: Program, smaller: Program, networks: Sequence[Network], runs: _Runs, finished: Finished
+) -> dict[str, list[_Run]]:
+    """By network, traced runs of `smaller` beside as many more as have the ranks of `program` together."""
+    found: dict[str, list[_Run]] = {network.name: [] for network in networks}
+    for run, network in itertools.product(range(runs.count), networks):
+        finished.next(f"{smaller.name} beside itself on {network.name}, run {run + 1} of {runs.count}")
+        directory = runs.folder / f"{smaller.name}-beside-{network.name}-{run + 1}"
+        with running_beside(smaller, network, program.ranks // smaller.ranks - 1):
+            found[network.name].append(_run(smaller, network, (), directory, runs.output_to))
+    return found
 
 
 @dataclass(frozen=True)
