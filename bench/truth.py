@@ -31,12 +31,10 @@ from idlewave.plot_style import new_figure
 from idlewave.trace import Trace
 from idlewave.traced_run import trace as run_traced
 from idlewave.validation.loops import COLLECTIVES, POINT, POINT_TO_POINT, run_loops, simulated_ps
+from idlewave.validation.speeds import NEAR, pilot_ns
 from matplotlib.ticker import FuncFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
-NEAR = 1.1
-"""A sample counts if its pilots are within this factor of the machine's, and its cores were shared or not as when the
-machine was measured."""
 BARRIER_NEAR = 1.25
 """One of a collective counts if its barriers are, too, within this factor of the machine's."""
 ENOUGH = 0.8
@@ -48,8 +46,6 @@ PROGRAMS = {"halo2d": ("1024", "200", "5"), "cg": ("96", "400")}
 TWO = "2 ranks"
 """The table of the ranks between which the machine was measured."""
 RUNS = 5
-PILOT_SECONDS = 0.3
-"""Of a start of the loops between two runs, which shows how fast the machine is."""
 STARTS = 3
 """Of the loops in each half: what is said is of the machine, and not of where one start laid its memory."""
 TCP = {
@@ -262,7 +258,7 @@ def assess(setting: Setting, options: argparse.Namespace, folder: Path) -> dict[
         network = attempt.network
         save_network(folder / setting.name.replace(" ", "-").replace(",", ""), network, setting.name)
         machine = machine_of(setting.name, network)
-        real = programs(setting, machine, speed_of(network).pilot_ns, folder)
+        real = programs(setting, machine, speed_of(network), folder)
         print(f"\n## {setting.name}\n\n" + "\n".join(f"- {note}" for note in network.notes), flush=True)
         print(f"\n{attempt.share:.0%} of the points had samples at the speed of the machine", flush=True)
         print(changes(attempt.floor), flush=True)
@@ -298,12 +294,13 @@ def assess(setting: Setting, options: argparse.Namespace, folder: Path) -> dict[
     return {f"{setting.name}, {ranks}": table for ranks, table in tables.items() if len(table)}
 
 
-def programs(setting: Setting, machine: Machine, pilot_ns: float, folder: Path) -> pd.DataFrame:
+def programs(setting: Setting, machine: Machine, speed: Speed, folder: Path) -> pd.DataFrame:
     """Real programs of two ranks, traced and replayed on the machine: program, run, measured_s, simulated_s, error,
-    longest_call_ms, and pilot, the time of a ping-pong of one byte before and after the run, relative to `pilot_ns`."""
+    longest_call_ms, and pilot, the time of a ping-pong of one byte before and after the run, relative to that of the
+    machine's `speed`."""
 
     def pilot() -> float:
-        return float(loops(setting, 2, PILOT_SECONDS, 1, 1)["pilot_before_ns"].median()) / pilot_ns
+        return pilot_ns(setting.mpi, [str(setting.mpi.mpiexec)]) / speed.pilot_ns
 
     rows = []
     for name, arguments in PROGRAMS.items():
