@@ -13,6 +13,7 @@ from ..measure.table_rows import records
 from ..output import make_folder, write_table, write_text
 from ..validation import Row, Suite, example_suite, page_of, read_suite, steps, table_of
 from ..validation import validate as run
+from ..validation.rows import loops_in
 from .completion import machines
 from .option_types import Count, OutputFolder, as_json, print_json
 from .progress import doing
@@ -41,7 +42,7 @@ from .terminal import progress_bar, say, say_note
     type=OutputFolder(),
     default=Path("validation"),
     show_default=True,
-    help="Folder to write: validation.csv, validation.md, and the traces.",
+    help="Folder to write: validation.csv, validation.md, pictures, and the traces.",
 )
 @as_json
 def validate(
@@ -63,12 +64,25 @@ def validate(
     page = page_of(table, "Simulated and measured run times")
     write_table(folder / "validation.csv", table)
     write_text(folder / "validation.md", page)
+    _draw(table, folder)
     if as_json:
         print_json({"written": str(folder), "rows": records(table)})
         return
     for line in page.splitlines():
         say(line)
     say(f"written: {cut(str(folder))}, with the traces")
+
+
+def _draw(table: pd.DataFrame, folder: Path) -> None:
+    """Pictures of the programs and of the loops, as far as there are some."""
+    from ..validation.plots import plot_loops, plot_validation
+    from .figure_files import save_figure
+
+    loops = loops_in(table)
+    if len(table[~loops]):
+        save_figure(plot_validation(table), folder / "validation.png")
+    if len(table[loops]):
+        save_figure(plot_loops(table), folder / "loops.png")
 
 
 def _run_suite(suite: Suite, folder: Path, runs: int) -> pd.DataFrame:

@@ -6,10 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..formatting import plain, size_text
 from ..traced_run import find_mpi
 from .loops import medians, run_loops, simulated_ps
-from .rows import Finished, Row, Times, row_of
+from .rows import Compared, Finished, Row, Times, row_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +48,7 @@ def _rows(loops: LoopRun, network: str, at: MachineAtSpeed, starts: Sequence[pd.
     counted = sum(len(samples) for samples in own) / max(sum(len(samples) for samples in starts), 1)
     rows = []
     for loop, size in sorted(points, key=lambda point: (loops.names.index(point[0]), point[1])):
-        name = plain(f"{loop}, {size_text(size)}") if size else loop
         times = Times(points[loop, size], [simulated_ps(at.machine, loops.ranks, loop, size) / 1e12])
-        ranks = (loops.ranks, loops.ranks)
-        rows.append(row_of(name, times, ranks=ranks, networks=("", network), speed_ns=at.pilot_ns, counted=counted))
+        compared = Compared((loops.ranks, loops.ranks), ("", network), at.pilot_ns)
+        rows.append(row_of(loop, times, compared, size=size, counted=counted))
     return rows

@@ -6,7 +6,8 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
-from ..formatting import percent_text, plain, plain_time, plural, seconds_text
+from ..formatting import percent_text, plain, plain_time, plural, seconds_text, size_text
+from .rows import copies_in, loops_in, replays_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +26,7 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     machine that was simulated.
     """
     text = [f"# {title}\n"]
-    loops = table["traced_on"] == ""
-    copies = table["traced_ranks"] < table["ranks"]
-    replay = (table["traced_on"] == table["simulated_on"]) & ~copies
+    loops, copies, replay = loops_in(table), copies_in(table), replays_in(table)
     if len(table[~loops]):
         text += [_summary("Replayed on the machine where they were traced", table[replay])]
     for what, rows in (
@@ -57,7 +56,9 @@ def _loop_table(network: object, rows: pd.DataFrame) -> str:
     lines = []
     for row in rows.to_dict("records"):
         measured = _times(row, "measured")
-        cells = [str(row["program"]), f"{row['ranks']}", _range(measured), seconds_text(_times(row, "simulated")[0])]
+        size = f", {size_text(int(str(row['size'])))}" if row["size"] else ""
+        cells = [f"{row['program']}{size}", f"{row['ranks']}", _range(measured)]
+        cells += [seconds_text(_times(row, "simulated")[0])]
         cells += [percent_text(float(str(row["error"])), signed=True), percent_text(_spread(measured))]
         lines.append("| " + " | ".join(cells) + " |\n")
     return head + "| --- | ---: | ---: | ---: | ---: | ---: |\n" + "".join(lines)

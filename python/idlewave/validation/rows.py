@@ -16,14 +16,15 @@ class Row(TypedDict):
     """A program that was traced on one network and simulated on one: medians over the runs, their range, and how far
     the median of the simulations is from that of the runs, relative. calls and messages are those of the first run.
     traced_ranks: fewer than ranks where copies of a trace predict a run on more. doubt: why they are not to be
-    compared; "" if they are. A loop of a size, such as "latency, 1 KiB", is traced on no network (""), and has a
-    simulated time without a range; its times are those of a repetition.
+    compared; "" if they are. A loop, such as "latency", is traced on no network (""), and has a simulated time without
+    a range; its times are those of a repetition, with messages or vectors of `size` bytes. A program has the size 0.
 
     speed_ns: the time of a byte there and back on the machine that was simulated, ns, nan where it is not known. pilot,
     with its range: the same beside the runs, against the machine's. counted: the share of the samples at that speed,
     which alone count for a loop; 1 for a program."""
 
     program: str
+    size: int
     ranks: int
     traced_ranks: int
     traced_on: str
@@ -59,6 +60,16 @@ class Times:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What is compared: the ranks of the runs and of the traces, the network of the traces and that of the simulations,
+    and the time of a byte there and back on the simulated machine, ns."""
+
+    ranks: tuple[int, int]
+    networks: tuple[str, str]
+    speed_ns: float = math.nan
+
+
+@dataclass(frozen=True)
 class Finished:
     """What is done next, and the rows that are there."""
 
@@ -75,23 +86,23 @@ class Finished:
 def row_of(
     name: str,
     times: Times,
+    compared: Compared,
     *,
-    ranks: tuple[int, int],
-    networks: tuple[str, str],
+    size: int = 0,
     counts: tuple[int, int] = (0, 0),
     doubt: str = "",
-    speed_ns: float = math.nan,
     counted: float = 1.0,
 ) -> Row:
-    """`ranks`: of runs and of traces. `networks`: traced on, and simulated on. `counts`: calls, and messages."""
+    """The row of a program, or of a loop with messages of `size` bytes. `counts`: calls, and messages."""
     middle = median(times.measured)
     pilots = [pilot for pilot in times.pilots if not math.isnan(pilot)] or [math.nan]
     return Row(
         program=name,
-        ranks=ranks[0],
-        traced_ranks=ranks[1],
-        traced_on=networks[0],
-        simulated_on=networks[1],
+        size=size,
+        ranks=compared.ranks[0],
+        traced_ranks=compared.ranks[1],
+        traced_on=compared.networks[0],
+        simulated_on=compared.networks[1],
         runs=len(times.measured),
         calls=counts[0],
         messages=counts[1],
@@ -103,7 +114,7 @@ def row_of(
         simulated_most_s=max(times.simulated),
         error=median(times.simulated) / middle - 1 if middle > 0 else math.nan,
         doubt=doubt,
-        speed_ns=speed_ns,
+        speed_ns=compared.speed_ns,
         pilot=median(pilots),
         pilot_least=min(pilots),
         pilot_most=max(pilots),
@@ -116,3 +127,18 @@ def table_of(rows: Sequence[Row]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def loops_in(table: pd.DataFrame) -> pd.Series:
+    """Which rows of a validation are of loops."""
+    return table["traced_on"] == ""
+
+
+def copies_in(table: pd.DataFrame) -> pd.Series:
+    """Which rows are predictions by copies of a trace of fewer ranks."""
+    return table["traced_ranks"] < table["ranks"]
+
+
+def replays_in(table: pd.DataFrame) -> pd.Series:
+    """Which rows are of programs that are simulated on the network where they were traced, on as many ranks."""
+    return (table["traced_on"] == table["simulated_on"]) & ~copies_in(table)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from ..machine import Machine
@@ -18,7 +19,7 @@ from ..traced_run import find_mpi
 from ..traced_run import trace as run_traced
 from .beside import running_beside
 from .loop_validation import validate_loops
-from .rows import Finished, Row, Times, row_of, table_of
+from .rows import Compared, Finished, Row, Times, row_of, table_of
 from .speeds import MachineAtSpeed, machines_at_speeds, nearest, pilot_ns
 
 if TYPE_CHECKING:
@@ -157,14 +158,13 @@ def _compared(program: Program, pair: _Pair, machines: Sequence[MachineAtSpeed])
         pilots += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
         speeds.append(at.pilot_ns)
     doubts = (baseline_doubt(run.trace, None) for run in (*pair.traced, *pair.measured))
+    ranks = (program.ranks, len(pair.traced[0].trace.processes))
     return row_of(
         program.name,
         Times([run.trace.measured_s for run in pair.measured], simulated, pilots),
-        ranks=(program.ranks, len(pair.traced[0].trace.processes)),
-        networks=pair.networks,
+        Compared(ranks, pair.networks, median(speeds)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
         doubt=next((doubt for doubt in doubts if doubt), ""),
-        speed_ns=sorted(speeds)[len(speeds) // 2],
     )
 
 

@@ -45,6 +45,7 @@ from idlewave.report import (
     plot_time,
 )
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
+from idlewave.validation.plots import plot_loops, plot_validation
 from long_cases import later_long
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -52,6 +53,7 @@ from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
 from pair_recordings import planted
 from report_samples import by_rank, fit, noise, study, trace
+from validation_rows import row
 
 FAR = 1e6
 NONSENSE = (0.0, -1.0, np.nan, np.inf, -np.inf)
@@ -172,6 +174,18 @@ def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
     after = table[table["window"] == table["window"].min()].assign(pattern="after computation", window=1)
     table = pd.concat([table, after.assign(delay_ns=10_000), after.assign(delay_ns=10_000_000)], ignore_index=True)
     return lambda spoil: plot_patterns(spoil(table if column == "error" else table.drop(columns="error"), column))
+
+
+def programs_plot(spoil: Spoil) -> Figure:
+    kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1})
+    rows = [row(program=f"p{i}", error=0.02 * i - 0.05, **kind) for i in range(6) for kind in kinds]
+    return plot_validation(spoil(pd.DataFrame(rows), "error"))
+
+
+def loops_plot(spoil: Spoil) -> Figure:
+    names = ("latency", "allreduce")
+    rows = [row(program=name, size=4**i, traced_on="", error=0.05 * i - 0.2) for i in range(8) for name in names]
+    return plot_loops(spoil(pd.DataFrame(rows), "error"))
 
 
 def collectives_plot(column: str) -> Callable[[Spoil], Figure]:
@@ -301,6 +315,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_pairs", "a pair"): pairs_plot,
     ("plot_patterns", "an error"): patterns_plot("error"),
     ("plot_patterns", "a time"): patterns_plot("median_ps"),
+    ("plot_validation", "an error"): programs_plot,
+    ("plot_loops", "an error"): loops_plot,
     ("plot_collectives", "a time"): collectives_plot("median_ps"),
     ("plot_collectives", "a simulated time"): collectives_plot("simulated_ps"),
     ("plot_clocks", "a clock"): clocks_plot,

@@ -13,6 +13,7 @@ from idlewave.errors import InputError
 from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, steps, validate
 from idlewave.validation.loops import simulated_ps
 from tracer_support import open_mpi
+from validation_rows import row
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +69,11 @@ def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(suite: P
         ("two", 2, 2),
         ("two", 2, 1),
     ]
-    rows = table[table.traced_on == ""].set_index("program")
-    assert list(rows.index) == [f"{name}, {size} B" for name in ("allreduce", "latency") for size in (1, 4, 16)][1:]
+    rows = table[table.traced_on == ""].set_index(["program", "size"])
+    assert list(rows.index) == [(name, size) for name in ("allreduce", "latency") for size in (1, 4, 16)][1:]
     assert (rows.runs == 2).all()
     assert (rows.measured_s > 0).all()
-    assert rows.simulated_s["latency, 4 B"] == simulated_ps(idlewave.Machine.named("odin"), 2, "latency", 4) / 1e12
+    assert rows.simulated_s["latency", 4] == simulated_ps(idlewave.Machine.named("odin"), 2, "latency", 4) / 1e12
 
 
 def test_a_loop_takes_the_time_that_the_machine_gives_it() -> None:
@@ -84,31 +85,14 @@ def test_a_loop_takes_the_time_that_the_machine_gives_it() -> None:
     assert there_and_back[1] - there_and_back[0] == pytest.approx(2e6)
 
 
-def row(**changes: object) -> dict[str, object]:
-    found: dict[str, object] = dict.fromkeys(COLUMNS, 1)
-    found |= {
-        "program": "p",
-        "ranks": 2,
-        "traced_ranks": 2,
-        "traced_on": "a",
-        "simulated_on": "a",
-        "error": 0.01,
-        "doubt": "",
-        "calls": 12_345,
-        "speed_ns": float("nan"),
-        "pilot": 1.04,
-        "pilot_least": 0.97,
-        "pilot_most": 2.0,
-        "counted": 0.5,
-    }
-    return found | {"measured_s": 2.0, "measured_least_s": 1.5, "measured_most_s": 2.5} | changes
-
-
 def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
     rows = [row(program=f"p{i}", error=0.01 * i) for i in range(1, 11)]
     rows += [row(simulated_on="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
-    rows += [row(traced_ranks=1, error=-0.3, pilot=float("nan")), row(program="latency, 1 B", traced_on="", error=0.04)]
-    rows += [row(program="latency, 1 B", traced_on="", error=0.02, speed_ns=365.0)]
+    rows += [
+        row(traced_ranks=1, error=-0.3, pilot=float("nan")),
+        row(program="latency", size=1, traced_on="", error=0.04),
+    ]
+    rows += [row(program="latency", size=1, traced_on="", error=0.02, speed_ns=365.0)]
     page = page_of(pd.DataFrame(rows), "Title")
     assert page.startswith("# Title\n")
     assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
@@ -166,6 +150,8 @@ def test_the_command_writes_a_table_and_a_page_and_keeps_what_was_finished(suite
     assert done.returncode == 0, done.stderr
     assert len(pd.read_csv(tmp_path / "done/validation.csv")) == 4
     assert (tmp_path / "done/validation.md").read_text() in done.stdout
+    assert (tmp_path / "done/validation.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "done/loops.png").exists(), "the suite has none"
     broken = run("validate", str(suite / "broken.toml"), "--runs", "1", "-o", str(tmp_path / "broken"))
     assert broken.returncode == 1
     assert "'./nothing' was not found" in broken.stderr

@@ -1,0 +1,128 @@
+"""The figures of a validation: how far simulations are from the runs of programs, and of loops."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter
+
+from ..formatting import plain_time, size_text
+from ..plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
+from ..plot_style import MUTED, PALETTE, SOFT, new_figure, styled, tidy
+from .rows import copies_in, loops_in, replays_in
+
+FAIR = 0.1
+"""Errors within a tenth are shaded."""
+TICKS = [64.0**i for i in range(6)]
+"""Message sizes that have a tick."""
+ROW = 0.3
+"""Inches of a program."""
+
+
+@styled
+def plot_validation(table: pd.DataFrame) -> Figure:
+    """The errors of the programs' simulations, a row a program, beside the range of its runs against their median.
+
+    `table`: of `validate`. Loops are not drawn, nor rows with a doubt.
+    """
+    own = table[~loops_in(table) & (table["doubt"] == "")]
+    names = list(dict.fromkeys(own["program"]))
+    networks = list(dict.fromkeys(own["simulated_on"]))
+    figure = new_figure(1.6 + ROW * max(len(names), 1))
+    axes = figure.subplots()
+    limits = bulk_limits(own["error"])
+    kinds = {
+        "replayed": ("o", own[replays_in(own)]),
+        "predicted for another network": ("D", own[~replays_in(own) & ~copies_in(own)]),
+        "predicted by copies": ("^", own[copies_in(own)]),
+    }
+    heights = {name: -float(number) for number, name in enumerate(names)}
+    runs = own[replays_in(own)]
+    bases = runs["program"].map(heights) + runs["simulated_on"].map(lambda network: _offset(networks, network))
+    axes.hlines(
+        bases,
+        runs["measured_least_s"] / runs["measured_s"] - 1,
+        runs["measured_most_s"] / runs["measured_s"] - 1,
+        color=SOFT,
+        linewidth=3.5,
+        zorder=1,
+    )
+    for marker, rows in kinds.values():
+        for network, of_network in rows.groupby("simulated_on", sort=False):
+            places = of_network["program"].map(heights) + _offset(networks, network)
+            colour = PALETTE[networks.index(str(network)) % len(PALETTE)]
+            axes.plot(of_network["error"], places, marker, color=colour, markersize=4, zorder=2)
+            mark_outside(axes, limits, places, of_network["error"], colour, across="x")
+    _error_axis(axes, limits.low, limits.high)
+    axes.set_yticks([heights[name] for name in names], names)
+    axes.set_ylim(-len(names) + 0.4, 0.6)
+    tidy(axes, "x")
+    shapes = [
+        Line2D([], [], marker=marker, linestyle="none", color=MUTED, markersize=4, label=kind)
+        for kind, (marker, rows) in kinds.items()
+        if len(rows)
+    ]
+    colours = [Patch(color=PALETTE[i % len(PALETTE)], label=name) for i, name in enumerate(networks)]
+    spread = [Line2D([], [], color=SOFT, linewidth=3.5, label="range of the runs")]
+    figure.legend(handles=[*shapes, *spread, *colours], loc="outside lower center", ncols=3)
+    say_above(axes, cut_text(cut_count(figure), "prediction"))
+    return figure
+
+
+def _offset(networks: list[str], network: object) -> float:
+    """Of the rows of a network from the middle of a program's."""
+    return 0.0 if len(networks) < 2 else 0.5 * (0.5 - networks.index(str(network)) / (len(networks) - 1))
+
+
+def _error_axis(axes: Axes, low: float, high: float) -> None:
+    """The error along x, with the room that it needs."""
+    low, high = min(low, -FAIR), max(high, FAIR)
+    axes.axvspan(-FAIR, FAIR, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
+    axes.axvline(0, color=MUTED, linewidth=0.8, zorder=0)
+    axes.set_xlim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
+    axes.set_xlabel("error of the simulated time against the median run")
+
+
+@styled
+def plot_loops(table: pd.DataFrame) -> Figure:
+    """The errors of loops over the size of their messages: a panel for each network and speed, a line a loop.
+
+    `table`: of `validate`. Loops without a size, such as a barrier, are not drawn.
+    """
+    own = table[loops_in(table) & (table["size"] > 0)]
+    panels = list(own.groupby(["simulated_on", "speed_ns"], sort=False, dropna=False))
+    figure = new_figure(0.8 + 2.1 * max(len(panels), 1))
+    every = figure.subplots(max(len(panels), 1), 1, sharex=True, squeeze=False)[:, 0]
+    limits = bulk_limits(own["error"])
+    low, high = min(limits.low, -FAIR), max(limits.high, FAIR)
+    loops = list(dict.fromkeys(own["program"]))
+    for axes, ((network, _), rows) in zip(every, panels, strict=False):
+        for name, of_loop in rows.groupby("program", sort=False):
+            colour = PALETTE[loops.index(str(name)) % len(PALETTE)]
+            axes.plot(of_loop["size"], of_loop["error"], "o-", color=colour, markersize=3, linewidth=1, label=str(name))
+            mark_outside(axes, limits, of_loop["size"], of_loop["error"], colour)
+        speed_ns = float(rows["speed_ns"].iloc[0])
+        at = "" if math.isnan(speed_ns) else f", a byte there and back {plain_time(1000 * speed_ns)}"
+        axes.set_title(f"{network}{at}")
+    for axes in every:
+        axes.axhspan(-FAIR, FAIR, color=MUTED, alpha=0.12, linewidth=0)
+        axes.axhline(0, color=MUTED, linewidth=0.8)
+        axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
+        axes.set_ylabel("error")
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_locator(FixedLocator(TICKS))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+        tidy(axes, "both")
+    every[-1].set_xlabel("message size")
+    if len(own):
+        handles, labels = every[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    say_above(every[0], cut_text(cut_count(figure), "point"))
+    return figure
