@@ -53,8 +53,20 @@ class MachineAtSpeed:
 
 def machines_at_speeds(names: Sequence[str]) -> tuple[MachineAtSpeed, ...]:
     """The machines of these names, each as its file has it, and at every other speed of which its recording has samples
-    of most that was measured. Raises what `Machine.named` and readers of recordings raise."""
-    return tuple(machine for name in names for machine in _speeds_of(name))
+    of most that was measured. Of two at one speed the first counts. Raises what `Machine.named` and readers of
+    recordings raise."""
+    found: list[MachineAtSpeed] = []
+    for machine in (machine for name in names for machine in _speeds_of(name)):
+        if not any(_alike(machine.speed, other.speed) for other in found):
+            found.append(machine)
+    return tuple(found)
+
+
+def _alike(one: Speed | None, other: Speed | None) -> bool:
+    """Whether samples of both would count for either."""
+    if one is None or other is None or _shared(one) != _shared(other):
+        return False
+    return 1 / NEAR < one.pilot_ns / other.pilot_ns < NEAR
 
 
 def _speeds_of(name: str) -> list[MachineAtSpeed]:

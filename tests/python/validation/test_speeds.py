@@ -46,6 +46,13 @@ def test_a_machine_has_its_file_and_what_its_recording_gives_at_its_other_speed(
         assert ways[0] == pytest.approx(ways[1], rel=0.05)
 
 
+def test_of_two_machines_at_one_speed_the_first_counts(machine: str) -> None:
+    assert [m.pilot_ns for m in machines_at_speeds([machine, machine])] == [
+        m.pilot_ns for m in machines_at_speeds([machine])
+    ]
+    assert len(machines_at_speeds(["odin", "bigred"])) == 2, "of presets no speed is known"
+
+
 def test_a_run_is_simulated_at_the_speed_nearest_to_its_own(machine: str) -> None:
     preset, own, other = machines_at_speeds(["odin", machine])
     assert nearest([own, other], 250.0) is other
