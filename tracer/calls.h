@@ -44,6 +44,7 @@ enum {
     CALL_IMRECV = 39,
     CALL_ISENDRECV = 40,
     CALL_PRECV_INIT = 41,
+    CALL_THREAD = 42,
     CALL_WAIT = 48,
     CALL_WAITALL = 49,
     CALL_WAITANY = 50,

@@ -38,8 +38,9 @@ typedef struct {
     uint64_t* words;  // of the record that is begun
     size_t room;      // for words
     int64_t last_end;
-    Waits waits;  // since the last record
-    Call growth;  // the time that the last growth took, to be recorded behind the record that caused it
+    Waits waits;      // since the last record
+    uint32_t thread;  // that made the last record
+    Call growth;      // the time that the last growth took, to be recorded behind the record that caused it
     bool full;
     int file;
     char path[PATH_MAX];
@@ -230,6 +231,15 @@ void record_word(const Call* call, unsigned id, uint64_t word) {
     record_commit(call, id, 0, 1);
 }
 
+void record_thread(uint32_t thread) {
+    if (thread == file.thread) return;
+    uint64_t* words = record_begin(1);  // which writes the waits of the thread before
+    if (!words) return;
+    words[0] = thread;
+    record_commit(&(Call){.begin = file.last_end, .end = file.last_end}, CALL_THREAD, 0, 1);
+    file.thread = thread;
+}
+
 // Writes the record of polls, over the one that has fewer of them.
 static void publish_polls(int64_t end) {
     char* at = file.window + (file.polls.position - file.offset);
@@ -264,6 +274,7 @@ void record_discard(void) {
     file.last_end = 0;
     file.polls.position = 0;
     file.waits = (Waits){0};
+    file.thread = 0;
     packing_start();
 }
 

@@ -78,7 +78,12 @@ uint64_t* record_begin(size_t words);
 // Writes the record that record_begin began, with `words` words.
 void record_commit(const Call* call, unsigned id, unsigned info, size_t words);
 
-// Adds waits for a core. The next record is preceded by one with all those since the record before.
+// Says which thread makes the next records. If another one made those before, a record says so. The first are those of
+// thread 0.
+void record_thread(uint32_t thread);
+
+// Adds waits for a core, of the thread that makes the records. The next record is preceded by one with all those since
+// the record before.
 void record_waits(Waits waits);
 
 // Records a call with one word.

@@ -22,7 +22,8 @@
 static struct {
     volatile bool recording;
     bool started;
-    bool locked;  // true if several threads may call MPI at once
+    bool locked;       // true if several threads may call MPI at once
+    uint32_t threads;  // how many have called MPI
     ClockRanks clock;
     Header* header;
     int64_t cpu_begin;
@@ -33,6 +34,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 // The library is preloaded, so its thread-local storage may use the cheap, static model.
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+// The number of the thread, in the order in which their first calls ended, plus one; 0: it has called nothing yet.
+static _Thread_local uint32_t thread_number __attribute__((tls_model("initial-exec")));
 
 bool call_enter(Call* call) {
     if (inside || !session.recording) return false;
@@ -50,6 +53,12 @@ void session_unlock(void) {
     if (session.locked) pthread_mutex_unlock(&mutex);
 }
 
+// Says whose the next records are.
+static void record_calling_thread(void) {
+    if (thread_number == 0) thread_number = ++session.threads;
+    record_thread(thread_number - 1);
+}
+
 bool call_leave(Call* call, int error) {
     call->end = now();
     call->error = error;
@@ -63,6 +72,7 @@ bool call_leave(Call* call, int error) {
     }
     session_lock();
     if (!session.recording) return false;
+    record_calling_thread();
     record_waits(waits);
     return error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS;
 }
@@ -221,6 +231,7 @@ void session_start(int64_t begin) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     session.started = true;
+    thread_number = session.threads = 1;
     session.clock = clock_join(MPI_COMM_WORLD, clock_identity());
     const bool opened = open_file(folder, rank, ranks);
     // All ranks take part, also those without a file.
@@ -274,6 +285,7 @@ void session_finish(Call* call) {
 void session_close(Call* call) {
     if (!session.header) return;
     call->end = now();
+    record_calling_thread();
     if (record_begin(0)) record_commit(call, CALL_FINALIZE, 0, 0);
     session.header->state = STATE_FINALIZED;
     session.header = NULL;
@@ -319,6 +331,7 @@ void record_pcontrol(Call* call, int error, int level) {
 
 void record_abort(const Call* call, int code) {
     session_lock();
+    record_calling_thread();
     record_word(&(Call){.begin = call->begin, .end = now()}, CALL_ABORT, (uint64_t)(int64_t)code);
     session.header->state = STATE_ABORTED;
     session_unlock();

@@ -9,9 +9,12 @@
 
 namespace idlewave::collectives {
 
-/// Generates the schedule of a rank op by op, with the requirements of each op.
+/// Generates the schedule of a rank, or of one of its threads, op by op, with the requirements of each op.
 class Expansion {
   public:
+    /// The ops get the indices from `first` on, and the CPU of the thread.
+    explicit Expansion(goal::OpIndex first = 0, std::uint8_t cpu = 0) : first_(first), cpu_(cpu) {}
+
     /// The start or the end of an op.
     struct Condition {
         goal::OpIndex op_index;
@@ -22,8 +25,9 @@ class Expansion {
     [[nodiscard]] Conditions& conditions() { return conditions_; }
 
     goal::OpIndex add(const goal::Op& op, const Conditions& conditions) {
-        const auto op_index = static_cast<goal::OpIndex>(schedule_.ops.size());
+        const auto op_index = first_ + static_cast<goal::OpIndex>(schedule_.ops.size());
         schedule_.ops.push_back(op);
+        schedule_.ops.back().cpu = cpu_;
         for (const Condition& condition : conditions) {
             schedule_.requirements.push_back({op_index, condition.op_index, condition.edge});
         }
@@ -77,6 +81,8 @@ class Expansion {
     [[nodiscard]] goal::RankSchedule take() { return std::move(schedule_); }
 
   private:
+    goal::OpIndex first_;
+    std::uint8_t cpu_;
     goal::RankSchedule schedule_;
     Conditions conditions_;
 };

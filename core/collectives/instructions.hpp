@@ -12,10 +12,18 @@ namespace idlewave::collectives {
 
 inline constexpr std::uint32_t no_slot = 0xffffffff;
 
+/// A slot with this bit is not the thread's own: another thread of the rank waits for what is in it (SharedSlot).
+inline constexpr std::uint32_t shared_slot = 0x40000000;
+
+constexpr bool is_shared_slot(std::uint32_t slot) {
+    return (slot & shared_slot) != 0 && slot != no_slot;
+}
+
 /// An instruction of an MPI rank. Instructions are executed in order. A nonblocking send or receive occupies a slot, as
-/// an MPI request does, and a wait ends when the ops in its slots have ended. A blocking one needs none.
+/// an MPI request does, and a wait ends when the ops in its slots have ended. A blocking one needs none. A signal tells
+/// another thread that this one has come to it: what is in its shared slot ends there.
 struct Instruction {
-    enum class Kind : std::uint8_t { calc, send, recv, wait, collective };
+    enum class Kind : std::uint8_t { calc, send, recv, wait, collective, signal };
     Kind kind = Kind::calc;
     bool blocking = false;         ///< of a send or receive: the next instruction waits for its end
     bool by_rule = false;          ///< of a send or receive: `peer` is the number of a rule (structure.hpp)

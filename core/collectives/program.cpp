@@ -6,10 +6,20 @@
 #include "base/error.hpp"
 
 namespace idlewave::collectives {
+namespace {
+
+std::size_t ranks_of(const Program& program) {
+    if (program.structure) {
+        return program.structure->programs.size();
+    }
+    return program.first_threads.empty() ? program.ranks.size() : program.first_threads.size() - 1;
+}
+
+}  // namespace
+
 ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies)
     : program_(std::move(program)),
-      base_(static_cast<std::uint32_t>(program_->structure ? program_->structure->programs.size()
-                                                           : program_->ranks.size())),
+      base_(static_cast<std::uint32_t>(ranks_of(*program_))),
       copies_(copies),
       ranks_of_copy_(program_->structure ? 1 : base_),
       first_peer_(program_->structure ? Structure::distance_zero : 0) {

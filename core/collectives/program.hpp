@@ -25,8 +25,9 @@ struct CollectiveSite {
     std::uint32_t communicator = 0;  ///< index into Program::communicators
     std::uint32_t rank = 0;          ///< rank of the caller in the communicator
     std::uint32_t root = 0;
-    std::uint32_t tag = 0;      ///< of the rank's first collective on this communicator; of each later one, one more
-    std::uint32_t counter = 0;  ///< among the rank's counters, of which it has its own
+    std::uint32_t tag = 0;        ///< of the rank's first collective on this communicator; of each later one, one more
+    std::uint32_t counter = 0;    ///< among the rank's counters, of which it has its own
+    std::uint32_t by_others = 0;  ///< collectives on this communicator that other threads of the rank called before
     std::uint64_t bytes = 0;
     std::vector<std::uint64_t> send_counts = {};
     std::vector<std::uint64_t> recv_counts = {};
@@ -46,13 +47,21 @@ struct PreparedCall {
     StepFunction step = nullptr;
 };
 
-/// The program of one rank.
+/// The slot of another thread of the rank that ends with what is in a shared slot. It is used once.
+struct SharedSlot {
+    std::uint32_t thread = 0;  ///< of the rank
+    std::uint32_t slot = 0;
+};
+
+/// The program of one rank, or of one thread of a rank with several.
 struct RankProgram {
     Instructions instructions;
     std::vector<std::uint32_t> slot_lists;
     std::vector<CollectiveSite> collectives;
     std::uint32_t slots = 0;
     std::uint32_t counters = 0;  ///< one for each communicator, persistent collective, window and file
+    std::vector<SharedSlot> shared_slots = {};
+    std::uint8_t cpu = 0;  ///< on which the thread runs
 };
 
 /// Calls of a traced run whose data are not simulated: the program has their time as computation.
@@ -85,6 +94,9 @@ struct MappedTag {
 /// The programs of all ranks; with a structure, those that they share.
 struct Program {
     std::vector<RankProgram> ranks;
+    /// Of a program with several threads: where in `ranks` the programs of each rank's threads begin, and where the
+    /// last rank's end. Else empty.
+    std::vector<std::uint32_t> first_threads = {};
     std::vector<std::vector<std::uint32_t>> communicators;  ///< world ranks of the members
     double reduction_cost = 0;                              ///< ns per byte
     AlgorithmRules rules = {};
@@ -189,6 +201,7 @@ class ProgramSource {
 
   private:
     friend class ProgramExpansion;
+    friend class ThreadedProgramSource;
 
     // A cookie is the index of a slot; or that of an op for whose end the rank itself waits, a calc or a blocking
     // message; or `collective_flag` with the index of a thread: 0 is the rank itself, i + 1 is nonblocking[i].
@@ -217,7 +230,7 @@ class ProgramSource {
                                  const goal::Op& op) const;
     template <class Counts>
     [[nodiscard]] static std::uint32_t next_tag(const CollectiveSite& site, Counts& begun) {
-        return site.tag + begun[site.counter]++ % CollectiveSite::tags;
+        return site.tag + (site.by_others + begun[site.counter]++) % CollectiveSite::tags;
     }
     [[nodiscard]] goal::Op op_of(std::uint32_t copy, const Instruction& instruction) const;
     template <class Moment>
@@ -229,6 +242,21 @@ class ProgramSource {
     static Thread<Moment>& thread_of(State<Moment>& state, std::uint32_t cookie);
     /// What a thread of control does next: it goes on, has an op that is ready, or waits.
     enum class Then : std::uint8_t { goes_on, op_ready, waits };
+
+    /// Reports that what is in a slot has ended, if the slot is shared. It stands among the ops that are ready, with no
+    /// op index.
+    template <class Moment>
+    static void report_shared(std::uint32_t slot, const Moment& time, goal::ReadyOps<Cookie, Moment>& ready) {
+        if (is_shared_slot(slot)) [[unlikely]] {
+            ready.push_back({.op_index = goal::unknown_op_index, .at = time, .cookie = slot});
+        }
+    }
+    template <class Moment>
+    static void begin_slot(State<Moment>& state, std::uint32_t slot) {
+        if (!is_shared_slot(slot)) [[likely]] {
+            state.slots[slot] = {};
+        }
+    }
 
     // Each of these returns whether an op is ready, which is in `next`; those of other threads are in `ready`.
     template <class Moment>

@@ -121,6 +121,10 @@ bool ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread, 
     if (own.in_collective) {
         return then == Then::op_ready;
     }
+    if (is_shared_slot(own.slot)) [[unlikely]] {
+        report_shared(own.slot, own.ready_at, ready);
+        return false;
+    }
     return end_slot(state, own.slot, own.ready_at) && run(state, next, ready);
 }
 
@@ -172,7 +176,7 @@ auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, 
             if (instruction->blocking) {
                 make_ready(state, *instruction, instruction->size, message_cookie, next);
             } else {
-                state.slots[instruction->slot] = {};
+                begin_slot(state, instruction->slot);
                 make_ready(state, *instruction, instruction->size, instruction->slot, next);
             }
             return Then::op_ready;
@@ -189,6 +193,9 @@ auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, 
             main.step = 0;
             main.outstanding = 0;
             main.last_end = Moment{};
+            return Then::goes_on;
+        case Instruction::Kind::signal:
+            report_shared(instruction->slot, main.ready_at, ready);
             return Then::goes_on;
     }
     return Then::waits;
@@ -258,7 +265,7 @@ void ProgramSource::begin_nonblocking(State<Moment>& state, const Instruction& i
     if (unused == state.nonblocking.end()) {
         state.nonblocking.emplace_back();
     }
-    state.slots[instruction.slot] = {};
+    begin_slot(state, instruction.slot);
     state.nonblocking[index] = {.in_collective = true,
                                 .site = instruction.begin,
                                 .tag = next_tag(program_of(state).collectives[instruction.begin], state.begun),
@@ -276,7 +283,12 @@ void ProgramSource::begin_nonblocking(State<Moment>& state, const Instruction& i
         ready.push_back(next);
     }
     const Thread<Moment>& begun = state.nonblocking[index];
-    if (!begun.in_collective) {
+    if (begun.in_collective) {
+        return;
+    }
+    if (is_shared_slot(instruction.slot)) [[unlikely]] {
+        report_shared(instruction.slot, begun.ready_at, ready);
+    } else {
         state.slots[instruction.slot] = {.end = begun.ready_at, .ended = true};
     }
 }

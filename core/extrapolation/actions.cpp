@@ -61,6 +61,8 @@ RankActions::RankActions(const collectives::RankProgram& program)
                 }
                 break;
             }
+            case Instruction::Kind::signal:
+                break;  // for other threads of the rank, which a program that is continued does not have
         }
     });
     last_ns_ = ns;

@@ -179,13 +179,13 @@ class Agenda {
     }
 
   private:
-    /// A request and its neighbours in its queue. With plain times it is a cache line.
+    /// A request and its neighbours in its queue. With plain times and a cookie of a word it is a cache line.
     struct alignas(64) Waiting {
         [[no_unique_address]] Entry request;  ///< the others are in its padding
         std::uint32_t next = 0;               ///< of the last one the head
         std::uint32_t previous = 0;           ///< undefined for the head
     };
-    static_assert(sizeof(Moment) > sizeof(Time) || sizeof(Waiting) == 64);
+    static_assert(sizeof(Moment) > sizeof(Time) || sizeof(Cookie) > sizeof(std::uint32_t) || sizeof(Waiting) == 64);
 
     /// What the requests of a queue wait for. A post waits for no resource.
     struct Resources {

@@ -49,6 +49,7 @@ constexpr std::array call_infos{
     CallInfo{Call::imrecv, "MPI_Imrecv", CallGroup::point_to_point, 2},
     CallInfo{Call::isendrecv, "MPI_Isendrecv", CallGroup::point_to_point, 6},
     CallInfo{Call::precv_init, "MPI_Precv_init", CallGroup::other, 5},
+    CallInfo{Call::thread, "(another thread)", CallGroup::other, 1},
     CallInfo{Call::wait, "MPI_Wait", CallGroup::completion, 0},
     CallInfo{Call::waitall, "MPI_Waitall", CallGroup::completion, 0},
     CallInfo{Call::waitany, "MPI_Waitany", CallGroup::completion, 0},

@@ -51,6 +51,7 @@ enum class Call : std::uint16_t {
     imrecv = 39,
     isendrecv = 40,
     precv_init = 41,
+    thread = 42,
     wait = 48,
     waitall = 49,
     waitany = 50,

@@ -133,7 +133,7 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t ordinal) {
     const std::size_t sizes_at = blocking ? 2 : 3;
     if (communicator.intercommunicator && r.pair(1).first == proc_null) {  // the root's group, which takes no part
         if (!blocking) {
-            pending_[r.words[2]].requests.emplace_back();
+            pending_[r.words[2]].requests.push_back({.thread = thread_->number});
         }
         return;
     }
@@ -145,13 +145,14 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t ordinal) {
         .kind = collectives::Instruction::Kind::collective,
         .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at, ordinal)
                                                           : site_of(r, sizes_at, ordinal))};
-    compute_in_cold_caches(cache_use_.call() + use_buffers(program_.collectives[instruction.begin], r.number(sizes_at),
-                                                           r.number(sizes_at + 1)));
+    compute_in_cold_caches(thread_->cache_use.call() + use_buffers(thread_->program.collectives[instruction.begin],
+                                                                   r.number(sizes_at), r.number(sizes_at + 1)));
     if (!blocking) {
         instruction.slot = new_slot();
-        pending_[r.words[2]].requests.push_back({.slot = instruction.slot});
+        pending_[r.words[2]].requests.push_back({.thread = thread_->number, .slot = instruction.slot});
     }
-    program_.instructions.push_back(instruction);
+    thread_->program.instructions.push_back(instruction);
+    note_user(instruction.slot);
 }
 
 void RankConverter::neighborhood(const TraceRecord& r, const Communicators::Group& communicator,
@@ -208,7 +209,7 @@ void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& ne
     if (is_collective(r.call)) {
         wait_for(slots);
     } else {
-        pending_[r.words[2]].requests.push_back({.more_slots = std::move(slots)});
+        pending_[r.words[2]].requests.push_back({.thread = thread_->number, .more_slots = std::move(slots)});
     }
 }
 
@@ -221,15 +222,15 @@ std::uint32_t RankConverter::number_of(collectives::CollectiveSite site) {
             hash = (hash ^ count) * 0x9e3779b97f4a7c15;  // of Fibonacci hashing
         }
     }
-    const auto [first, last] = known_collectives_.equal_range(hash);
-    const auto found =
-        std::find_if(first, last, [&](const auto& known) { return program_.collectives[known.second] == site; });
+    const auto [first, last] = thread_->known_collectives.equal_range(hash);
+    const auto found = std::find_if(
+        first, last, [&](const auto& known) { return thread_->program.collectives[known.second] == site; });
     if (found != last) {
         return found->second;
     }
-    const auto number = static_cast<std::uint32_t>(program_.collectives.size());
-    known_collectives_.emplace(hash, number);
-    program_.collectives.push_back(std::move(site));
+    const auto number = static_cast<std::uint32_t>(thread_->program.collectives.size());
+    thread_->known_collectives.emplace(hash, number);
+    thread_->program.collectives.push_back(std::move(site));
     return number;
 }
 
@@ -244,7 +245,7 @@ std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site,
         const auto size = [](std::int64_t bytes) {
             return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
         };
-        return cache_use_.use(buffer, {size(sent), size(received)});
+        return thread_->cache_use.use(buffer, {size(sent), size(received)});
     }
     const bool at_root = site.root == site.rank;
     const std::uint64_t own = site.bytes;
@@ -253,22 +254,22 @@ std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site,
         case Collective::barrier:
             return 0;
         case Collective::bcast:
-            return cache_use_.use(buffer, {own});
+            return thread_->cache_use.use(buffer, {own});
         case Collective::reduce:
-            return at_root ? cache_use_.use(buffer, {own, own}) : cache_use_.use(buffer, {own});
+            return at_root ? thread_->cache_use.use(buffer, {own, own}) : thread_->cache_use.use(buffer, {own});
         case Collective::gather:
         case Collective::scatter:
-            return at_root ? cache_use_.use(buffer, {own, all}) : cache_use_.use(buffer, {own});
+            return at_root ? thread_->cache_use.use(buffer, {own, all}) : thread_->cache_use.use(buffer, {own});
         case Collective::allgather:
-            return cache_use_.use(buffer, {own, all});
+            return thread_->cache_use.use(buffer, {own, all});
         case Collective::reduce_scatter:  // `bytes` is the vector; what the rank keeps of it is small
-            return cache_use_.use(buffer, {own});
+            return thread_->cache_use.use(buffer, {own});
         case Collective::alltoall:
-            return cache_use_.use(buffer, {all, all});
+            return thread_->cache_use.use(buffer, {all, all});
         case Collective::allreduce:
         case Collective::scan:
         case Collective::exscan:
-            return cache_use_.use(buffer, {own, own});
+            return thread_->cache_use.use(buffer, {own, own});
     }
     return 0;
 }
@@ -393,12 +394,13 @@ void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective trac
     site.collective = operation;
     site.by_rules = chosen == options_.algorithms.end() && has_equal_counts(traced) && options_.rules.has(operation);
     site.tag = ordinal == 0 ? Tags::of_collectives(site.communicator) : tags_.of_persistent(site.communicator, ordinal);
-    const auto next = static_cast<std::uint32_t>(counters_.size());
+    const auto next = static_cast<std::uint32_t>(thread_->counters.size());
     if (cut_in_search_ != nullptr) {
         cut_in_search_->begun(trace_.header().rank, call_, site.communicator, ordinal);
     }
-    site.counter = counters_.try_emplace({site.communicator, ordinal}, next).first->second;
-    program_.counters = static_cast<std::uint32_t>(counters_.size());
+    site.by_others = count_collective(site.communicator, ordinal);
+    site.counter = thread_->counters.try_emplace({site.communicator, ordinal}, next).first->second;
+    thread_->program.counters = static_cast<std::uint32_t>(thread_->counters.size());
 }
 
 }  // namespace idlewave::trace

@@ -1,6 +1,8 @@
 #include "trace/convert.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -73,6 +75,32 @@ void find_cut(const Trace& trace, SharedConversion& shared, ConvertOptions optio
     shared.cut_is_found = true;
 }
 
+[[nodiscard]] bool has_threads(const RankTrace& rank) {
+    return rank.threads().size() > 1;
+}
+
+/// Finds between which threads each message went, by a conversion of all calls.
+void find_message_threads(const Trace& trace, SharedConversion& shared, const ConvertOptions& options) {
+    const RankTrace& threaded = *std::ranges::find_if(trace.ranks, has_threads);
+    const std::string threads = threaded.name() + ": rank " + std::to_string(threaded.header().rank) +
+                                " calls MPI in " + std::to_string(threaded.threads().size()) + " threads";
+    if (shared.cut) {
+        throw InputError(threads + ": expected one thread a rank, to use a run from a point on, or up to one");
+    }
+    shared.message_threads.emplace(trace.ranks.size());
+    for (const RankTrace& rank : trace.ranks) {
+        RankConverter converter(rank, shared, options);
+        converter.convert({});
+        if (converter.unknown_receives() > 0 || (!options.resolve_wildcards && converter.wildcard_receives() > 0)) {
+            throw InputError(threads + ", and rank " + std::to_string(rank.header().rank) +
+                             " has receives that name no source: expected them to take the messages that they took in "
+                             "the run, as others may leave a thread waiting for ever");
+        }
+    }
+    shared.message_threads->find();
+    shared.message_threads_are_found = true;
+}
+
 /// When each rank begins. A computation during which a stretch begins is used from there on.
 std::vector<RankBegin> begins(const Trace& trace, const SharedConversion& shared, const TracePoint& from) {
     const bool timed = from.kind == TracePoint::Kind::time;
@@ -104,16 +132,28 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
     if (!options.cut) {
         std::ranges::for_each(trace.ranks, check_complete);
     }
+    const bool threaded = std::ranges::any_of(trace.ranks, has_threads);
     if (may_cut(trace, options)) {
         shared.cut.emplace(trace.ranks.size());
-        find_cut(trace, shared, options);
+        if (!threaded) {
+            find_cut(trace, shared, options);
+        }
     }
-    collectives::Program program{
-        .ranks = {}, .communicators = {}, .reduction_cost = options.reduction_cost, .rules = options.rules};
+    if (threaded) {
+        find_message_threads(trace, shared, options);
+    }
+    collectives::Program program{.ranks = {},
+                                 .first_threads = {},
+                                 .communicators = {},
+                                 .reduction_cost = options.reduction_cost,
+                                 .rules = options.rules};
     const std::vector<RankBegin> ranks_begin = begins(trace, shared, options.from);
     for (const RankTrace& rank : trace.ranks) {
         RankConverter converter(rank, shared, options);
-        program.ranks.push_back(converter.convert(ranks_begin[rank.header().rank]));
+        if (threaded) {
+            program.first_threads.push_back(static_cast<std::uint32_t>(program.ranks.size()));
+        }
+        std::ranges::move(converter.convert(ranks_begin[rank.header().rank]), std::back_inserter(program.ranks));
         program.wildcard_receives += converter.wildcard_receives();
         program.unknown_receives += converter.unknown_receives();
         program.one_sided += converter.one_sided();
@@ -123,6 +163,9 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
             const std::uint64_t begin = std::min(shared.cut->begin(rank.header().rank), converter.calls());
             program.calls_left_out += rank.calls() - converter.calls() + begin;
         }
+    }
+    if (threaded) {
+        program.first_threads.push_back(static_cast<std::uint32_t>(program.ranks.size()));
     }
     program.communicators = shared.communicators.used();
     program.mapped_tags = shared.tags.mapped_tags();

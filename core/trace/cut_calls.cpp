@@ -22,7 +22,7 @@ void RankConverter::note_posted(const collectives::Instruction& receive) {
         number = cut_in_search_->posted(rank, receive.peer, receive.tag);
     }
     if (!receive.blocking) {
-        posted_[receive.slot] = {program_.instructions.last_word(), receives_, number};
+        posted_[receive.slot] = {thread_->program.instructions.last_word(), receives_, number};
     } else if (number) {
         cut_in_search_->received(rank, call_, receive.peer, receive.tag, *number, receives_);
     }
@@ -36,7 +36,7 @@ void RankConverter::note_received(std::span<const std::uint32_t> slots) {
             continue;
         }
         if (cut_in_search_ != nullptr) {
-            const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
+            const collectives::Instruction& receive = thread_->program.instructions.at_word(found->second.word);
             const std::uint32_t rank = trace_.header().rank;
             const std::uint32_t number =
                 found->second.number ? *found->second.number : cut_in_search_->posted(rank, receive.peer, receive.tag);
@@ -67,7 +67,7 @@ void RankConverter::note_cancelled(std::uint32_t slot) {
         return;
     }
     if (cut_in_search_ != nullptr && found->second.number) {
-        const collectives::Instruction& receive = program_.instructions.at_word(found->second.word);
+        const collectives::Instruction& receive = thread_->program.instructions.at_word(found->second.word);
         cut_in_search_->cancelled(trace_.header().rank, receive.peer, receive.tag, *found->second.number);
     }
     posted_.erase(found);
@@ -79,19 +79,19 @@ void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& b
     std::vector<OpenReceive> open;
     open.reserve(posted_.size());
     for (const auto& [slot, receive] : posted_) {
-        open.push_back({slot, receive, program_.instructions.at_word(receive.word)});
+        open.push_back({slot, receive, thread_->program.instructions.at_word(receive.word)});
     }
     std::ranges::sort(open, {}, [](const OpenReceive& receive) { return receive.posted.word; });
-    program_.instructions = {};
-    program_.slots = 0;
-    unused_slots_.clear();
+    thread_->program.instructions = {};
+    thread_->program.slots = 0;
+    thread_->unused_slots.clear();
     posted_.clear();
     compute(begin.offset);
     std::map<std::uint32_t, std::uint32_t> slots;  // of the open receives, by those that they had
     for (OpenReceive& receive : open) {
         receive.instruction.slot = slots[receive.slot] = new_slot();
-        program_.instructions.push_back(receive.instruction);
-        receive.posted.word = program_.instructions.last_word();
+        thread_->program.instructions.push_back(receive.instruction);
+        receive.posted.word = thread_->program.instructions.last_word();
         posted_[receive.instruction.slot] = receive.posted;
     }
     use_slots(slots);
@@ -99,9 +99,9 @@ void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& b
     unknown_receives_ = 0;
     one_sided_ = {};
     files_ = {};
-    excluded_ = begin.skipped;
-    waited_inside_ = 0;
-    left_mpi_ = std::max(left_mpi_, r.end);  // polls do not end a computation, and they are left out
+    thread_->excluded = begin.skipped;
+    thread_->waited_inside = 0;
+    thread_->left_mpi = std::max(thread_->left_mpi, r.end);  // polls do not end a computation, and they are left out
 }
 
 /// The requests and windows of receives that were posted anew have their slots; those of all else wait for nothing.
@@ -129,7 +129,7 @@ void RankConverter::leave_out_posted() {
         return;
     }
     for (const auto& [slot, receive] : posted_) {
-        program_.instructions.replace_word(receive.word, {.kind = collectives::Instruction::Kind::wait});
+        thread_->program.instructions.replace_word(receive.word, {.kind = collectives::Instruction::Kind::wait});
     }
 }
 

@@ -27,7 +27,7 @@ void RankConverter::file_call(const TraceRecord& r) {
     if (is_collective_file_call(r)) {
         synchronise(r, file.communicator, file.ordinal);
         const std::int64_t last = collective_file_calls_.entered(r.words[0], file.collective_calls++);
-        const std::int64_t own = took - std::min(took, std::exchange(waited_inside_, 0));
+        const std::int64_t own = took - std::min(took, std::exchange(thread_->waited_inside, 0));
         took = std::clamp<std::int64_t>(trace_.header().global(r.end) - last, 0, own);
     }
     compute_for_call(took, files_);
@@ -35,7 +35,7 @@ void RankConverter::file_call(const TraceRecord& r) {
     if (r.call == Call::file) {
         files_.bytes += size_of(r, r.number(2));
         if (r.words.size() > 3) {
-            pending_[r.words[3]].requests.push_back({.timed = &files_});
+            pending_[r.words[3]].requests.push_back({.thread = thread_->number, .timed = &files_});
         }
     }
     if (r.call == Call::file_close) {

@@ -13,9 +13,9 @@ namespace idlewave::trace {
 
 /// Adds computation for a call of which only the time is simulated, without its waits for a core.
 void RankConverter::compute_for_call(std::int64_t ns, collectives::TimedCalls& timed) {
-    ns -= std::min(ns, waited_inside_);
+    ns -= std::min(ns, thread_->waited_inside);
     compute(ns);
-    cache_use_.compute(ns);
+    thread_->cache_use.compute(ns);
     timed.ns += static_cast<double>(ns);
 }
 
@@ -59,7 +59,7 @@ void RankConverter::one_sided(const TraceRecord& r) {
     ++one_sided_.calls;
     one_sided_.bytes += size_of(r, r.number(2)) + size_of(r, r.number(3));
     if (r.words.size() > 4) {
-        pending_[r.words[4]].requests.push_back({.timed = &one_sided_});
+        pending_[r.words[4]].requests.push_back({.thread = thread_->number, .timed = &one_sided_});
     }
 }
 
@@ -104,6 +104,7 @@ void RankConverter::expose(const TraceRecord& r) {
 void RankConverter::begin_access(const TraceRecord& r) {
     Window& window = window_of(r);
     window.targets = listed_ranks(r);
+    window.thread = thread_->number;
     for (const std::int32_t target : window.targets) {
         window.exposed.push_back(announce(r, window, true, target, false));
     }
@@ -111,6 +112,7 @@ void RankConverter::begin_access(const TraceRecord& r) {
 
 void RankConverter::complete_access(const TraceRecord& r) {
     Window& window = window_of(r);
+    own_slots(window.thread, window.exposed);
     wait_for(std::exchange(window.exposed, {}));
     for (const std::int32_t target : std::exchange(window.targets, {})) {
         announce(r, window, false, target, true);

@@ -28,6 +28,7 @@ class Profiler {
     CallRow row(const TraceRecord& r, std::int64_t origin) {
         const TraceHeader& header = trace_.header();
         CallRow row{.rank = header.rank,
+                    .thread = r.thread,
                     .call = r.call,
                     .group = call_group(r.call),
                     .begin = header.global(r.begin) - origin,

@@ -10,6 +10,7 @@ namespace idlewave::trace {
 /// One call of a traced run, as a row of a table.
 struct CallRow {
     std::uint32_t rank = 0;
+    std::uint32_t thread = 0;
     Call call = Call::end_of_file;
     CallGroup group = CallGroup::other;
     std::int64_t begin = 0;  ///< ns since the first rank left MPI_Init, on rank 0's clock

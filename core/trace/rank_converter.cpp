@@ -23,9 +23,9 @@ std::string text_of(const TraceRecord& r) {
 
 }  // namespace
 
-collectives::RankProgram RankConverter::convert(const RankBegin& begin) {
+std::vector<collectives::RankProgram> RankConverter::convert(const RankBegin& begin) {
     compute(begin.offset);
-    left_mpi_ = trace_.header().init_end;
+    thread_->left_mpi = trace_.header().init_end;
     const std::uint64_t left_out = found_cut_ == nullptr ? 0 : found_cut_->begin(trace_.header().rank);
     const std::uint64_t calls = found_cut_ == nullptr ? trace_.calls() : found_cut_->records(trace_.header().rank);
     trace_.each([&](const TraceRecord& r) {
@@ -33,20 +33,28 @@ collectives::RankProgram RankConverter::convert(const RankBegin& begin) {
             return;
         }
         call_ += r.call == Call::core_wait ? 0 : 1;
+        if (threads_.size() > 1) {
+            begin_threads(r.thread == 0 ? r.end : trace_.threads()[r.thread].begin + 1);
+            thread_ = &threads_[r.thread];
+        }
         call(r);
         if (left_out > 0 && r.call != Call::core_wait && call_ == std::min(left_out, calls)) {
             leave_out_beginning(r, begin);
         }
     });
     leave_out_posted();
-    program_.instructions.fold();
-    return std::move(program_);
+    std::vector<collectives::RankProgram> programs;
+    for (ThreadConversion& thread : threads_) {
+        thread.program.instructions.fold();
+        programs.push_back(std::move(thread.program));
+    }
+    return programs;
 }
 
 /// Converts a call, and the computation since the one before.
 void RankConverter::call(const TraceRecord& r) {
     if (r.call == Call::init) {
-        left_mpi_ = std::max(left_mpi_, r.end);
+        thread_->left_mpi = std::max(thread_->left_mpi, r.end);
         return;
     }
     if (r.call == Call::polls) {
@@ -65,20 +73,26 @@ void RankConverter::call(const TraceRecord& r) {
         wait_for_core(r);
         return;
     }
-    if (r.begin < left_mpi_) {
-        fail(r, "overlaps the call before it: calls of several threads at a time have no order to simulate");
+    if (r.begin < thread_->left_mpi) {
+        fail(r,
+             "overlaps the call before it: expected the calls of a thread one after another (earlier tracers did not "
+             "record which thread made a call)");
     }
-    const std::int64_t computed = r.begin - left_mpi_ - std::exchange(excluded_, 0);
+    if (r.call == Call::finalize && threads_.size() > 1) {
+        join_threads();
+    }
+    const std::int64_t computed = r.begin - thread_->left_mpi - std::exchange(thread_->excluded, 0);
     compute(computed);
-    cache_use_.compute(std::max<std::int64_t>(computed, 0));
-    left_mpi_ = r.end;
+    thread_->cache_use.compute(std::max<std::int64_t>(computed, 0));
+    thread_->left_mpi = r.end;
+    thread_->call_begin = r.begin;
     record(r);
-    waited_inside_ = 0;
+    thread_->waited_inside = 0;
 }
 
 /// Time since the last call that is no computation, in ns.
 void RankConverter::exclude(std::int64_t ns) {
-    excluded_ = std::min(excluded_ + ns, latest);
+    thread_->excluded = std::min(thread_->excluded + ns, latest);
 }
 
 /// Waits for a core, which another process had, are no computation of the program; nor is the time that it took to read
@@ -92,7 +106,7 @@ void RankConverter::wait_for_core(const TraceRecord& r) {
     exclude(r.number(2));
     if (!options_.wall_gaps) {
         exclude(r.number(0));
-        waited_inside_ = std::min(waited_inside_ + r.number(1), latest);
+        thread_->waited_inside = std::min(thread_->waited_inside + r.number(1), latest);
     }
 }
 
@@ -237,20 +251,20 @@ void RankConverter::compute(std::int64_t ns) {
     if (ns <= 0) {
         return;
     }
-    program_.instructions.extend_calc(static_cast<std::uint64_t>(ns));
+    thread_->program.instructions.extend_calc(static_cast<std::uint64_t>(ns));
 }
 
 /// The extra time, in ns, of a message of `bytes` bytes from or into its buffer, in cold caches.
 std::int64_t RankConverter::use_buffer(const collectives::Instruction& message, std::uint64_t bytes) {
     const bool receive = message.kind == collectives::Instruction::Kind::recv;
-    return cache_use_.use({receive ? CacheUse::Kind::received : CacheUse::Kind::sent, message.peer, message.tag},
-                          {bytes});
+    return thread_->cache_use.use(
+        {receive ? CacheUse::Kind::received : CacheUse::Kind::sent, message.peer, message.tag}, {bytes});
 }
 
 /// Adds the extra time of cold caches, in ns, to the computation at this place of the program.
 void RankConverter::compute_in_cold_caches(std::int64_t ns) {
     if (ns != 0) {
-        program_.instructions.extend_calc(static_cast<std::uint64_t>(ns));
+        thread_->program.instructions.extend_calc(static_cast<std::uint64_t>(ns));
     }
 }
 
@@ -272,16 +286,18 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
     }
     instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.context);
     instruction.size = static_cast<std::uint64_t>(m.bytes);
+    use_thread(instruction, m);
     if (left_out(instruction)) {
         return collectives::no_slot;
     }
     instruction.blocking = blocking;
     instruction.slot = blocking ? collectives::no_slot : new_slot();
-    compute_in_cold_caches(cache_use_.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
-    program_.instructions.push_back(instruction);
+    compute_in_cold_caches(thread_->cache_use.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
+    thread_->program.instructions.push_back(instruction);
     if (m.receive) {
         note_posted(instruction);
     }
+    note_thread(instruction, m);
     return instruction.slot;
 }
 
@@ -294,8 +310,9 @@ void RankConverter::receive(const TraceRecord& r, const Message& m) {
     }
     const std::uint32_t slot = message(r, m);
     if (slot != collectives::no_slot) {
-        compute_in_cold_caches(use_buffer(program_.instructions.at_word(program_.instructions.last_word()),
-                                          static_cast<std::uint64_t>(m.bytes)));
+        compute_in_cold_caches(
+            use_buffer(thread_->program.instructions.at_word(thread_->program.instructions.last_word()),
+                       static_cast<std::uint64_t>(m.bytes)));
     }
     wait_for(std::array{slot});
 }
@@ -305,8 +322,9 @@ void RankConverter::nonblocking(const TraceRecord& r, const Message& m, std::uin
         count_wildcard(m.peer_tag);
     }
     const std::uint32_t slot = message(r, m);
-    pending_[request].requests.push_back({.slot = slot,
-                                          .instruction = program_.instructions.last_word(),
+    pending_[request].requests.push_back({.thread = thread_->number,
+                                          .slot = slot,
+                                          .instruction = thread_->program.instructions.last_word(),
                                           .communicator = m.communicator,
                                           .receive = m.receive && slot != collectives::no_slot});
 }
@@ -316,11 +334,12 @@ void RankConverter::sendrecv(const TraceRecord& r) {
     const std::int64_t received = r.number(6) >= 0 ? r.number(6) : r.number(4);
     const std::uint32_t receive_slot =
         message(r, {.receive = true, .communicator = r.words[0], .peer_tag = from, .bytes = received});
-    const std::uint32_t at = program_.instructions.last_word();
+    const std::uint32_t at = thread_->program.instructions.last_word();
     const std::uint32_t send_slot =
         message(r, {.communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)});
     if (receive_slot != collectives::no_slot) {
-        compute_in_cold_caches(use_buffer(program_.instructions.at_word(at), static_cast<std::uint64_t>(received)));
+        compute_in_cold_caches(
+            use_buffer(thread_->program.instructions.at_word(at), static_cast<std::uint64_t>(received)));
     }
     wait_for(std::array{receive_slot, send_slot});
 }
@@ -334,11 +353,14 @@ void RankConverter::isendrecv(const TraceRecord& r) {
 }
 
 void RankConverter::matched_receive(const TraceRecord& r) {
-    const auto found = probed_.find(r.words[0]);
-    if (found == probed_.end()) {
+    const auto [oldest, end] = probed_.equal_range(r.words[0]);
+    if (oldest == end) {
         fail(r, "receives a message that no MPI_Mprobe found before");
     }
-    const Message m = found->second;
+    const auto own =
+        std::find_if(oldest, end, [this](const auto& entry) { return entry.second.thread == thread_->number; });
+    const auto found = own == end ? oldest : own;
+    const Message m = found->second.message;
     probed_.erase(found);
     if (r.call == Call::imrecv) {
         nonblocking(r, m, r.words[1]);
@@ -397,11 +419,11 @@ std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag
 }
 
 std::uint32_t RankConverter::new_slot() {
-    if (unused_slots_.empty()) {
-        return program_.slots++;
+    if (thread_->unused_slots.empty()) {
+        return thread_->program.slots++;
     }
-    const std::uint32_t slot = unused_slots_.back();
-    unused_slots_.pop_back();
+    const std::uint32_t slot = thread_->unused_slots.back();
+    thread_->unused_slots.pop_back();
     return slot;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,8 +20,10 @@
 #include "trace/communicators.hpp"
 #include "trace/consistent_cut.hpp"
 #include "trace/convert.hpp"
+#include "trace/message_threads.hpp"
 #include "trace/rank_trace.hpp"
 #include "trace/tags.hpp"
+#include "trace/thread_conversion.hpp"
 
 namespace idlewave::trace {
 
@@ -31,8 +34,10 @@ struct SharedConversion {
     Communicators communicators;
     CollectiveFileCalls collective_file_calls;
     Tags tags = {};
-    std::optional<ConsistentCut> cut = {};  ///< of a trace that ended early
-    bool cut_is_found = false;              ///< else the conversions note what it is found from
+    std::optional<ConsistentCut> cut = {};               ///< of a trace that ended early
+    bool cut_is_found = false;                           ///< else the conversions note what it is found from
+    std::optional<MessageThreads> message_threads = {};  ///< of a trace with several threads
+    bool message_threads_are_found = false;              ///< the same of these
 };
 
 /// The conversion that notes what a cut is found from has come to a call that cannot be before the cut.
@@ -44,7 +49,7 @@ struct RankBegin {
     std::int64_t skipped = 0;  ///< how long it has computed already, ns
 };
 
-/// Converts the trace of one rank to its program, record by record.
+/// Converts the trace of one rank to its program, or to those of its threads, record by record.
 class RankConverter {
   public:
     RankConverter(const RankTrace& trace, SharedConversion& shared, const ConvertOptions& options)
@@ -54,10 +59,16 @@ class RankConverter {
           tags_(shared.tags),
           cut_in_search_(shared.cut && !shared.cut_is_found ? &*shared.cut : nullptr),
           found_cut_(shared.cut && shared.cut_is_found ? &*shared.cut : nullptr),
-          options_(options),
-          cache_use_(options.cold_caches) {}
+          threads_in_search_(shared.message_threads && !shared.message_threads_are_found ? &*shared.message_threads
+                                                                                         : nullptr),
+          found_threads_(shared.message_threads && shared.message_threads_are_found ? &*shared.message_threads
+                                                                                    : nullptr),
+          options_(options) {
+        begin_conversions();
+    }
 
-    collectives::RankProgram convert(const RankBegin& begin);
+    /// The programs of the rank's threads.
+    std::vector<collectives::RankProgram> convert(const RankBegin& begin);
 
     /// How many calls it has converted; during `convert` with the one at hand.
     [[nodiscard]] std::uint64_t calls() const { return call_; }
@@ -78,10 +89,13 @@ class RankConverter {
         std::int64_t bytes = 0;
         Tags::Context context = {};
         std::int64_t partitions = 0;  ///< of a partitioned message; else 0
+        /// Of a message that MPI_Mprobe found: when this call began and ended.
+        std::optional<std::pair<std::int64_t, std::int64_t>> probed = {};
     };
 
     /// A request that has been started and not completed.
     struct Pending {
+        std::uint32_t thread = 0;  ///< that started it
         std::uint32_t slot = collectives::no_slot;
         std::uint32_t instruction = 0;
         std::uint64_t communicator = 0;
@@ -99,7 +113,18 @@ class RankConverter {
         std::size_t first = 0;  ///< those before it were taken
 
         [[nodiscard]] bool empty() const { return first == requests.size(); }
-        Pending take() { return requests[first++]; }
+
+        /// The oldest one of a thread, or of any if it has none: a handle may be another thread's next request before
+        /// the record of the wait that freed it is written.
+        Pending take(std::uint32_t thread) {
+            const auto oldest = requests.begin() + static_cast<std::ptrdiff_t>(first);
+            const auto own = std::find_if(oldest, requests.end(),
+                                          [thread](const Pending& pending) { return pending.thread == thread; });
+            if (own != requests.end()) {
+                std::rotate(oldest, own, own + 1);
+            }
+            return requests[first++];
+        }
     };
 
     /// A receive of a trace that is cut, for which no call has waited yet.
@@ -115,6 +140,12 @@ class RankConverter {
         std::uint32_t slot;
         PostedReceive posted;
         collectives::Instruction instruction;
+    };
+
+    /// A message that MPI_Mprobe found, and the thread that called it.
+    struct ProbedMessage {
+        std::uint32_t thread;
+        Message message;
     };
 
     /// The partitions of a message that was started.
@@ -136,6 +167,7 @@ class RankConverter {
         std::vector<std::int32_t> origins;   ///< ranks to which it is exposed
         std::vector<std::int32_t> targets;   ///< ranks that this one accesses
         std::vector<std::uint32_t> exposed;  ///< slots of the receives that say so
+        std::uint32_t thread = 0;            ///< whose slots these are
     };
 
     /// An open file.
@@ -153,6 +185,20 @@ class RankConverter {
         std::vector<std::uint64_t> words;
     };
 
+    void begin_conversions();
+    void choose_cpus();
+    void begin_threads(std::int64_t before);
+    void begin_thread(std::uint32_t number);
+    void join_threads();
+    std::uint32_t share(std::uint32_t thread, std::uint32_t with);
+    std::uint32_t own_slot(std::uint32_t thread, std::uint32_t slot);
+    void own_slots(std::uint32_t thread, std::span<std::uint32_t> slots);
+    void use_thread(collectives::Instruction& message, const Message& m);
+    void note_thread(const collectives::Instruction& message, const Message& m);
+    void note_complete(std::span<const std::uint32_t> slots);
+    void note_user(std::uint32_t slot);
+    std::uint32_t count_collective(std::uint32_t communicator, std::uint32_t ordinal);
+    void wait_for_shared(std::span<const std::uint32_t> slots);
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
     void further_call(const TraceRecord& r);
@@ -228,25 +274,24 @@ class RankConverter {
     Communicators& communicators_;
     const CollectiveFileCalls& collective_file_calls_;
     Tags& tags_;
-    ConsistentCut* cut_in_search_;  ///< takes down messages and collectives, to find the cut; else null
-    ConsistentCut* found_cut_;      ///< where the conversion ends; else null
+    ConsistentCut* cut_in_search_;       ///< takes down messages and collectives, to find the cut; else null
+    ConsistentCut* found_cut_;           ///< where the conversion ends; else null
+    MessageThreads* threads_in_search_;  ///< takes down the messages of threads; else null
+    MessageThreads* found_threads_;      ///< between which threads messages go; else null
     const ConvertOptions& options_;
-    CacheUse cache_use_;
+    std::vector<ThreadConversion> threads_;        ///< by number
+    ThreadConversion* thread_ = nullptr;           ///< that made the call which is converted
+    std::vector<std::uint32_t> threads_to_begin_;  ///< the one that begins next last
     /// The communicator that was looked up last: most calls are on the one of the call before.
     std::uint64_t last_id_ = 0;
     const Communicators::Group* last_group_ = nullptr;
-    collectives::RankProgram program_;
     std::uint64_t wildcard_receives_ = 0;
     std::uint64_t unknown_receives_ = 0;
     collectives::TimedCalls one_sided_;
     collectives::TimedCalls files_;
     std::uint32_t receives_ = 0;  ///< how many were posted, with those that are left out
     std::uint64_t call_ = 0;      ///< number of the call that is converted; the first is 1
-    std::int64_t left_mpi_ = 0;   ///< the end of the last call, ns
-    std::int64_t excluded_ =
-        0;  ///< time since then that is no computation: unsuccessful tests, the tracer, waits for a core
-    std::int64_t waited_inside_ = 0;  ///< for a core, inside the call that is converted, ns
-    std::vector<std::uint32_t> unused_slots_;
+    std::uint32_t sends_ = 0;
     std::map<std::uint32_t, PostedReceive> posted_;             ///< of a trace that is cut, by slot
     std::vector<std::uint32_t> completed_;                      ///< the slots of the requests that a call has completed
     std::vector<std::uint32_t> awaited_;                        ///< those for which a wait is added
@@ -254,18 +299,15 @@ class RankConverter {
     std::unordered_map<std::uint64_t, Message> persistent_;     ///< by request
     std::unordered_map<std::uint64_t, Partitions> partitions_;  ///< by request
     std::unordered_map<std::uint64_t, CollectiveInit> persistent_collectives_;  ///< by request
-    std::unordered_map<std::uint64_t, Message> probed_;                         ///< by message handle
+    std::multimap<std::uint64_t, ProbedMessage> probed_;                        ///< by message handle
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
-        counters_;  ///< of collectives, by communicator index and the ordinal of a persistent one
+        collectives_begun_;  ///< by all threads; by communicator index and the ordinal of a persistent one
     std::unordered_map<std::uint64_t, std::uint32_t> persistent_made_;  ///< collectives, by communicator
     std::map<std::tuple<std::uint64_t, std::uint64_t, bool>, std::uint32_t>
         partitioned_made_;                               ///< by communicator, peer and tag, and whether it is a receive
     std::unordered_map<std::uint64_t, Window> windows_;  ///< by id
     std::unordered_map<std::uint64_t, File> open_files_;                       ///< by id
     std::unordered_map<std::uint64_t, std::uint32_t> windows_and_files_made_;  ///< windows and files, by communicator
-    // Collectives and lists of slots that occur again are stored once: their numbers by hash.
-    std::unordered_multimap<std::size_t, std::uint32_t> known_collectives_;
-    std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists_;
 };
 
 /// The operation of a traced collective, by which its algorithm is chosen.

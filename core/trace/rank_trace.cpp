@@ -36,9 +36,14 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     RecordReader reader = this->reader();
     header_ = reader.header();
     header_bytes_ = reader.header_bytes();
+    threads_[0] = {header_.init_end, header_.init_end};
     TraceRecord record;
     while (reader.next(record)) {
         ++size_;
+        while (threads_.size() <= record.thread) {  // a thread none of whose calls succeeded has no record
+            threads_.push_back({record.begin, record.begin});
+        }
+        threads_[record.thread].end = record.end;
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;

@@ -12,6 +12,12 @@
 
 namespace idlewave::trace {
 
+/// When a thread of a rank made calls, ns of the rank's clock: the begin of the first one and the end of the last.
+struct ThreadSpan {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+
 /// The trace of one rank: a file that was checked. Its records are in memory a window of the file at a time, as a trace
 /// may be larger than the memory.
 class RankTrace {
@@ -28,6 +34,8 @@ class RankTrace {
     [[nodiscard]] std::uint64_t size() const { return size_; }
     /// The same without the records of waits for a core.
     [[nodiscard]] std::uint64_t calls() const { return size_ - waits_; }
+    /// The threads that made calls, by number; there is one at least.
+    [[nodiscard]] const std::vector<ThreadSpan>& threads() const { return threads_; }
     /// Whether some record defines a communicator.
     [[nodiscard]] bool defines_communicators() const { return defines_communicators_; }
     /// The number of puts, gets and accumulates.
@@ -74,6 +82,7 @@ class RankTrace {
     TraceHeader header_;
     std::vector<std::byte> header_bytes_;  ///< the header in the file
     std::uint64_t size_ = 0;
+    std::vector<ThreadSpan> threads_{{}};
     bool defines_communicators_ = false;
     std::uint64_t one_sided_calls_ = 0;
     std::uint64_t file_calls_ = 0;

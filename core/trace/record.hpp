@@ -53,6 +53,7 @@ struct TraceRecord {
     std::uint16_t info = 0;
     std::int64_t begin = 0;
     std::int64_t end = 0;
+    std::uint32_t thread = 0;  ///< that made the call; 0 is the one that called MPI_Init
     std::span<const std::uint64_t> words;
 
     [[nodiscard]] Pair pair(std::size_t i) const {

@@ -125,8 +125,31 @@ TraceHeader RecordReader::header() {
     return h;
 }
 
-/// A killed rank leaves zeros after its last record. A truncated file ends inside a record.
 bool RecordReader::next(TraceRecord& record) {
+    std::uint64_t byte = next_;
+    while (next_of_any(record)) {
+        if (record.call != Call::thread) [[likely]] {
+            record.thread = thread_;
+            return true;
+        }
+        enter_thread(record, byte);
+        byte = next_;
+    }
+    return false;
+}
+
+/// Threads are numbered in the order of their first records.
+void RecordReader::enter_thread(const TraceRecord& record, std::uint64_t byte) {
+    if (record.words[0] > threads_) {
+        bytes_.fail(byte, "expected a thread from 0 to " + std::to_string(threads_) + ", found " +
+                              std::to_string(record.words[0]));
+    }
+    thread_ = static_cast<std::uint32_t>(record.words[0]);
+    threads_ = std::max(threads_, thread_ + 1);
+}
+
+/// A killed rank leaves zeros after its last record. A truncated file ends inside a record.
+bool RecordReader::next_of_any(TraceRecord& record) {
     return packed_ ? next_packed(record) : next_plain(record);
 }
 

@@ -60,10 +60,13 @@ class RecordReader {
     TraceHeader header();
     /// The bytes of the header, as far as the file has them.
     [[nodiscard]] std::vector<std::byte> header_bytes();
-    /// Reads the next record; its words are valid until the next call. False at the end.
+    /// Reads the next record; its words are valid until the next call. False at the end. A record that says which
+    /// thread made the next ones is not returned: they have the thread.
     bool next(TraceRecord& record);
 
   private:
+    bool next_of_any(TraceRecord& record);
+    void enter_thread(const TraceRecord& record, std::uint64_t byte);
     bool next_plain(TraceRecord& record);
     bool next_packed(TraceRecord& record);
     const Content& packed_content(unsigned kind, std::uint64_t fixed);
@@ -78,6 +81,8 @@ class RecordReader {
     bool packed_ = false;
     std::uint64_t next_ = 0;     ///< the byte at which the next record begins
     std::uint64_t after_ = 0;    ///< while a record is read: the byte behind it
+    std::uint32_t thread_ = 0;   ///< of the next record
+    std::uint32_t threads_ = 1;  ///< how many there were so far
     std::int64_t earliest_ = 0;  ///< time at which it may begin, ns: the end of the one before
 };
 

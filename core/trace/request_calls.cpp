@@ -11,8 +11,15 @@ namespace idlewave::trace {
 
 void RankConverter::persistent(const TraceRecord& r) {
     if (r.call == Call::mprobe) {
-        probed_[r.words[4]] = {
-            .receive = true, .communicator = r.words[0], .peer_tag = r.pair(2), .bytes = r.number(3)};
+        if (threads_.size() == 1) {
+            probed_.erase(r.words[4]);
+        }
+        probed_.emplace(r.words[4], ProbedMessage{thread_->number,
+                                                  {.receive = true,
+                                                   .communicator = r.words[0],
+                                                   .peer_tag = r.pair(2),
+                                                   .bytes = r.number(3),
+                                                   .probed = std::pair(r.begin, r.end)}});
         return;
     }
     const bool partitioned = r.call == Call::psend_init || r.call == Call::precv_init;
@@ -40,7 +47,7 @@ void RankConverter::start(const TraceRecord& r) {
     }
     const Message& m = found->second;
     if (m.partitions > 0 && !m.receive) {
-        pending_[request].requests.emplace_back();
+        pending_[request].requests.push_back({.thread = thread_->number});
     } else {
         nonblocking(r, m, request);
     }
@@ -64,6 +71,7 @@ void RankConverter::partitions_ready(const TraceRecord& r) {
     left -= r.number(1);
     if (left == 0 && r.number(1) > 0) {
         found->second.requests.back().slot = message(r, made->second);
+        found->second.requests.back().thread = thread_->number;
     }
 }
 
@@ -79,7 +87,8 @@ void RankConverter::partition_arrived(const TraceRecord& r) {
     }
     --partitions.left;
     if (partitions.left == 0) {
-        wait_for(std::array{std::exchange(found->second.requests.back().slot, collectives::no_slot)});
+        Pending& pending = found->second.requests.back();
+        wait_for(std::array{own_slot(pending.thread, std::exchange(pending.slot, collectives::no_slot))});
     }
 }
 
@@ -115,12 +124,13 @@ void RankConverter::complete(const TraceRecord& r) {
         if (found == pending_.end()) {
             continue;  // started by a call that is not recorded
         }
-        const Pending pending = found->second.take();
+        Pending pending = found->second.take(thread_->number);
         if (found->second.empty()) {
             pending_.erase(found);
         }
         timed = pending.timed != nullptr ? pending.timed : timed;
         only_timed = only_timed && pending.timed != nullptr;
+        own_slots(pending.thread, pending.more_slots);
         completed_.insert(completed_.end(), pending.more_slots.begin(), pending.more_slots.end());
         if (pending.slot == collectives::no_slot) {
             continue;
@@ -128,22 +138,27 @@ void RankConverter::complete(const TraceRecord& r) {
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
             note_cancelled(pending.slot);
-            program_.instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
+            collectives::Instructions& instructions = threads_[pending.thread].program.instructions;
+            if (threads_in_search_ != nullptr) {
+                threads_in_search_->cancelled(trace_.header().rank, threads_[pending.thread].receives[pending.slot]);
+            }
+            instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
             continue;
         }
         if (pending.receive && received.first >= 0) {
             resolve(r, pending, received);
         }
-        if (pending.receive && program_.instructions.at_word(pending.instruction).tag == goal::any) {
+        const collectives::Instructions& instructions = threads_[pending.thread].program.instructions;
+        if (pending.receive && instructions.at_word(pending.instruction).tag == goal::any) {
             fail(r, "completes a receive that names no tag, and the tag of its message is not known");
         }
         if (pending.receive) {
-            const collectives::Instruction& instruction = program_.instructions.at_word(pending.instruction);
+            const collectives::Instruction& instruction = instructions.at_word(pending.instruction);
             const std::int64_t bytes = r.number(i + 2);
             compute_in_cold_caches(
                 use_buffer(instruction, bytes < 0 ? instruction.size : static_cast<std::uint64_t>(bytes)));
         }
-        completed_.push_back(pending.slot);
+        completed_.push_back(own_slot(pending.thread, pending.slot));
     }
     if (timed != nullptr && only_timed) {
         compute_for_call(r.end - r.begin, *timed);
@@ -153,7 +168,8 @@ void RankConverter::complete(const TraceRecord& r) {
 
 /// Replaces the wildcards of a receive by the source and tag of the message that it received.
 void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair received) {
-    collectives::Instruction instruction = program_.instructions.at_word(pending.instruction);
+    ThreadConversion& thread = threads_[pending.thread];
+    collectives::Instruction instruction = thread.program.instructions.at_word(pending.instruction);
     unknown_receives_ += instruction.peer == goal::any && received.first == not_known ? 1 : 0;
     if (instruction.peer == goal::any && options_.resolve_wildcards) {
         instruction.peer = peer_of(r, pending.communicator, received.first);
@@ -161,12 +177,16 @@ void RankConverter::resolve(const TraceRecord& r, const Pending& pending, Pair r
     if (instruction.tag == goal::any && received.second >= 0) {
         instruction.tag = tag_of(pending.communicator, received.second, {});
     }
-    program_.instructions.replace_word(pending.instruction, instruction);
+    thread.program.instructions.replace_word(pending.instruction, instruction);
+    if (threads_in_search_ != nullptr) {
+        threads_in_search_->resolved(trace_.header().rank, thread.receives[pending.slot], instruction.peer,
+                                     instruction.tag);
+    }
 }
 
 /// A rank that waits for the message that it has just begun, and for nothing else, blocks. Returns whether it does.
 bool RankConverter::make_blocking(std::uint32_t slot) {
-    collectives::Instructions& instructions = program_.instructions;
+    collectives::Instructions& instructions = thread_->program.instructions;
     if (slot == collectives::no_slot || instructions.ends_with_calc()) {
         return false;
     }
@@ -179,12 +199,13 @@ bool RankConverter::make_blocking(std::uint32_t slot) {
     last.blocking = true;
     last.slot = collectives::no_slot;
     instructions.replace_word(instructions.last_word(), last);
-    unused_slots_.push_back(slot);
+    thread_->unused_slots.push_back(slot);
     return true;
 }
 
 void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
     note_received(slots);
+    note_complete(slots);
     if (slots.size() == 1 && make_blocking(slots.front())) {
         return;
     }
@@ -194,20 +215,22 @@ void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
     if (awaited_.empty()) {
         return;
     }
-    unused_slots_.insert(unused_slots_.end(), awaited_.begin(), awaited_.end());
-    program_.instructions.push_back({.kind = collectives::Instruction::Kind::wait,
-                                     .begin = begin_of(awaited_),
-                                     .count = static_cast<std::uint32_t>(awaited_.size())});
+    std::ranges::copy_if(awaited_, std::back_inserter(thread_->unused_slots), [this](std::uint32_t slot) {
+        return slot >= thread_->used_once.size() || !thread_->used_once[slot];
+    });
+    thread_->program.instructions.push_back({.kind = collectives::Instruction::Kind::wait,
+                                             .begin = begin_of(awaited_),
+                                             .count = static_cast<std::uint32_t>(awaited_.size())});
 }
 
 /// Where a list of slots begins among the different ones of the rank.
 std::uint32_t RankConverter::begin_of(std::span<const std::uint32_t> slots) {
-    std::vector<std::uint32_t>& lists = program_.slot_lists;
+    std::vector<std::uint32_t>& lists = thread_->program.slot_lists;
     std::size_t hash = slots.size();
     for (const std::uint32_t slot : slots) {
         hash = (hash ^ slot) * 0x9e3779b97f4a7c15;  // of Fibonacci hashing
     }
-    const auto [first, last] = known_slot_lists_.equal_range(hash);
+    const auto [first, last] = thread_->known_slot_lists.equal_range(hash);
     const auto found = std::find_if(first, last, [&](const auto& known) {
         const std::span<const std::uint32_t> list = std::span(lists).subspan(known.second);
         return list.size() >= slots.size() && std::ranges::equal(list.first(slots.size()), slots);
@@ -216,7 +239,7 @@ std::uint32_t RankConverter::begin_of(std::span<const std::uint32_t> slots) {
         return found->second;
     }
     const auto begin = static_cast<std::uint32_t>(lists.size());
-    known_slot_lists_.emplace(hash, begin);
+    thread_->known_slot_lists.emplace(hash, begin);
     lists.insert(lists.end(), slots.begin(), slots.end());
     return begin;
 }

@@ -17,7 +17,7 @@ class Tags {
   public:
     /// Messages of different contexts never match.
     struct Context {
-        enum class Space : std::uint8_t { messages, partitioned, blocks, exposures };
+        enum class Space : std::uint8_t { messages, partitioned, blocks, exposures, threads };
 
         Space space = Space::messages;
         std::uint32_t ordinal = 0;  ///< which persistent request, or window, of its communicator
@@ -32,6 +32,11 @@ class Tags {
         }
         const auto next = mapped + static_cast<std::uint32_t>(numbers_.size()) % (collective - mapped);
         return numbers_.try_emplace({context, world ? no_communicator : communicator, tag}, next).first->second;
+    }
+
+    /// The schedule's tag for those messages with the schedule's tag `tag` that go from one thread to another.
+    std::uint32_t between_threads(std::uint32_t tag, std::uint32_t sender, std::uint32_t receiver) {
+        return message(no_communicator, tag, false, {Context::Space::threads, sender << 16 | receiver});
     }
 
     /// What the mapped tags stand for; empty if there are too many for each to stand for one.

@@ -3,6 +3,7 @@
 #include "bindings.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
+#include "collectives/threaded_program.hpp"
 #include "goal/graph.hpp"
 #include "goal/graph_run.hpp"
 
@@ -19,6 +20,11 @@ extern template nb::dict derivatives_partitioned(const collectives::Composition&
 extern template nb::dict derivatives(const collectives::ProgramSource&, const machine::Machine&, std::uint64_t,
                                      std::uint32_t, const nb::object&);
 extern template nb::dict derivatives_partitioned(const collectives::ProgramSource&, const machine::Machine&,
+                                                 std::uint64_t, const pdes::RunConfiguration&, const nb::object&,
+                                                 const Transport*);
+extern template nb::dict derivatives(const collectives::ThreadedProgramSource&, const machine::Machine&, std::uint64_t,
+                                     std::uint32_t, const nb::object&);
+extern template nb::dict derivatives_partitioned(const collectives::ThreadedProgramSource&, const machine::Machine&,
                                                  std::uint64_t, const pdes::RunConfiguration&, const nb::object&,
                                                  const Transport*);
 
@@ -40,6 +46,8 @@ void bind_differentiate(nb::module_& m) {
     bind<collectives::Composition>(m, "Simulate jobs beside each other with these derivatives.",
                                    "The same in partitions.");
     bind<collectives::ProgramSource>(m, "Simulate a traced program with these derivatives.", "The same in partitions.");
+    bind<collectives::ThreadedProgramSource>(m, "The same of a program whose ranks have several threads.",
+                                             "The same in partitions.");
 }
 
 }  // namespace idlewave

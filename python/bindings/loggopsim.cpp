@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
+#include "collectives/threaded_program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
 #include "loggopsim/simulate.hpp"
@@ -55,6 +56,8 @@ void bind_loggopsim(nb::module_& m) {
           "Simulate a schedule by LogGOPSim's rules; a program is written out in memory first.");
     m.def("simulate_loggopsim", &run<collectives::Composition>, "schedule"_a, "machine"_a, "progress"_a.none());
     m.def("simulate_loggopsim", &run<collectives::ProgramSource>, "schedule"_a, "machine"_a, "progress"_a.none());
+    m.def("simulate_loggopsim", &run<collectives::ThreadedProgramSource>, "schedule"_a, "machine"_a,
+          "progress"_a.none());
 }
 
 }  // namespace idlewave

@@ -9,6 +9,7 @@
 #include "collectives/call_name.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
+#include "collectives/threaded_program.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
 #include "goal/graph_run.hpp"
@@ -30,6 +31,11 @@ extern template nb::dict record(const collectives::ProgramSource&, const machine
 extern template nb::dict record_partitioned(const collectives::ProgramSource&, const machine::Machine&, std::uint64_t,
                                             const pdes::RunConfiguration&, const nb::object&, const Transport*,
                                             const loggops::RecordingScope&);
+extern template nb::dict record(const collectives::ThreadedProgramSource&, const machine::Machine&, std::uint64_t,
+                                std::uint32_t, const nb::object&, const loggops::RecordingScope&);
+extern template nb::dict record_partitioned(const collectives::ThreadedProgramSource&, const machine::Machine&,
+                                            std::uint64_t, const pdes::RunConfiguration&, const nb::object&,
+                                            const Transport*, const loggops::RecordingScope&);
 
 namespace {
 
@@ -167,6 +173,8 @@ void bind_record(nb::module_& m) {
                       "Simulate a schedule in partitions and record the same.");
     bind<collectives::Composition>(m, "Simulate jobs beside each other and record them.", "The same in partitions.");
     bind<collectives::ProgramSource>(m, "Simulate a traced program and record it.", "The same in partitions.");
+    bind<collectives::ThreadedProgramSource>(m, "The same of a program whose ranks have several threads.",
+                                             "The same in partitions.");
     m.def("call_names", &call_names, "Of each number of `call`: operation, algorithm, and whether it is a collective.");
 }
 

@@ -6,9 +6,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <utility>
+#include <variant>
 
 #include "base/crc32c.hpp"
 #include "bindings.hpp"
@@ -18,6 +20,7 @@
 #include "collectives/pattern.hpp"
 #include "collectives/patterns.hpp"
 #include "collectives/program.hpp"
+#include "collectives/threaded_program.hpp"
 #include "goal/goal_reader.hpp"
 #include "goal/goal_writer.hpp"
 #include "goal/graph.hpp"
@@ -42,6 +45,10 @@ void list(const collectives::ProgramSource& source, std::uint32_t rank, goal::Ra
     rank_schedule = source.rank_schedule(rank);
 }
 
+void list(const collectives::ThreadedProgramSource& source, std::uint32_t rank, goal::RankSchedule& rank_schedule) {
+    rank_schedule = source.rank_schedule(rank);
+}
+
 template <class S>
 void save(const S& source, const std::filesystem::path& path, goal::ScheduleFormat format, const nb::object& progress,
           const std::string& origin) {
@@ -59,10 +66,20 @@ std::string to_goal(const S& source) {
     });
 }
 
-std::tuple<std::uint64_t, std::uint64_t, double> in_all_copies(const collectives::ProgramSource& source,
+std::tuple<std::uint64_t, std::uint64_t, double> in_all_copies(std::uint64_t copies,
                                                                const collectives::TimedCalls& timed) {
-    const std::uint64_t copies = source.copies();
     return {timed.calls * copies, timed.bytes * copies, timed.ns * static_cast<double>(copies)};
+}
+
+/// The program of a trace, some of whose ranks may have several threads.
+using TracedProgram = std::variant<collectives::ProgramSource, collectives::ThreadedProgramSource>;
+
+TracedProgram traced_program(collectives::Program program) {
+    const auto shared = std::make_shared<const collectives::Program>(std::move(program));
+    if (shared->first_threads.empty()) {
+        return collectives::ProgramSource(shared, 1);
+    }
+    return collectives::ThreadedProgramSource(shared, 1);
 }
 
 /// A point of a run: its kind and its value.
@@ -107,6 +124,35 @@ void bind_source(nb::class_<S>& source) {
         .def("save", &save<S>, "path"_a, "format"_a, "progress"_a.none(), "origin"_a,
              "Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a "
              "line for GOAL's comment, empty: none.");
+}
+
+/// What the program of a trace has besides.
+template <class S>
+void bind_program(nb::class_<S>& program) {
+    bind_source(program);
+    program.def(
+        "copies", [](const S& s, std::uint32_t copies) { return S(s.program(), copies); }, "copies"_a,
+        "The same program, extrapolated to `copies` of its traced ranks.");
+    program.def_prop_ro(
+        "base_ranks", [](const S& s) { return s.ranks() / s.copies(); },
+        "How many ranks the program has without copies.");
+    program.def_prop_ro("wildcard_receives", &S::wildcard_receives,
+                        "How many receives of the traced run named no source, in all copies.");
+    program.def_prop_ro(
+        "unknown_receives", &S::unknown_receives,
+        "How many receives without a source there are whose message the trace does not have, in all copies.");
+    program.def_prop_ro(
+        "one_sided", [](const S& s) { return in_all_copies(s.copies(), s.program()->one_sided); },
+        "Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.");
+    program.def_prop_ro(
+        "files", [](const S& s) { return in_all_copies(s.copies(), s.program()->files); },
+        "The same of calls of files.");
+    program.def_prop_ro(
+        "cut",
+        [](const S& s) { return std::pair(s.program()->calls - s.program()->calls_left_out, s.program()->calls); },
+        "How many calls of the traced ranks the program has, and how many were recorded.");
+    program.def_prop_ro("least_ops", &S::least_ops, nb::call_guard<nb::gil_scoped_release>(),
+                        "How many ops all ranks have at least.");
 }
 
 /// A rule: collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.
@@ -243,35 +289,12 @@ void bind_schedule(nb::module_& m) {
         "bytes"_a, "before"_a, "The CRC-32C of bytes that follow others with the CRC `before`, 0: none.");
 
     nb::class_<collectives::ProgramSource> program(m, "Program", "Ranks' programs, whose ops are made on demand.");
-    bind_source(program);
-    program.def(
-        "copies",
-        [](const collectives::ProgramSource& s, std::uint32_t copies) {
-            return collectives::ProgramSource(s.program(), copies);
-        },
-        "copies"_a, "The same program, extrapolated to `copies` of its traced ranks.");
-    program.def_prop_ro(
-        "base_ranks", [](const collectives::ProgramSource& s) { return s.ranks() / s.copies(); },
-        "How many ranks the program has without copies.");
-    program.def_prop_ro("wildcard_receives", &collectives::ProgramSource::wildcard_receives,
-                        "How many receives of the traced run named no source, in all copies.");
-    program.def_prop_ro(
-        "unknown_receives", &collectives::ProgramSource::unknown_receives,
-        "How many receives without a source there are whose message the trace does not have, in all copies.");
-    program.def_prop_ro(
-        "one_sided", [](const collectives::ProgramSource& s) { return in_all_copies(s, s.program()->one_sided); },
-        "Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.");
-    program.def_prop_ro(
-        "files", [](const collectives::ProgramSource& s) { return in_all_copies(s, s.program()->files); },
-        "The same of calls of files.");
-    program.def_prop_ro(
-        "cut",
-        [](const collectives::ProgramSource& s) {
-            return std::pair(s.program()->calls - s.program()->calls_left_out, s.program()->calls);
-        },
-        "How many calls of the traced ranks the program has, and how many were recorded.");
-    program.def_prop_ro("least_ops", &collectives::ProgramSource::least_ops, nb::call_guard<nb::gil_scoped_release>(),
-                        "How many ops all ranks have at least.");
+    bind_program(program);
+    nb::class_<collectives::ThreadedProgramSource> threaded(m, "ThreadedProgram",
+                                                            "The same of ranks with several threads.");
+    bind_program(threaded);
+    threaded.def_prop_ro("first_threaded_rank", &collectives::ThreadedProgramSource::first_threaded_rank,
+                         "The first rank that has several threads.");
     nb::class_<trace::ColdCaches>(m, "ColdCaches", "The extra CPU time of messages after a computation.")
         .def(nb::new_(&cold_caches_from), "calls"_a, "buffer_after"_a, "buffers"_a,
              "`calls`: (ns of computation, ps), by length; `buffer_after` in ns; `buffers`: (bytes, ps), by size.")
@@ -290,8 +313,7 @@ void bind_schedule(nb::module_& m) {
            bool wall_gaps, bool cut, const Point& from, const Point& to) {
             const trace::ConvertOptions options = options_from(algorithms, reduction_cost, rules, cold_caches,
                                                                resolve_wildcards, wall_gaps, cut, from, to);
-            return collectives::ProgramSource(
-                std::make_shared<const collectives::Program>(trace::convert(trace, options)), 1);
+            return traced_program(trace::convert(trace, options));
         },
         "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, "resolve_wildcards"_a = true,
         "wall_gaps"_a = false, "cut"_a = false, "from_point"_a = Point{}, "to_point"_a = Point{},

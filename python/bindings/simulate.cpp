@@ -6,6 +6,8 @@
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
 #include "collectives/program_run.hpp"
+#include "collectives/threaded_program.hpp"
+#include "collectives/threaded_program_run.hpp"
 #include "columns.hpp"
 #include "goal/graph.hpp"
 #include "goal/graph_run.hpp"
@@ -63,6 +65,7 @@ void bind_simulate(nb::module_& m) {
     bind<goal::Graph>(m, "Simulate a schedule; the answer has the finish times in the result's own memory.");
     bind<collectives::Composition>(m, "Simulate jobs beside each other.");
     bind<collectives::ProgramSource>(m, "Simulate a traced program.");
+    bind<collectives::ThreadedProgramSource>(m, "Simulate a traced program whose ranks have several threads.");
 }
 
 }  // namespace idlewave

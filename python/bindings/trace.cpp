@@ -46,6 +46,7 @@ nb::list headers(const trace::Trace& trace) {
     for (const trace::RankTrace& rank : trace.ranks) {
         nb::dict d = header(rank.header());
         d["calls"] = rank.calls();
+        d["threads"] = rank.threads().size();
         d["core_waits_known"] = rank.core_waits_known();
         d["core_wait_in_computations_ns"] = rank.core_wait_in_computations();
         d["core_wait_in_calls_ns"] = rank.core_wait_in_calls();
@@ -62,6 +63,7 @@ nb::dict calls(const trace::Trace& trace) {
     }
     nb::dict d;
     d["rank"] = column_of<std::uint32_t>(rows, [](const trace::CallRow& r) { return r.rank; });
+    d["thread"] = column_of<std::uint32_t>(rows, [](const trace::CallRow& r) { return r.thread; });
     d["call"] = column_of<std::uint16_t>(rows, [](const trace::CallRow& r) { return r.call; });
     d["group"] = column_of<std::uint8_t>(rows, [](const trace::CallRow& r) { return r.group; });
     d["begin_ns"] = column_of<std::int64_t>(rows, [](const trace::CallRow& r) { return r.begin; });
@@ -77,6 +79,7 @@ struct RecordColumns {
     static constexpr std::size_t most_records = std::size_t{1} << 13;
     static constexpr std::size_t most_words = std::size_t{1} << 17;
 
+    std::vector<std::uint32_t> thread;
     std::vector<std::uint16_t> call;
     std::vector<std::uint16_t> info;
     std::vector<std::int64_t> begin;
@@ -87,6 +90,7 @@ struct RecordColumns {
     [[nodiscard]] bool full() const { return call.size() >= most_records || words.size() >= most_words; }
 
     void add(const trace::TraceRecord& r, const trace::TraceHeader& header) {
+        thread.push_back(r.thread);
         call.push_back(static_cast<std::uint16_t>(r.call));
         info.push_back(r.info);
         begin.push_back(header.global(r.begin));
@@ -98,6 +102,7 @@ struct RecordColumns {
 
 nb::dict columns_of(RecordColumns records) {
     nb::dict d;
+    d["thread"] = column(std::move(records.thread));
     d["call"] = column(std::move(records.call));
     d["info"] = column(std::move(records.info));
     d["begin_ns"] = column(std::move(records.begin));
@@ -160,12 +165,11 @@ void bind_trace(nb::module_& m) {
             "The number of puts, gets and accumulates.")
         .def_prop_ro("file_calls", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::file_calls); })
         .def("headers", &headers, "One dict a rank.")
-        .def(
-            "each_records", &each_records, "rank"_a, "use"_a,
-            "Call `use` with the columns of a rank's records, some thousands at a time, in order: call, info, begin_ns "
-            "and "
-            "end_ns (on rank 0's clock), the number of the first of its words, with one more at the end, and the words "
-            "of all (docs/trace-format.md).")
+        .def("each_records", &each_records, "rank"_a, "use"_a,
+             "Call `use` with the columns of a rank's records, some thousands at a time, in order: thread, call, info, "
+             "begin_ns and end_ns (on rank 0's clock), the number of the first of its words, with one more at the end, "
+             "and the words "
+             "of all (docs/trace-format.md).")
         .def("communicators", &communicators,
              "Communicators but MPI_COMM_SELF: id, whether it is an intercommunicator, and the members of its groups, "
              "each as ranks of MPI_COMM_WORLD.")

@@ -63,7 +63,7 @@ class Schedule:
 
     def __init__(
         self,
-        core: _core.Graph | _core.Program | _core.Composition,
+        core: _core.Graph | _core.Program | _core.ThreadedProgram | _core.Composition,
         name: str,
         made: tuple[str, tuple[Any, ...]],
         lazy_provenance: LazyProvenance,
@@ -260,6 +260,12 @@ class Schedule:
         """
         for schedule in (self, *smaller):
             _check_traced(schedule)
+            core = schedule.core()
+            if isinstance(core, _core.ThreadedProgram):
+                raise InputError(
+                    f"{name_of(schedule.name)}: rank {core.first_threaded_rank} calls MPI in several threads: expected "
+                    "one thread a rank, to continue a program by its structure; copies of the ranks can be simulated"
+                )
         for schedule in smaller:
             if schedule.ranks >= self.ranks:
                 raise UsageError(
@@ -337,7 +343,7 @@ class Schedule:
         with memory_for(f"writing {name_of(str(path))}"):
             self._core.save(str(path), _core.ScheduleFormat[form], progress, said)
 
-    def core(self) -> _core.Graph | _core.Program | _core.Composition:
+    def core(self) -> _core.Graph | _core.Program | _core.ThreadedProgram | _core.Composition:
         """The schedule as the compiled core sees it."""
         return self._core
 
@@ -345,7 +351,7 @@ class Schedule:
 def _check_traced(schedule: Schedule) -> None:
     if schedule.structure is not None:
         raise UsageError(f"{name_of(schedule.name)} was continued by its structure; continue the schedule of its trace")
-    if not isinstance(schedule.core(), _core.Program):
+    if not isinstance(schedule.core(), _core.Program | _core.ThreadedProgram):
         raise UsageError(
             f"{name_of(schedule.name)} is a fixed schedule of {schedule.ranks} ranks; only a trace can be extrapolated"
         )

@@ -112,7 +112,7 @@ class Trace:
 
     @cached_property
     def processes(self) -> pd.DataFrame:
-        """One row a rank: the header of its file (host, clock, context switches, CPU time, calls)."""
+        """One row a rank: the header of its file (host, clock, context switches, CPU time, calls, threads with calls)."""
         import pandas as pd
 
         return pd.DataFrame(self._core.headers())
@@ -124,8 +124,9 @@ class Trace:
 
     @cached_property
     def calls(self) -> pd.DataFrame:
-        """One row a call: rank, call (name), group (of GROUPS), begin_ns and end_ns since the run began on rank 0's
-        clock, inside_ns (in MPI), peer (a message's destination as a world rank, −1: none), bytes (sent).
+        """One row a call: rank, thread (0 called MPI_Init, and each further one came later), call (name), group (of
+        GROUPS), begin_ns and end_ns since the run began on rank 0's clock, inside_ns (in MPI), peer (a message's
+        destination as a world rank, −1: none), bytes (sent).
         """
         import numpy as np
         import pandas as pd
@@ -150,7 +151,9 @@ class Trace:
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
-        """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds."""
+        """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds. Of a rank that calls
+        MPI in several threads it is the time of all of them, of each further one from its first call to its last.
+        """
         return self._time.copy()
 
     @cached_property
@@ -161,7 +164,7 @@ class Trace:
         inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
         table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
         table["category"] = table["category"].astype(str)
-        total = self.run_times()["seconds"]
+        total = self.run_times()["seconds"] + self._further_threads_s()
         in_mpi = table.groupby("rank")["seconds"].sum().reindex(range(self.ranks), fill_value=0.0)
         computing = pd.DataFrame(
             {
@@ -171,6 +174,12 @@ class Trace:
             }
         )
         return pd.concat([computing, table[table["seconds"] > 0]], ignore_index=True)
+
+    def _further_threads_s(self) -> pd.Series:
+        """For how long the threads of each rank but its first one made calls, s, added up."""
+        further = self.calls[self.calls["thread"] > 0].groupby(["rank", "thread"])
+        spans = further["end_ns"].max() - further["begin_ns"].min()
+        return spans.groupby("rank").sum().reindex(range(self.ranks), fill_value=0) / 1e9
 
     def totals(self) -> pd.DataFrame:
         """One row a kind of call: call, count, bytes, seconds inside it; sums over ranks, the longest first."""

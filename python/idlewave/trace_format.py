@@ -65,6 +65,7 @@ class Call(IntEnum):
     IMRECV = 39
     ISENDRECV = 40
     PRECV_INIT = 41
+    THREAD = 42
     WAIT = 48
     WAITALL = 49
     WAITANY = 50

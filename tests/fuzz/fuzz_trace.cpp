@@ -12,6 +12,8 @@
 #include "base/time.hpp"
 #include "collectives/program.hpp"
 #include "collectives/program_run.hpp"
+#include "collectives/threaded_program.hpp"
+#include "collectives/threaded_program_run.hpp"
 #include "goal/graph.hpp"
 #include "goal/graph_run.hpp"
 #include "loggops/simulate.hpp"
@@ -26,6 +28,18 @@ namespace {
 constexpr std::uint64_t next_rank = 0x4b4e41525458454e;  // "NEXTRANK"
 constexpr std::size_t most_ranks_here = 4;
 
+template <class S>
+void simulate(const S& source) {
+    goal::GraphBuilder written;
+    for (std::uint32_t rank = 0; rank < source.ranks(); ++rank) {
+        written.append(source.rank_schedule(rank));
+    }
+    written.finish();
+    machine::Machine machine;
+    machine.network.S = 64;
+    loggops::simulate(source, machine, {});
+}
+
 /// What a user does with a trace, from the table of its calls to a simulation, which may not come to an end.
 void use(const trace::Trace& trace, bool cut = false) {
     if (trace.duration() < 0) {
@@ -35,16 +49,12 @@ void use(const trace::Trace& trace, bool cut = false) {
     trace::ConvertOptions options;
     options.cut = cut;
     const auto program = std::make_shared<const collectives::Program>(trace::convert(trace, options));
-    machine::Machine machine;
-    machine.network.S = 64;
     for (const std::uint32_t copies : {1, 2}) {
-        const collectives::ProgramSource source(program, copies);
-        goal::GraphBuilder written;
-        for (std::uint32_t rank = 0; rank < source.ranks(); ++rank) {
-            written.append(source.rank_schedule(rank));
+        if (program->first_threads.empty()) {
+            simulate(collectives::ProgramSource(program, copies));
+        } else {
+            simulate(collectives::ThreadedProgramSource(program, copies));
         }
-        written.finish();
-        loggops::simulate(source, machine, {});
     }
 }
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from ..escaping import name_of
 from ..provenance import Provenance
 from .otf2_archive import PROPERTY, Library, load_library, new_archive
@@ -33,6 +34,12 @@ def write_trace_otf2(
     otf2 is missing.
     """
     library = load_library()
+    for header in trace.core().headers():
+        if header["threads"] > 1:
+            raise InputError(
+                f"{name_of(trace.directory)}: rank {header['rank']} calls MPI in {header['threads']} threads: expected "
+                "one thread a rank, to write an OTF2 archive"
+            )
     by = "idlewave.export.write_trace_otf2"
     provenance = Provenance.made("trace", str(directory), by=by, sources=(trace.provenance,))
     with new_archive(library, directory, trace.command or "trace") as archive:

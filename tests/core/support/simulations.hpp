@@ -2,6 +2,7 @@
 
 #include "collectives/composition.hpp"
 #include "collectives/program.hpp"
+#include "collectives/threaded_program.hpp"
 #include "goal/graph.hpp"
 #include "loggops/recorder.hpp"
 #include "loggops/shared_slopes.hpp"

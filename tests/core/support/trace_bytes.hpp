@@ -62,6 +62,9 @@ class TraceBytes {
         return call(static_cast<std::uint16_t>(operation), begin, end, words, info);
     }
 
+    /// The next records are another thread's; `at` is the end of the one before.
+    TraceBytes& thread(std::uint64_t number, std::int64_t at) { return call(trace::Call::thread, at, at, {number}); }
+
     TraceBytes& append(std::uint64_t word) {
         const std::size_t at = bytes_.size();
         bytes_.resize(at + 8);

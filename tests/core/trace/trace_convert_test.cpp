@@ -269,13 +269,13 @@ TEST(Convert, NamesRankAndCallOfWhatItCannotTake) {
               place + "(a call without a record of its own) communicates (MPI_Foo), and what it sends is not recorded");
 }
 
-TEST(Convert, RefusesCallsOfSeveralThreadsAtATime) {
+TEST(Convert, RefusesCallsOfOneThreadThatOverlap) {
     const TraceBytes file = rank_of_two(0)
                                 .call(Call::send, 1100, 1200, {world, pair(1, 0), 8})
                                 .call(Call::send, 1150, 1300, {world, pair(1, 0), 8});
     EXPECT_EQ(refusal(beside(file)),
-              "rank0: rank 0, call 2 of 2 (MPI_Send) overlaps the call before it: calls of several threads at a time "
-              "have no order to simulate");
+              "rank0: rank 0, call 2 of 2 (MPI_Send) overlaps the call before it: expected the calls of a thread one "
+              "after another (earlier tracers did not record which thread made a call)");
 }
 
 TEST(Convert, RefusesPollsThatTookLongerThanTheyLasted) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HEADER = struct.Struct("<8s4I Q 2q 2I 6q 2Q 2Q q 64s 48s")
@@ -33,7 +33,10 @@ POINT_TO_POINT = (
     "FileClose",
     "File",
 )
-RECEIVES = ("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv", "Isendrecv", "PrecvInit")
+RECEIVES = (
+    *("Recv", "Irecv", "RecvInit", "Sendrecv", "Probe", "Mprobe", "Mrecv", "Imrecv", "Isendrecv", "PrecvInit"),
+    "Thread",
+)
 COMPLETIONS = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
 ONE_SIDED = ("WinFence", "WinPost", "WinStart", "WinComplete", "WinWait", "PassiveTarget", "CoreWait", "Pcontrol")
 OTHERS = (
@@ -64,6 +67,7 @@ class Record:
     begin: int
     end: int
     words: tuple[int, ...]
+    thread: int = 0
 
     def pair(self, i: int) -> tuple[int, int]:
         """Word `i` as a pair."""
@@ -74,7 +78,8 @@ class Record:
 class RankFile:
     """A rank's header and records; `tail` is how many bytes follow the last record.
 
-    Waits for a core are beside the records: how many there are is up to the machine.
+    Waits for a core are beside the records: how many there are is up to the machine. Records of threads are no records
+    here: those that follow have the number of the thread.
     """
 
     header: dict
@@ -97,9 +102,14 @@ def read_rank(path: Path) -> RankFile:
     at = header["header_bytes"]
     records: list[Record] = []
     waits: list[Record] = []
+    thread = 0
     for record, behind in read(data, at):
         at = behind
-        (waits if record.name == "CoreWait" else records).append(record)
+        if record.name == "Thread":
+            assert record.words[0] != thread
+            thread = record.words[0]
+        else:
+            (waits if record.name == "CoreWait" else records).append(replace(record, thread=thread))
     return RankFile(header, records, len(data) - at, waits)
 
 
