@@ -151,7 +151,7 @@ class Trace:
 
     def each_records(self, rank: int, use: Callable) -> None:
         """
-        Call `use` with the columns of a rank's records, some thousands at a time, in order: call, info, begin_ns and end_ns (on rank 0's clock), the number of the first of its words, with one more at the end, and the words of all (docs/trace-format.md).
+        Call `use` with the columns of a rank's records, some thousands at a time, in order: thread, call, info, begin_ns and end_ns (on rank 0's clock), the number of the first of its words, with one more at the end, and the words of all (docs/trace-format.md).
         """
 
     def communicators(self) -> list:
@@ -268,6 +268,61 @@ class Program:
     def least_ops(self) -> int:
         """How many ops all ranks have at least."""
 
+class ThreadedProgram:
+    """The same of ranks with several threads."""
+
+    @property
+    def ranks(self) -> int: ...
+
+    def to_goal(self) -> str:
+        """The schedule as GOAL text."""
+
+    def save(self, path: str | os.PathLike, format: ScheduleFormat, progress: object | None, origin: str) -> None:
+        """
+        Write the schedule: goal, loggopsim or idg. `progress` is called with ranks done and all; `origin` is a line for GOAL's comment, empty: none.
+        """
+
+    def copies(self, copies: int) -> ThreadedProgram:
+        """The same program, extrapolated to `copies` of its traced ranks."""
+
+    @property
+    def base_ranks(self) -> int:
+        """How many ranks the program has without copies."""
+
+    @property
+    def wildcard_receives(self) -> int:
+        """How many receives of the traced run named no source, in all copies."""
+
+    @property
+    def unknown_receives(self) -> int:
+        """
+        How many receives without a source there are whose message the trace does not have, in all copies.
+        """
+
+    @property
+    def one_sided(self) -> tuple[int, int, float]:
+        """
+        Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.
+        """
+
+    @property
+    def files(self) -> tuple[int, int, float]:
+        """The same of calls of files."""
+
+    @property
+    def cut(self) -> tuple[int, int]:
+        """
+        How many calls of the traced ranks the program has, and how many were recorded.
+        """
+
+    @property
+    def least_ops(self) -> int:
+        """How many ops all ranks have at least."""
+
+    @property
+    def first_threaded_rank(self) -> int:
+        """The first rank that has several threads."""
+
 class ColdCaches:
     """The extra CPU time of messages after a computation."""
 
@@ -292,7 +347,7 @@ class TracePoint(enum.Enum):
 
     pcontrol = 3
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0)) -> Program:
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0)) -> Program | ThreadedProgram:
     """The program that a trace is a run of."""
 
 class Composition:
@@ -726,6 +781,10 @@ def simulate(schedule: Program, machine: Machine, seed: int, threads: int, progr
     """Simulate a traced program."""
 
 @overload
+def simulate(schedule: ThreadedProgram, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """Simulate a traced program whose ranks have several threads."""
+
+@overload
 def simulate_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """
     Simulate a schedule; the answer has the finish times in the result's own memory.
@@ -738,6 +797,10 @@ def simulate_partitioned(schedule: Composition, machine: Machine, seed: int, con
 @overload
 def simulate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """Simulate a traced program."""
+
+@overload
+def simulate_partitioned(schedule: ThreadedProgram, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
+    """Simulate a traced program whose ranks have several threads."""
 
 class Recording:
     """
@@ -795,6 +858,10 @@ def record(schedule: Program, machine: Machine, seed: int, threads: int, progres
     """Simulate a traced program and record it."""
 
 @overload
+def record(schedule: ThreadedProgram, machine: Machine, seed: int, threads: int, progress: object | None, recording: Recording) -> dict:
+    """The same of a program whose ranks have several threads."""
+
+@overload
 def record_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
     """Simulate a schedule in partitions and record the same."""
 
@@ -802,7 +869,10 @@ def record_partitioned(schedule: Graph, machine: Machine, seed: int, configurati
 def record_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict: ...
 
 @overload
-def record_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
+def record_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict: ...
+
+@overload
+def record_partitioned(schedule: ThreadedProgram, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None, recording: Recording) -> dict:
     """The same in partitions."""
 
 def call_names() -> list:
@@ -823,6 +893,10 @@ def differentiate(schedule: Program, machine: Machine, seed: int, threads: int, 
     """Simulate a traced program with these derivatives."""
 
 @overload
+def differentiate(schedule: ThreadedProgram, machine: Machine, seed: int, threads: int, progress: object | None) -> dict:
+    """The same of a program whose ranks have several threads."""
+
+@overload
 def differentiate_partitioned(schedule: Graph, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """Simulate a schedule in partitions with the same derivatives."""
 
@@ -830,7 +904,10 @@ def differentiate_partitioned(schedule: Graph, machine: Machine, seed: int, conf
 def differentiate_partitioned(schedule: Composition, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict: ...
 
 @overload
-def differentiate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
+def differentiate_partitioned(schedule: Program, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict: ...
+
+@overload
+def differentiate_partitioned(schedule: ThreadedProgram, machine: Machine, seed: int, configuration: RunConfiguration, progress: object | None, transport: Transport | None) -> dict:
     """The same in partitions."""
 
 @overload
@@ -844,6 +921,9 @@ def simulate_loggopsim(schedule: Composition, machine: Machine, progress: object
 
 @overload
 def simulate_loggopsim(schedule: Program, machine: Machine, progress: object | None) -> dict: ...
+
+@overload
+def simulate_loggopsim(schedule: ThreadedProgram, machine: Machine, progress: object | None) -> dict: ...
 
 class PholdParameters:
     """The parameters of PHOLD; times in millionths of a unit."""

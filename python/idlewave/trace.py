@@ -112,7 +112,8 @@ class Trace:
 
     @cached_property
     def processes(self) -> pd.DataFrame:
-        """One row a rank: the header of its file (host, clock, context switches, CPU time, calls, threads with calls)."""
+        """One row a rank: the header of its file (host, clock, context switches, CPU time, calls, threads that made
+        them)."""
         import pandas as pd
 
         return pd.DataFrame(self._core.headers())

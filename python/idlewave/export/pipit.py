@@ -33,9 +33,14 @@ def pipit_events(trace: Trace) -> pd.DataFrame:
     events = pd.concat(
         [
             _events("Enter", begins, PROGRAM, runs["rank"], order=0),
-            _events("Enter", calls["begin_ns"], names, calls["rank"], order=1),
-            _events("Instant", sends["begin_ns"], "MpiSend", sends["rank"], order=2, attributes=_messages(sends)),
-            _events("Leave", calls["end_ns"], names, calls["rank"], order=3),
+            _events("Enter", calls["begin_ns"], names, calls["rank"], order=1, threads=calls["thread"]),
+            _events(
+                *("Instant", sends["begin_ns"], "MpiSend", sends["rank"]),
+                order=2,
+                threads=sends["thread"],
+                attributes=_messages(sends),
+            ),
+            _events("Leave", calls["end_ns"], names, calls["rank"], order=3, threads=calls["thread"]),
             _events("Leave", ends, PROGRAM, runs["rank"], order=4),
         ],
         ignore_index=True,
@@ -68,6 +73,7 @@ def _events(
     ranks: pd.Series,
     *,
     order: int,
+    threads: pd.Series | int = 0,
     attributes: list[dict[str, int]] | None = None,
 ) -> pd.DataFrame:
     return pd.DataFrame(
@@ -75,7 +81,7 @@ def _events(
             "Timestamp (ns)": np.asarray(times, dtype=np.int64),
             "Event Type": kind,
             "Name": names if isinstance(names, str) else names.to_numpy(),
-            "Thread": 0,
+            "Thread": threads if isinstance(threads, int) else threads.to_numpy(dtype=np.int32),
             "Process": ranks.to_numpy(dtype=np.int32),
             "Attributes": pd.Series(attributes or [{}] * len(ranks), dtype=object),
             "order": order,

@@ -60,11 +60,11 @@ def debian_open_mpi() -> mpi.Mpi:
 
 
 @functools.cache
-def compiled(compiler: Path | str, source: Path) -> Path:
+def compiled(compiler: Path | str, source: Path, *flags: str) -> Path:
     """The program in `source`, compiled with an MPI's compiler wrapper."""
     folder = Path(tempfile.mkdtemp(dir=_scratch()))
     program = folder / source.stem
-    command = [compiler, "-O1", "-pthread", source, "-o", program, "-lm"]
+    command = [compiler, "-O1", "-pthread", *flags, source, "-o", program, "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return program

@@ -10,8 +10,9 @@ import idlewave
 import pytest
 from idlewave import Level, Machine, Parameters, Schedule, mpi
 from idlewave.errors import InputError
+from places import PROGRAMS
 from trace_reader import RankFile, Record
-from tracer_support import mpich, open_mpi, program, trace_of
+from tracer_support import compiled, mpich, open_mpi, program, trace_of
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -94,6 +95,22 @@ def test_collectives_by_turns_of_threads_match(tmp_path: Path, find) -> None:
     assert timeline.messages == rounds * THREADS
 
 
+@MPIS
+def test_an_openmp_program_takes_what_its_threads_take_together(tmp_path: Path, find) -> None:
+    steps, threads, compute_us = 20, 3, 1000
+    use = find()
+    source = PROGRAMS / "openmp_ring.c"
+    ring = compiled(use.mpicc, source, "-fopenmp")
+    for rank in trace_of(tmp_path / "trace", use, 2, ring, steps, threads, compute_us):
+        exchanges = Counter(r.thread for r in rank.named("Sendrecv"))
+        assert sorted(exchanges.values()) == [steps] * threads
+    assert latencies(tmp_path) == pytest.approx(steps, rel=0.05)
+    fast = Machine("fast", Level(Parameters(L=0, o_s=0, o_r=0, g=0, G=0.0)))
+    simulated = idlewave.simulate(Schedule.from_trace(tmp_path / "trace"), fast).max_finish / 1e12
+    measured = idlewave.Trace.load(tmp_path / "trace").measured_s
+    assert steps * compute_us / 1e6 <= simulated <= measured
+
+
 @pytest.fixture(scope="module")
 def ping_pongs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("threads")
@@ -102,7 +119,13 @@ def ping_pongs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "options", [{"threads": 2}, {"scheduler": "timewarp", "threads": 2}, {"scheduler": "check"}, {"processes": 2}]
+    "options",
+    [
+        {"scheduler": "yawns", "threads": 2},
+        {"scheduler": "timewarp", "threads": 2},
+        {"scheduler": "check"},
+        {"scheduler": "yawns", "processes": 2},
+    ],
 )
 def test_every_scheduler_has_the_same_times(ping_pongs: Path, options: dict) -> None:
     schedule = Schedule.from_trace(ping_pongs).extrapolate(8)
