@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 
 namespace idlewave::collectives {
-namespace {
 
 std::size_t ranks_of(const Program& program) {
     if (program.structure) {
@@ -14,8 +13,6 @@ std::size_t ranks_of(const Program& program) {
     }
     return program.first_threads.empty() ? program.ranks.size() : program.first_threads.size() - 1;
 }
-
-}  // namespace
 
 ProgramSource::ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies)
     : program_(std::move(program)),

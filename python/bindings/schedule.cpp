@@ -2,6 +2,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -9,6 +10,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -16,6 +18,7 @@
 #include "bindings.hpp"
 #include "collectives/algorithm_rules.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/collective_uses.hpp"
 #include "collectives/composition.hpp"
 #include "collectives/pattern.hpp"
 #include "collectives/patterns.hpp"
@@ -151,20 +154,32 @@ void bind_program(nb::class_<S>& program) {
         "cut",
         [](const S& s) { return std::pair(s.program()->calls - s.program()->calls_left_out, s.program()->calls); },
         "How many calls of the traced ranks the program has, and how many were recorded.");
+    program.def(
+        "collective_uses",
+        [](const S& s) {
+            std::vector<std::tuple<std::string_view, std::string_view, std::uint64_t>> rows;
+            for (const collectives::CollectiveUse& use : collectives::collective_uses(*s.program(), s.copies())) {
+                rows.emplace_back(collectives::name_of(use.collective), use.algorithm, use.calls);
+            }
+            return rows;
+        },
+        "How many collectives follow which algorithm: collective, algorithm, calls.");
     program.def_prop_ro("least_ops", &S::least_ops, nb::call_guard<nb::gil_scoped_release>(),
                         "How many ops all ranks have at least.");
 }
 
-/// A rule: collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.
-using RuleRow =
-    std::tuple<std::string, std::uint32_t, std::uint64_t, std::string, std::uint64_t, double, double, double>;
+/// A rule: collective, ranks, bytes, algorithm (empty: left to the fallback), segment, reduction_cost, call_ns,
+/// call_ns_per_byte, of_all_ranks, fallback.
+using RuleRow = std::tuple<std::string, std::uint32_t, std::uint64_t, std::string, std::uint64_t, double, double,
+                           double, bool, bool>;
 
 collectives::AlgorithmRules rules_from(const std::vector<RuleRow>& rows) {
     std::vector<collectives::AlgorithmRule> rules;
-    for (const auto& [name, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte] : rows) {
+    for (const auto& [name, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte, of_all_ranks,
+                      fallback] : rows) {
         const collectives::Collective which = collectives::collective(name);
-        rules.push_back({which, ranks, bytes, &collectives::algorithm(which, algorithm), segment, reduction_cost,
-                         call_ns, call_ns_per_byte});
+        rules.push_back({which, ranks, bytes, algorithm.empty() ? nullptr : &collectives::algorithm(which, algorithm),
+                         segment, reduction_cost, call_ns, call_ns_per_byte, of_all_ranks, fallback});
     }
     return collectives::AlgorithmRules(std::move(rules));
 }
@@ -172,7 +187,16 @@ collectives::AlgorithmRules rules_from(const std::vector<RuleRow>& rows) {
 void bind_stage(nb::module_& m) {
     nb::class_<collectives::AlgorithmRules>(m, "AlgorithmRules", "Which algorithms an MPI library uses, by size.")
         .def(nb::new_(&rules_from), "rows"_a,
-             "Rows of collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.");
+             "Rows of collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte, "
+             "of_all_ranks, fallback.")
+        .def(
+            "algorithm",
+            [](const collectives::AlgorithmRules& rules, const std::string& name, std::uint32_t ranks,
+               std::uint64_t bytes) {
+                const auto* rule = rules.find(collectives::collective(name), ranks, bytes);
+                return rule == nullptr ? std::optional<std::string>() : std::string(rule->algorithm->name);
+            },
+            "collective"_a, "ranks"_a, "bytes"_a, "The algorithm of the rule for this size, if there is one.");
     nb::enum_<collectives::Group::Kind>(m, "GroupKind", "Which ranks of a job take part together.")
         .value("all", collectives::Group::Kind::all)
         .value("blocks", collectives::Group::Kind::blocks)

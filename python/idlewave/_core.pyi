@@ -264,6 +264,11 @@ class Program:
         How many calls of the traced ranks the program has, and how many were recorded.
         """
 
+    def collective_uses(self) -> list[tuple[str, str, int]]:
+        """
+        How many collectives follow which algorithm: collective, algorithm, calls.
+        """
+
     @property
     def least_ops(self) -> int:
         """How many ops all ranks have at least."""
@@ -367,10 +372,13 @@ class Composition:
 class AlgorithmRules:
     """Which algorithms an MPI library uses, by size."""
 
-    def __init__(self, rows: Sequence[tuple[str, int, int, str, int, float, float, float]]) -> None:
+    def __init__(self, rows: Sequence[tuple[str, int, int, str, int, float, float, float, bool, bool]]) -> None:
         """
-        Rows of collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte.
+        Rows of collective, ranks, bytes, algorithm, segment, reduction_cost, call_ns, call_ns_per_byte, of_all_ranks, fallback.
         """
+
+    def algorithm(self, collective: str, ranks: int, bytes: int) -> str | None:
+        """The algorithm of the rule for this size, if there is one."""
 
 class GroupKind(enum.Enum):
     """Which ranks of a job take part together."""

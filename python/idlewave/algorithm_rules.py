@@ -16,6 +16,8 @@ from .native_files import PRESETS
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
 
 _DEFAULT_SEGMENT: int = _core.PatternCall().segment
+_RARE = ("of_all_ranks", "fallback")
+"""What a rule is not described by unless it holds: digests stay those of rules that have always been."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +30,8 @@ class AlgorithmRule(FieldMethods):
     rank before its first message, and `call_ns_per_byte` what each byte adds to it: the call itself, and copies within
     the rank. `residual` is the largest relative error of the simulation on the times that the rule was fitted to; None
     if it was not fitted. `of_library`: the algorithm was not measured, but is what the library is known to choose.
+    `of_all_ranks`: `bytes` are the call's times the number of ranks. `fallback`: the rule holds only where those
+    without it choose nothing: where there is none, and where `algorithm` is empty.
     """
 
     collective: str
@@ -40,12 +44,14 @@ class AlgorithmRule(FieldMethods):
     call_ns_per_byte: float = 0.0
     residual: float | None = None
     of_library: bool = False
+    of_all_ranks: bool = False
+    fallback: bool = False
 
     def described(self) -> dict[str, Any]:
         """What of it the simulation depends on, by name."""
         said = asdict(self)
         del said["residual"], said["of_library"]
-        return said
+        return {name: value for name, value in said.items() if name not in _RARE or value}
 
 
 def core_rules(rules: Iterable[AlgorithmRule]) -> _core.AlgorithmRules:
@@ -74,6 +80,8 @@ def core_rules(rules: Iterable[AlgorithmRule]) -> _core.AlgorithmRules:
                 rule.reduction_cost,
                 rule.call_ns,
                 rule.call_ns_per_byte,
+                rule.of_all_ranks,
+                rule.fallback,
             )
             for rule in rules
         ]
@@ -91,19 +99,50 @@ KNOWN_LIBRARIES = {"Open MPI v5.0": "open-mpi-5.0", "MPICH Version: 5.": "mpich-
 
 NAMED_LIBRARIES = {"openmpi": "open-mpi-5.0", "mpich": "mpich-5"}
 """The tables of libraries, by the names that options have for them."""
+LIBRARY_TITLES = {"open-mpi-5.0": "Open MPI 5.0", "mpich-5": "MPICH 5"}
+"""What sentences call the tables."""
 
 
 def rules_named(name: str) -> tuple[AlgorithmRule, ...]:
-    """What a library of `NAMED_LIBRARIES` chooses by itself; or the rules in a file of the same form.
+    """What a library of `NAMED_LIBRARIES` chooses by itself; or the rules in a file.
 
-    The file is CSV with the columns collective, ranks, bytes and algorithm, and perhaps segment. Raises InputError
-    naming the file and its line.
+    The file is CSV with the columns collective, ranks, bytes and algorithm, and perhaps segment; or the one that Open
+    MPI reads (coll_tuned_dynamic_rules_filename). Raises InputError naming the file and its line.
     """
     if name in NAMED_LIBRARIES:
         return _rules_in(PRESETS / "algorithms" / f"{NAMED_LIBRARIES[name]}.csv", of_library=True)
-    rules = _rules_in(Path(name), of_library=False)
-    core_rules(rules)  # refuses unknown names
+    file = Path(name)
+    if is_open_mpi_file(file):
+        from .open_mpi_rules import read_open_mpi_rules
+
+        rules = read_open_mpi_rules(file).rules
+    else:
+        rules = _rules_in(file, of_library=False)
+    try:
+        core_rules(rules)  # refuses unknown names
+    except (InputError, UsageError) as error:
+        raise InputError(f"{name_of(file)}: {error}") from error
     return rules
+
+
+def notes_on_rules(name: str) -> list[str]:
+    """What a user of `rules_named` should know of a file that Open MPI reads: a sentence each."""
+    if name in NAMED_LIBRARIES or not is_open_mpi_file(Path(name)):
+        return []
+    from .open_mpi_rules import read_open_mpi_rules
+
+    return read_open_mpi_rules(Path(name)).notes()
+
+
+def is_open_mpi_file(file: Path) -> bool:
+    """Whether a file of rules has Open MPI's form, by what it begins with: no header of columns."""
+    if file.suffix == ".csv":
+        return False
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return not opened.readline(4096).lstrip("\ufeff").startswith("collective")
+    except OSError:
+        return False
 
 
 def _rules_in(file: Path, *, of_library: bool) -> tuple[AlgorithmRule, ...]:

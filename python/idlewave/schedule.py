@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, get_args
 
@@ -219,6 +220,17 @@ class Schedule:
         """The number of receives without a source whose message the trace does not have, as an imported one may not;
         they take the first with their tag that comes."""
         return int(getattr(self._core, "unknown_receives", 0))
+
+    @cached_property
+    def collectives(self) -> dict[str, dict[str, int]]:
+        """Of the schedule of a trace how many collectives follow which algorithm, by collective: {"allreduce":
+        {"recursive_doubling": 120, "ring": 3}}. A call of all ranks of a communicator is one; those of windows and
+        files are among them. Empty for other schedules, and for one that was continued by its structure."""
+        found: dict[str, dict[str, int]] = {}
+        uses = self._core.collective_uses() if hasattr(self._core, "collective_uses") else ()
+        for collective, algorithm, calls in uses:
+            found.setdefault(collective, {})[algorithm] = calls
+        return found
 
     @property
     def cut(self) -> tuple[int, int] | None:

@@ -8,7 +8,9 @@ from typing import Any, TypeVar, Unpack, cast
 
 import click
 
-from ..algorithm_rules import NAMED_LIBRARIES, AlgorithmRule, rules_named
+from .. import _core
+from ..algorithm_choice import AlgorithmChoice, choice_of
+from ..algorithm_rules import NAMED_LIBRARIES, AlgorithmRule, notes_on_rules, rules_named
 from ..errors import UsageError
 from ..escaping import cut, quote
 from ..formatting import join_words
@@ -59,7 +61,7 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
 def algorithm_options(command: F) -> F:
     """--algorithm COLLECTIVE=NAME and --reduction-cost."""
-    remark = "may be repeated; or openmpi, mpich, or a .csv file of rules"
+    remark = "may be repeated; or openmpi, mpich, or a file of rules: a .csv, or the one that Open MPI reads"
     return algorithm_option("COLLECTIVE=NAME", remark)(options_of(ReductionParameters)(command))
 
 
@@ -136,14 +138,17 @@ def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dic
     return cast("ConversionParameters", {name: value for name, value in named.items() if value is not None})
 
 
-def note_traced(schedule: Schedule, conversion: ConversionParameters) -> None:
-    """Print notes on what the traced run has that its schedule lacks, or has in another way."""
+def note_traced(schedule: Schedule, conversion: ConversionParameters, choice: AlgorithmChoice | None = None) -> None:
+    """Print notes on what the traced run has that its schedule lacks, or has in another way; and by whose `choice` its
+    collectives follow which algorithms."""
     notes = timed_calls_notes(schedule.one_sided, schedule.files)
     if schedule.cut is not None:
         used, recorded = schedule.cut
         why = "" if conversion.get("begin") or conversion.get("end") else "the run ended early; "
         notes.append(f"{why}used: {used:,} of {recorded:,} calls, {_between(conversion)}")
     notes += _wildcard_notes(schedule, conversion)
+    if choice is not None and (said := choice.sentence(schedule.collectives)):
+        notes.append(said)
     if schedule.structure is not None:
         traced = [f"in the largest traced run: {note}" for note in notes]
         notes = [*schedule.structure.notes(), *traced]
@@ -187,16 +192,28 @@ def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
         collective, equals, name = text.partition("=")
         if not equals or not collective or not name:
             raise UsageError(
-                f"expected COLLECTIVE=NAME, such as allreduce=ring, or {', '.join(NAMED_LIBRARIES)} or a .csv file, "
-                f"found {quote(text)}"
+                f"expected COLLECTIVE=NAME, such as allreduce=ring, or {', '.join(NAMED_LIBRARIES)} or a file of "
+                f"rules, found {quote(text)}"
             )
         named[collective] = name
     return named
 
 
 def is_library(text: str) -> bool:
-    """Whether a choice names rules for all collectives."""
-    return text in NAMED_LIBRARIES or (text.endswith(".csv") and "=" not in text)
+    """Whether a choice names rules for all collectives: a library, or a file that has not the name of an algorithm."""
+    if text in NAMED_LIBRARIES or "=" in text:
+        return text in NAMED_LIBRARIES
+    if text.endswith(".csv") or "/" in text:
+        return True
+    return Path(text).is_file() and all(text != name for _, name, _ in _core.algorithms())
+
+
+def choice_from(chosen: Iterable[str], machine: Machine | None) -> AlgorithmChoice:
+    """Who chooses the algorithms of collectives."""
+    chosen = tuple(chosen)
+    library = next(filter(is_library, chosen), None)
+    name, rules = (None, ()) if machine is None else (machine.name, machine.algorithm_rules)
+    return choice_of(algorithms_from(chosen), library, name, rules)
 
 
 def rules_from(chosen: Iterable[str], machine: Machine | None, *, quiet: bool = False) -> tuple[AlgorithmRule, ...]:
@@ -205,10 +222,12 @@ def rules_from(chosen: Iterable[str], machine: Machine | None, *, quiet: bool = 
     libraries = [text for text in chosen if is_library(text)]
     if len(libraries) > 1:
         raise UsageError(f"--algorithm names rules for all collectives twice: {join_words(libraries)}")
-    if libraries and not quiet:
+    if not libraries:
+        return () if machine is None else machine.algorithm_rules
+    if not quiet:
         from .terminal import say_note
 
         say_note(f"collectives that --algorithm does not name: the choices of {libraries[0]}")
-    if libraries:
-        return rules_named(libraries[0])
-    return () if machine is None else machine.algorithm_rules
+        for note in notes_on_rules(libraries[0]):
+            say_note(note)
+    return rules_named(libraries[0])

@@ -15,7 +15,7 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from ..studies.table import read_study
 from ..trace import Trace
-from .input_options import algorithm_options, algorithms_from, rules_from
+from .input_options import algorithm_options, algorithms_from, choice_from, rules_from
 from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say
@@ -70,6 +70,7 @@ def report(
         measurement = Measurement.load(measured) if measured else None
         trace = Trace.load(traced) if traced else None
     prediction = None
+    collectives = ""
     if measured and trace:
         with doing("simulating the traced run"):
             machine = Machine.load(measured / "machine.toml")
@@ -82,9 +83,17 @@ def report(
                 reduction_cost=reduction_cost,
             )
             prediction = simulate(schedule, machine, noise=None)
+            collectives = choice_from(chosen, machine).sentence(schedule.collectives)
     study = read_study(studied) if studied else None
     made = report_of(
-        measurement, trace, prediction, study, title=title, allow_mixed=allow_mixed, study_name=str(studied)
+        measurement,
+        trace,
+        prediction,
+        study,
+        title=title,
+        allow_mixed=allow_mixed,
+        study_name=str(studied),
+        collectives=collectives,
     )
     with doing("drawing figures"):
         page = build(made, target)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
+from .input_options import choice_from
 from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
 from .schedule_source import schedule_from, source_options
@@ -35,6 +36,9 @@ def schedule(source: str, file: Path | None, to: str | None, as_json: bool, **op
     with rank_progress(f"writing {file.name}") as progress:
         made.save(file, to=form, progress=progress)
     if as_json:
-        print_json({"ranks": made.ranks, "written": str(file), "format": form, "bytes": file.stat().st_size})
+        found = {"ranks": made.ranks, "written": str(file), "format": form, "bytes": file.stat().st_size}
+        if made.collectives:
+            found["collectives"] = choice_from(options["chosen"], None).described(made.collectives)  # type: ignore[arg-type]
+        print_json(found)
         return
     say(f"{made.ranks} ranks; written: {file}")

@@ -22,7 +22,15 @@ from ..pattern_options import (
 )
 from ..schedule import Schedule
 from .completion import sources
-from .input_options import algorithm_option, conversion_of, is_library, load_schedule, note_traced, rules_from
+from .input_options import (
+    algorithm_option,
+    choice_from,
+    conversion_of,
+    is_library,
+    load_schedule,
+    note_traced,
+    rules_from,
+)
 from .parameter_options import option, option_of, options_of
 from .structure_options import by_structure, structure_of, structure_options
 
@@ -34,7 +42,8 @@ OPTIONS = (
     option_of(OperationParameters, "bytes", unset=True),
     algorithm_option(
         "[COLLECTIVE=]NAME",
-        "for a trace COLLECTIVE=NAME, which may be repeated; or openmpi, mpich, or a .csv file of rules",
+        "for a trace COLLECTIVE=NAME, which may be repeated; or openmpi, mpich, or a file of rules: a .csv, or the "
+        "one that Open MPI reads",
     ),
     options_of(ReductionParameters),
     options_of(ConversionParameters, unset=True),
@@ -73,7 +82,7 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
             )
         if structure.is_wanted or (ranks is not None and ranks != schedule.ranks):
             schedule = schedule.extrapolate(ranks or schedule.ranks, dims=dims)
-        note_traced(schedule, conversion)
+        note_traced(schedule, conversion, choice_from(chosen, machine))
         return schedule
     if source not in PATTERNS:
         raise InputError(

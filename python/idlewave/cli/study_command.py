@@ -28,6 +28,7 @@ from ..studies.workers import COLUMNS, Row
 from ..units import parse_count
 from .input_options import (
     algorithm_options,
+    choice_from,
     conversion_of,
     load_machine,
     load_schedule,
@@ -92,7 +93,8 @@ def study(
         schedule = by_structure(schedule, structure, lambda trace: load(trace, **conversion))
     scales = ranks_from(sizes) or [schedule.ranks]
     largest = max(scales)
-    note_traced(schedule.extrapolate(largest) if structure.is_wanted else schedule, conversion)
+    largest_run = schedule.extrapolate(largest) if structure.is_wanted else schedule
+    note_traced(largest_run, conversion, choice_from(chosen, machine))
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)
     if as_json:

@@ -140,6 +140,8 @@ class CollectiveTable(Closed, kw_only=True):
     call_per_byte: Cost = Cost(0)
     residual: Amount | None = None
     of_library: bool = False
+    of_all_ranks: bool = False
+    fallback: bool = False
 
 
 class ColdCallTable(Closed, kw_only=True):

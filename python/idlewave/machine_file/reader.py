@@ -56,6 +56,8 @@ def _rule(row: CollectiveTable) -> AlgorithmRule:
         call_ns_per_byte=row.call_per_byte / ns,
         residual=row.residual,
         of_library=row.of_library,
+        of_all_ranks=row.of_all_ranks,
+        fallback=row.fallback,
         **segment,
     )
 

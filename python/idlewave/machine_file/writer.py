@@ -175,8 +175,9 @@ def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:
             lines.value(name, f'"{exact_cost(cost)}"')
     if rule.residual is not None:
         lines.value("residual", repr(float(rule.residual)))
-    if rule.of_library:
-        lines.value("of_library", "true")
+    for name in ("of_library", "of_all_ranks", "fallback"):
+        if getattr(rule, name):
+            lines.value(name, "true")
 
 
 def _write_cold_caches(lines: _Lines, costs: ColdCaches) -> None:

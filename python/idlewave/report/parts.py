@@ -34,7 +34,8 @@ class Report:
 
     `prediction` is the simulation of the traced ranks without noise, which is compared with the traced run.
     `consistency` says whether the parts belong together. `provenance` says what the report is made from,
-    `study_provenance` what the study is made from.
+    `study_provenance` what the study is made from. `collectives` says which algorithms the prediction's collectives
+    follow.
     """
 
     title: str = DEFAULT_TITLE
@@ -45,6 +46,7 @@ class Report:
     consistency: Consistency = field(default_factory=Consistency)
     provenance: Provenance | None = None
     study_provenance: Provenance | None = None
+    collectives: str = ""
 
     def __post_init__(self) -> None:
         if self.study is not None:
@@ -88,7 +90,8 @@ class Report:
     def notes(self) -> tuple[str, ...]:
         """Further sentences for the section on what the numbers rest on."""
         measured = () if self.measurement is None else (*self.measurement.noise.notes, *self.measurement.network.notes)
-        return (*self.consistency.notes, *measured)
+        predicted = (f"The prediction has {self.collectives}.",) if self.collectives else ()
+        return (*predicted, *self.consistency.notes, *measured)
 
     @property
     def foreign_load(self) -> dict[str, float]:
@@ -123,12 +126,14 @@ def report_of(
     title: str = DEFAULT_TITLE,
     allow_mixed: bool = False,
     study_name: str = "the study",
+    collectives: str = "",
 ) -> Report:
     """A report of these parts; a part that is None is left out.
 
     `prediction` is the simulation of the traced ranks without noise. The provenance of the parts must show that they
     belong together: the study and the prediction are of this machine and this trace. If they do not, InputError is
     raised; with `allow_mixed` the sentences of the report say so instead. Sentences call the study `study_name`.
+    `collectives` is what `AlgorithmChoice.sentence` says of the prediction.
     """
     of_study = None if study is None else provenance_of_study(study, study_name)
     found = _consistency(measurement, trace, prediction, None if study is None else Part(study_name, of_study))
@@ -142,7 +147,7 @@ def report_of(
         sources.append(replace(of_study or Provenance("study"), name=study_name))
     options = {"allow_mixed": True} if allow_mixed else {}
     provenance = Provenance.made("report", title, by="idlewave.report.build", options=options, sources=tuple(sources))
-    return Report(title, measurement, trace, prediction, study, found, provenance, of_study)
+    return Report(title, measurement, trace, prediction, study, found, provenance, of_study, collectives)
 
 
 def _consistency(

@@ -58,6 +58,35 @@ TEST(AlgorithmRules, BelowAllRanksAndBytesTheLeastOnesHold) {
     EXPECT_EQ(chosen(AlgorithmRules{}, 4, 10), "none");
 }
 
+TEST(AlgorithmRules, BytesOfAllRanksAreThoseOfTheCallTimesTheRanks) {
+    AlgorithmRule small = allreduce(2, 0, "rabenseifner");
+    AlgorithmRule large = allreduce(2, 4096, "ring");
+    small.of_all_ranks = large.of_all_ranks = true;
+    const AlgorithmRules rules({small, large});
+    EXPECT_EQ(chosen(rules, 16, 255), "rabenseifner");
+    EXPECT_EQ(chosen(rules, 16, 256), "ring");
+    EXPECT_EQ(chosen(rules, 48, 85), "rabenseifner");  // 4080 bytes
+    EXPECT_EQ(chosen(rules, 48, 86), "ring");
+    EXPECT_EQ(chosen(rules, 4'000'000'000, 1), "ring");
+    EXPECT_EQ(chosen(rules, 2, std::uint64_t{1} << 63), "ring") << "and no product overflows";
+    small.of_all_ranks = false;
+    EXPECT_THROW(AlgorithmRules({small, large}), InputError);
+}
+
+TEST(AlgorithmRules, AFallbackHoldsWhereTheOthersChooseNothing) {
+    AlgorithmRule open = allreduce(4, 100, "ring");
+    open.algorithm = nullptr;
+    AlgorithmRule fallback = allreduce(1, 0, "dissemination");
+    AlgorithmRule many = allreduce(8, 0, "reduce_bcast");
+    fallback.fallback = many.fallback = true;
+    const AlgorithmRules rules({allreduce(4, 0, "rabenseifner"), open, fallback, many});
+    EXPECT_EQ(chosen(rules, 4, 99), "rabenseifner");
+    EXPECT_EQ(chosen(rules, 4, 100), "dissemination");
+    EXPECT_EQ(chosen(rules, 9, 100), "reduce_bcast");
+    EXPECT_EQ(chosen(AlgorithmRules({fallback}), 9, 100), "dissemination");
+    EXPECT_THROW(AlgorithmRules({open}), InputError);
+}
+
 TEST(AlgorithmRules, OfAnotherCollectivesAlgorithmAndTwoForTheSameAreRefused) {
     AlgorithmRule wrong = allreduce(1, 0, "ring");
     wrong.collective = Collective::bcast;

@@ -52,7 +52,11 @@ def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
         ("collective,ranks,bytes,algorithm\nbcast,two,0,linear\n", "line 2: expected collective, ranks, bytes"),
         ("collective,ranks\nbcast,2\n", "line 2: expected collective, ranks, bytes"),
         ("collective,ranks,bytes,algorithm\n", "expected rules in the columns"),
-        ("collective,ranks,bytes,algorithm\nbcast,2,0,magic\n", "magic"),
+        ("collective,ranks,bytes,algorithm\nbcast,2,0,magic\n", "rules.csv: no algorithm for bcast is called 'magic'"),
+        (
+            "collective,ranks,bytes,algorithm\nbcast,-2,0,chain\n",
+            "rules.csv: a rule for bcast: expected ranks from 1 to",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_of_rules_is_named(text: str, words: str, tmp_path: Path) -> None:
@@ -71,4 +75,4 @@ def test_two_sets_of_rules_and_an_unknown_word_are_refused(tmp_path: Path) -> No
     assert "names rules for all collectives twice: mpich and openmpi" in " ".join(twice.stderr.split())
     unknown = run("simulate", trace, "-m", "odin", "-a", "lam")
     assert unknown.returncode == 2
-    assert "or openmpi, mpich or a .csv file" in " ".join(unknown.stderr.split())
+    assert "or openmpi, mpich or a file of rules" in " ".join(unknown.stderr.split())

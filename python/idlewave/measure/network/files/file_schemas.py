@@ -339,6 +339,8 @@ class AlgorithmRuleSchema(Open):
     call_ns_per_byte: Amount
     residual: Amount | None = None
     of_library: bool = False
+    of_all_ranks: bool = False
+    fallback: bool = False
 
 
 class CollectiveFitSchema(Open):
