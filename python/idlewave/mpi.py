@@ -70,13 +70,14 @@ class Mpi:
         return ("-hosts", ",".join(hosts), "-ppn", "1")
 
 
-def for_standard_abi(mpi: Mpi) -> Mpi:
-    """`mpi` with its compiler for MPI's standard ABI (MPI-5). Raises MpiError if it has none."""
+def for_standard_abi(mpi: Mpi, wanted: str = "the program is linked with MPI's standard ABI") -> Mpi:
+    """`mpi` with its compiler for MPI's standard ABI (MPI-5). Raises MpiError if it has none, with the reason why it is
+    `wanted`."""
     compiler = mpi.mpicc.with_name("mpicc_abi")
     if not compiler.is_file():
         raise MpiError(
-            f"the program is linked with MPI's standard ABI, and {mpi.mpicc.parent} has no mpicc_abi to build the "
-            "tracer for it: compile the program with that MPI's own mpicc"
+            f"{wanted}, and {mpi.mpicc.parent} has no mpicc_abi to build the tracer for it: compile the program with "
+            "that MPI's own mpicc"
         )
     return replace(mpi, mpicc=compiler)
 

@@ -14,19 +14,41 @@ from ..traced_run import trace as run_traced
 from .option_types import as_json, print_json, trace_folder
 from .terminal import say, say_note
 
+ABIS = ("own", "standard")
+"""The binary interfaces that programs are linked with: that of the MPI, or the one of the MPI standard (MPI-5)."""
 
-def build_tracer(mpiexec: str | None = None, *, as_json: bool) -> None:
-    """Compile the tracer for the MPI of that launcher, unless it is in the cache, and print its path."""
+
+@click.command("build", context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--abi",
+    type=click.Choice(ABIS),
+    default="own",
+    show_default=True,
+    help="The interface that the programs are linked with: the MPI's own, or MPI's standard one (by mpicc_abi).",
+)
+@as_json
+@click.argument("mpiexec", required=False)
+def build_tracer(mpiexec: str | None, abi: str, as_json: bool) -> None:
+    """Compile the tracer for the MPI of the launcher MPIEXEC, unless it is in the cache, and print its path."""
     found = mpi.find(mpiexec)
-    library = mpi.build(found, "tracer")
+    standard = abi == "standard"
+    compiled_for = mpi.for_standard_abi(found, "--abi standard was given") if standard else found
+    library = mpi.build(compiled_for, "tracer")
+    name = f"{found.vendor} {found.version}"
     if as_json:
-        print_json({"tracer": str(library), "mpi": f"{found.vendor} {found.version}", "mpiexec": str(found.mpiexec)})
+        print_json({"tracer": str(library), "mpi": name, "mpiexec": str(found.mpiexec), "abi": abi})
         return
     say(str(library))
+    linked = "programs that are linked with MPI's standard ABI, on " if standard else ""
     say_note(
-        f"for {found.vendor} {found.version}: start the ranks with LD_PRELOAD={library} and IDLEWAVE_TRACE_DIR=FOLDER, "
-        "an empty folder"
+        f"for {linked}{name}: start the ranks with LD_PRELOAD={library} and IDLEWAVE_TRACE_DIR=FOLDER, an empty folder"
     )
+
+
+def _is_build(command: tuple[str, ...]) -> bool:
+    """Whether the command is `build`, and no program of this name."""
+    short = len(command) <= 2 or any(word.startswith("--abi") for word in command[1:])
+    return command[0] == "build" and short and not Path("build").is_file()
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -39,11 +61,13 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
 
     The program is not changed: the tracer is preloaded into its ranks.
 
-    `idlewave trace build [MPIEXEC]` only compiles the tracer for the MPI of that launcher, and prints its path: to
-    preload it (LD_PRELOAD) where ranks are started in another way, with IDLEWAVE_TRACE_DIR naming an empty folder.
+    `idlewave trace build [--abi standard] [MPIEXEC]` only compiles the tracer for the MPI of that launcher, and prints
+    its path: to preload it (LD_PRELOAD) where ranks are started in another way, with IDLEWAVE_TRACE_DIR naming an empty
+    folder. `--abi standard` is for programs that are linked with MPI's standard ABI (MPI-5).
     """
-    if command[0] == "build" and len(command) <= 2 and not Path("build").is_file():
-        build_tracer(*command[1:], as_json=as_json)
+    if _is_build(command):
+        words = [*(["--json"] if as_json else []), *command[1:]]
+        build_tracer.main(words, prog_name="idlewave trace build", standalone_mode=False)
         return
     run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)

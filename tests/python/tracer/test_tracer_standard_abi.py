@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_runs import run
 from idlewave import mpi, traced_run
 from idlewave.errors import MpiError
 from places import PROGRAMS
-from trace_reader import RankFile
+from trace_reader import RankFile, read_trace
 from tracer_support import command_of, compiled, decoded, mpich, open_mpi, program, sections, trace_of
 
 RANKS = 4
@@ -42,3 +45,29 @@ def test_an_mpi_without_that_abi_is_told(standard_abi: Path, tmp_path: Path) -> 
         mpi.for_standard_abi(without)
     with pytest.raises(MpiError, match="has no mpicc_abi"):
         traced_run.trace(command_of(open_mpi(), 2, executable), tmp_path / "trace")
+
+
+def test_the_tracer_for_that_abi_may_be_built_alone_and_preloaded_by_hand(standard_abi: Path, tmp_path: Path) -> None:
+    use = mpich()
+    built = run("trace", "--json", "build", "--abi", "standard", str(use.mpiexec))
+    assert built.returncode == 0, built.stderr
+    said = json.loads(built.stdout)
+    assert said["abi"] == "standard"
+    own = run("trace", "build", str(use.mpiexec))
+    assert own.stdout.strip() != said["tracer"]
+    (tmp_path / "trace").mkdir()
+    given = ["-genv", "LD_PRELOAD", said["tracer"], "-genv", "IDLEWAVE_TRACE_DIR", str(tmp_path / "trace")]
+    executable = compiled(standard_abi, PROGRAMS / "many.c")
+    command = [str(use.mpiexec), "-n", "2", *given, str(executable), "100"]
+    subprocess.run(command, check=True, env=use.environment(), timeout=120)
+    assert [len(rank.named("Send")) for rank in read_trace(tmp_path / "trace")] == [100, 100]
+
+
+def test_a_tracer_for_that_abi_is_refused_where_the_mpi_has_none() -> None:
+    without = run("trace", "build", "--abi", "standard", str(open_mpi().mpiexec))
+    assert without.returncode == 1
+    assert "--abi standard was given, and" in without.stderr
+    assert "has no mpicc_abi" in " ".join(without.stderr.split())
+    unknown = run("trace", "build", "--abi", "fortran")
+    assert unknown.returncode == 2
+    assert "is not one of 'own', 'standard'" in " ".join(unknown.stderr.split())
