@@ -37,7 +37,7 @@ int MPI_Session_finalize(MPI_Session* ended) {
 }
 #endif
 
-// What follows the level is the profiler's matter: MPI defines nothing.
+// What follows the level is not passed on: MPI does not define its types, and C has no way to pass on the unknown.
 int MPI_Pcontrol(const int level, ...) {
     Call call;
     const bool seen = call_enter(&call);

@@ -33,6 +33,16 @@ constexpr std::size_t new_size = 8;
 constexpr std::size_t most_before_words = 1 + 2 * word_size + new_size;
 constexpr std::uint64_t most_words = std::uint64_t{1} << 26;
 
+/// The most words of a packed record, in which a word may take half a byte: of lists for the ranks a few for each, of
+/// requests that completed three for each that a record before had started; and what is more than any call has beside.
+/// So a damaged number does not become many times the file's size in memory.
+std::uint64_t most_words_of(std::uint64_t ranks, std::uint64_t records) {
+    constexpr std::uint64_t beside = std::uint64_t{1} << 16;
+    constexpr std::uint64_t of_rank = 16;
+    constexpr std::uint64_t of_record = 4;
+    return std::min(most_words, beside + of_rank * ranks + of_record * std::min(records, most_words));
+}
+
 template <class T>
 T value_at(std::span<const std::byte> bytes, std::size_t byte) {
     T value;
@@ -111,6 +121,8 @@ TraceHeader RecordReader::header() {
     h.offset_finalize_error = value_at<std::int64_t>(found, 88);
     h.offset_finalize_at = value_at<std::int64_t>(found, 96);
     h.lost = value_at<std::uint64_t>(found, 104);
+    ranks_ = h.ranks;
+    records_ = h.lost;
     h.record_cost_ps = value_at<std::uint64_t>(found, 112);
     h.voluntary_switches = value_at<std::uint64_t>(found, 120);
     h.involuntary_switches = value_at<std::uint64_t>(found, 128);
@@ -150,6 +162,7 @@ void RecordReader::enter_thread(const TraceRecord& record, std::uint64_t byte) {
 
 /// A killed rank leaves zeros after its last record. A truncated file ends inside a record.
 bool RecordReader::next_of_any(TraceRecord& record) {
+    records_ += records_ < most_words ? 1 : 0;
     return packed_ ? next_packed(record) : next_plain(record);
 }
 
@@ -282,8 +295,8 @@ void RecordReader::unpack_new(std::uint16_t slot, std::uint64_t fixed) {
     if (bytes_.size() - after_ < sizes_size) {
         fail_in_record();
     }
-    if (count > most_words) {
-        bytes_.fail(next_, "expected " + std::to_string(most_words) + " words at most, found " + std::to_string(count));
+    if (const std::uint64_t most = most_words_of(ranks_, records_); count > most) {
+        bytes_.fail(next_, "expected " + std::to_string(most) + " words at most, found " + std::to_string(count));
     }
     std::uint64_t words_size = 0;
     for (const std::byte two : bytes_.at(after_, sizes_size)) {

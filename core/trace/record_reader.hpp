@@ -83,6 +83,8 @@ class RecordReader {
     std::uint64_t after_ = 0;    ///< while a record is read: the byte behind it
     std::uint32_t thread_ = 0;   ///< of the next record
     std::uint32_t threads_ = 1;  ///< how many there were so far
+    std::uint64_t ranks_ = 0;
+    std::uint64_t records_ = 0;  ///< those read and those lost, as far as they matter for `most_words_of`
     std::int64_t earliest_ = 0;  ///< time at which it may begin, ns: the end of the one before
 };
 

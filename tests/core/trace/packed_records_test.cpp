@@ -179,6 +179,33 @@ TEST(PackedRecords, ThatCannotBeAreRefused) {
               "rank0: byte 256: the file ends in the middle of a record");
 }
 
+/// A record of `words` words of no byte each, behind `records` others, of a rank among `ranks`.
+std::string with_empty_words(std::uint32_t words, std::size_t records, std::uint32_t ranks) {
+    TraceBytes file(0, ranks);
+    file.put<std::uint32_t>(8, 2);
+    const auto append = [&file](std::initializer_list<unsigned> bytes) {
+        for (const unsigned byte : bytes) {
+            file.bytes().push_back(static_cast<std::byte>(byte));
+        }
+    };
+    for (std::size_t i = 0; i < records; ++i) {
+        append({3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0});
+    }
+    append({3, 0, 0, 0, 0, 49, 0, words & 0xff, words >> 8 & 0xff, words >> 16 & 0xff, words >> 24});
+    file.bytes().resize(file.bytes().size() + (words + 1) / 2);
+    return packed_refusal(file);
+}
+
+TEST(PackedRecords, OfMoreWordsThanTheRankCanHaveAreRefusedHoweverLargeTheFile) {
+    EXPECT_EQ(with_empty_words(1 << 26, 0, 1), "rank0: byte 256: expected 65556 words at most, found 67108864")
+        << "a file of 32 MiB would take 512 MiB of memory";
+    EXPECT_EQ(with_empty_words(65556, 0, 1), "read 1");
+    EXPECT_EQ(with_empty_words(65557 + 16 * 999, 0, 1000),
+              "rank0: byte 256: expected 81540 words at most, found 81541");
+    EXPECT_EQ(with_empty_words(65556 + 16 * 999, 0, 1000), "read 1") << "lists have counts for each rank";
+    EXPECT_EQ(with_empty_words(65556 + 4 * 100, 100, 1), "read 101") << "a wait ends what many calls started";
+}
+
 TEST(PackedRecords, WithAnyByteChangedAreReadOrRefused) {
     const TraceBytes whole = packed(repeating_calls(3, 40));
     std::mt19937 random(7);
