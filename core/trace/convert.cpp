@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,18 @@ std::vector<RankBegin> begins(const Trace& trace, const SharedConversion& shared
     return found;
 }
 
+/// How long the computations of a rank take; none: as they were recorded.
+std::optional<ComputationTimes> times_of(const RankTrace& rank, const SharedConversion& shared,
+                                         const ConvertOptions& options, SeenSites& seen) {
+    if (options.computation.as_recorded()) {
+        return std::nullopt;
+    }
+    const std::uint32_t number = rank.header().rank;
+    const std::uint64_t begin = shared.cut ? shared.cut->begin(number) : 0;
+    const std::uint64_t end = shared.cut ? shared.cut->records(number) : rank.calls();
+    return std::make_optional<ComputationTimes>(rank, options.wall_gaps, begin, end, options.computation, seen);
+}
+
 [[nodiscard]] bool may_cut(const Trace& trace, const ConvertOptions& options) {
     const bool chosen = options.from.kind != TracePoint::Kind::none || options.to.kind != TracePoint::Kind::none;
     return chosen || (options.cut && !std::ranges::all_of(trace.ranks, is_complete));
@@ -148,8 +161,10 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
                                  .reduction_cost = options.reduction_cost,
                                  .rules = options.rules};
     const std::vector<RankBegin> ranks_begin = begins(trace, shared, options.from);
+    SeenSites seen;
     for (const RankTrace& rank : trace.ranks) {
-        RankConverter converter(rank, shared, options);
+        std::optional<ComputationTimes> times = times_of(rank, shared, options, seen);
+        RankConverter converter(rank, shared, options, times ? &*times : nullptr);
         if (threaded) {
             program.first_threads.push_back(static_cast<std::uint32_t>(program.ranks.size()));
         }
@@ -167,6 +182,7 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
     if (threaded) {
         program.first_threads.push_back(static_cast<std::uint32_t>(program.ranks.size()));
     }
+    seen.check(options.computation, trace.ranks.front().name());
     program.communicators = shared.communicators.used();
     program.mapped_tags = shared.tags.mapped_tags();
     return program;

@@ -8,6 +8,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/program.hpp"
 #include "trace/cold_caches.hpp"
+#include "trace/computation_times.hpp"
 #include "trace/rank_trace.hpp"
 
 namespace idlewave::trace {
@@ -32,14 +33,16 @@ struct ConvertOptions {
     ColdCaches cold_caches = {};
     bool resolve_wildcards = true;  ///< receives that name no source take the recorded message; else any
     bool wall_gaps = false;         ///< computations keep the waits for a core that were recorded in them
-    bool cut = false;               ///< use a trace that ended early up to its last consistent point
-    TracePoint from = {};           ///< leave out what comes before the first consistent point after it
-    TracePoint to = {};             ///< leave out what comes after the last consistent point before it
+    ComputationOptions computation = {};
+    bool cut = false;      ///< use a trace that ended early up to its last consistent point
+    TracePoint from = {};  ///< leave out what comes before the first consistent point after it
+    TracePoint to = {};    ///< leave out what comes after the last consistent point before it
 };
 
 /// Converts a trace to the program that it is a run of. The time between two calls becomes computation of the same
-/// length. Calls become instructions with the dependencies that MPI defines. The time inside calls is dropped: the
-/// simulation determines it. The extra time of cold caches is added to the computation before a call.
+/// length, unless the options say otherwise. Calls become instructions with the dependencies that MPI defines. The time
+/// inside calls is dropped: the simulation determines it. The extra time of cold caches is added to the computation
+/// before a call.
 ///
 /// A wildcard receive gets the tag of the message that it received, and with `resolve_wildcards` its source. Throws an
 /// InputError with the file and the call if the trace is incomplete, unless it may be cut, or has a call that cannot be

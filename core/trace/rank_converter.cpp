@@ -81,7 +81,8 @@ void RankConverter::call(const TraceRecord& r) {
     if (r.call == Call::finalize && threads_.size() > 1) {
         join_threads();
     }
-    const std::int64_t computed = r.begin - thread_->left_mpi - std::exchange(thread_->excluded, 0);
+    const std::int64_t recorded = r.begin - thread_->left_mpi - std::exchange(thread_->excluded, 0);
+    const std::int64_t computed = times_ == nullptr ? recorded : times_->time(r, recorded);
     compute(computed);
     thread_->cache_use.compute(std::max<std::int64_t>(computed, 0));
     thread_->left_mpi = r.end;

@@ -18,6 +18,7 @@
 #include "trace/cold_caches.hpp"
 #include "trace/collective_file_calls.hpp"
 #include "trace/communicators.hpp"
+#include "trace/computation_times.hpp"
 #include "trace/consistent_cut.hpp"
 #include "trace/convert.hpp"
 #include "trace/message_threads.hpp"
@@ -52,7 +53,9 @@ struct RankBegin {
 /// Converts the trace of one rank to its program, or to those of its threads, record by record.
 class RankConverter {
   public:
-    RankConverter(const RankTrace& trace, SharedConversion& shared, const ConvertOptions& options)
+    /// `times` says how long computations take; null: as they were recorded.
+    RankConverter(const RankTrace& trace, SharedConversion& shared, const ConvertOptions& options,
+                  ComputationTimes* times = nullptr)
         : trace_(trace),
           communicators_(shared.communicators),
           collective_file_calls_(shared.collective_file_calls),
@@ -63,7 +66,8 @@ class RankConverter {
                                                                                          : nullptr),
           found_threads_(shared.message_threads && shared.message_threads_are_found ? &*shared.message_threads
                                                                                     : nullptr),
-          options_(options) {
+          options_(options),
+          times_(times) {
         begin_conversions();
     }
 
@@ -282,6 +286,7 @@ class RankConverter {
     std::vector<ThreadConversion> threads_;        ///< by number
     ThreadConversion* thread_ = nullptr;           ///< that made the call which is converted
     std::vector<std::uint32_t> threads_to_begin_;  ///< the one that begins next last
+    ComputationTimes* times_;
     /// The communicator that was looked up last: most calls are on the one of the call before.
     std::uint64_t last_id_ = 0;
     const Communicators::Group* last_group_ = nullptr;

@@ -90,14 +90,15 @@ using Point = std::pair<trace::TracePoint::Kind, std::uint64_t>;
 
 trace::ConvertOptions options_from(const std::map<std::string, std::string>& names, double reduction_cost,
                                    const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches,
-                                   bool resolve_wildcards, bool wall_gaps, bool cut, const Point& from,
-                                   const Point& to) {
+                                   bool resolve_wildcards, bool wall_gaps, bool cut, const Point& from, const Point& to,
+                                   trace::ComputationOptions computation) {
     trace::ConvertOptions options{.algorithms = {},
                                   .reduction_cost = reduction_cost,
                                   .rules = rules,
                                   .cold_caches = cold_caches,
                                   .resolve_wildcards = resolve_wildcards,
                                   .wall_gaps = wall_gaps,
+                                  .computation = std::move(computation),
                                   .cut = cut,
                                   .from = {from.first, from.second},
                                   .to = {to.first, to.second}};
@@ -330,18 +331,29 @@ void bind_schedule(nb::module_& m) {
         .value("calls", trace::TracePoint::Kind::calls)
         .value("time", trace::TracePoint::Kind::time)
         .value("pcontrol", trace::TracePoint::Kind::pcontrol);
+    nb::class_<trace::ComputationOptions>(m, "ComputationOptions",
+                                          "How long computations take (core/trace/computation_times.hpp).")
+        .def(nb::init<>())
+        .def_rw("drawn", &trace::ComputationOptions::drawn)
+        .def_rw("seed", &trace::ComputationOptions::seed)
+        .def_rw("factor", &trace::ComputationOptions::factor)
+        .def_rw("factors_by_phase", &trace::ComputationOptions::factors_by_phase)
+        .def_rw("factors_by_site", &trace::ComputationOptions::factors_by_site)
+        .def_rw("noise", &trace::ComputationOptions::noise);
     m.def(
         "convert",
         [](const trace::Trace& trace, const std::map<std::string, std::string>& algorithms, double reduction_cost,
            const collectives::AlgorithmRules& rules, const trace::ColdCaches& cold_caches, bool resolve_wildcards,
-           bool wall_gaps, bool cut, const Point& from, const Point& to) {
-            const trace::ConvertOptions options = options_from(algorithms, reduction_cost, rules, cold_caches,
-                                                               resolve_wildcards, wall_gaps, cut, from, to);
+           bool wall_gaps, bool cut, const Point& from, const Point& to, const trace::ComputationOptions& computation) {
+            const trace::ConvertOptions options =
+                options_from(algorithms, reduction_cost, rules, cold_caches, resolve_wildcards, wall_gaps, cut, from,
+                             to, computation);
             return traced_program(trace::convert(trace, options));
         },
         "trace"_a, "algorithms"_a, "reduction_cost"_a, "rules"_a, "cold_caches"_a, "resolve_wildcards"_a = true,
         "wall_gaps"_a = false, "cut"_a = false, "from_point"_a = Point{}, "to_point"_a = Point{},
-        nb::call_guard<nb::gil_scoped_release>(), "The program that a trace is a run of.");
+        "computation"_a = trace::ComputationOptions{}, nb::call_guard<nb::gil_scoped_release>(),
+        "The program that a trace is a run of.");
 
     bind_composition(m);
     m.def(

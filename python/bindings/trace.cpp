@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <utility>
@@ -8,6 +9,7 @@
 #include "bindings.hpp"
 #include "columns.hpp"
 #include "trace/communicators.hpp"
+#include "trace/computations.hpp"
 #include "trace/profile.hpp"
 #include "trace/rank_trace.hpp"
 
@@ -129,6 +131,39 @@ void each_records(const trace::Trace& trace, std::size_t rank, const nb::callabl
     }
 }
 
+nb::object none_or(const std::optional<std::int32_t>& level) {
+    return level ? nb::cast(*level) : nb::none();
+}
+
+/// The sites of a trace, and the computations before their calls as columns.
+nb::dict computations(const trace::Trace& trace, bool wall) {
+    trace::Computations found;
+    {
+        const nb::gil_scoped_release released;
+        found = trace::computations_of(trace.ranks, wall);
+    }
+    nb::list sites;
+    for (const trace::SiteOfTrace& own : found.sites) {
+        nb::dict d;
+        d["id"] = own.site.id();
+        d["level"] = none_or(own.site.level);
+        nb::list calls;
+        for (const trace::CallKind& kind : own.site.calls) {
+            calls.append(nb::make_tuple(static_cast<std::uint16_t>(kind.call), kind.communicator));
+        }
+        d["calls"] = calls;
+        d["least_bytes"] = own.least_bytes;
+        d["most_bytes"] = own.most_bytes;
+        sites.append(d);
+    }
+    nb::dict answer;
+    answer["sites"] = sites;
+    answer["rank"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.rank; });
+    answer["site"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.site; });
+    answer["ns"] = column_of<std::int64_t>(found.rows, [](const trace::ComputationRow& r) { return r.ns; });
+    return answer;
+}
+
 /// A communicator's id, whether it is an intercommunicator, and the members of its groups, ranks of the world.
 nb::list communicators(const trace::Trace& trace) {
     const trace::Communicators found(trace);
@@ -173,7 +208,12 @@ void bind_trace(nb::module_& m) {
         .def("communicators", &communicators,
              "Communicators but MPI_COMM_SELF: id, whether it is an intercommunicator, and the members of its groups, "
              "each as ranks of MPI_COMM_WORLD.")
-        .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.");
+        .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.")
+        .def("computations", &computations, "wall"_a,
+             "Columns of all computations: rank, number of the site, ns. The sites are dicts: id, level of the last "
+             "MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, and the "
+             "least "
+             "and most bytes. `wall`: with the waits for a core.");
     m.def(
         "recorded_calls",
         [](const std::filesystem::path& file) { return trace::RankTrace::read(file.string()).calls(); }, "file"_a,

@@ -162,6 +162,11 @@ class Trace:
     def calls(self) -> dict:
         """Columns of all calls (docs/trace-format.md); times on rank 0's clock."""
 
+    def computations(self, wall: bool) -> dict:
+        """
+        Columns of all computations: rank, number of the site, ns. The sites are dicts: id, level of the last MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, and the least and most bytes. `wall`: with the waits for a core.
+        """
+
 def recorded_calls(file: str | os.PathLike) -> int:
     """The number of calls in the file of a rank."""
 
@@ -352,7 +357,48 @@ class TracePoint(enum.Enum):
 
     pcontrol = 3
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0)) -> Program | ThreadedProgram:
+class ComputationOptions:
+    """How long computations take (core/trace/computation_times.hpp)."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def drawn(self) -> bool: ...
+
+    @drawn.setter
+    def drawn(self, arg: bool, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def factor(self) -> float: ...
+
+    @factor.setter
+    def factor(self, arg: float, /) -> None: ...
+
+    @property
+    def factors_by_phase(self) -> dict[int | None, float]: ...
+
+    @factors_by_phase.setter
+    def factors_by_phase(self, arg: Mapping[int | None, float], /) -> None: ...
+
+    @property
+    def factors_by_site(self) -> dict[int, float]: ...
+
+    @factors_by_site.setter
+    def factors_by_site(self, arg: Mapping[int, float], /) -> None: ...
+
+    @property
+    def noise(self) -> float: ...
+
+    @noise.setter
+    def noise(self, arg: float, /) -> None: ...
+
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0), computation: ComputationOptions = ...) -> Program:
     """The program that a trace is a run of."""
 
 class Composition:

@@ -58,6 +58,7 @@ class ReductionParameters(TypedDict, total=False):
 
 Wildcards = Literal["recorded", "keep"]
 Gaps = Literal["own", "wall"]
+ComputationTimes = Literal["recorded", "drawn"]
 
 
 POINTS = "a number of calls of each rank (5000), a time since MPI_Init (12s), or a call of MPI_Pcontrol (pcontrol:1)"
@@ -82,6 +83,24 @@ class ConversionParameters(TypedDict, total=False):
             "Computations of a trace are the times between calls, without the waits for a core that another process "
             "had, or with them (wall)",
             choices=get_args(Gaps),
+        ),
+    ]
+    computation_times: Annotated[
+        ComputationTimes,
+        Parameter(
+            "recorded",
+            "Each computation of a trace takes as long as it took, or as one of its call site on its rank that is "
+            "drawn from those recorded (drawn)",
+            choices=get_args(ComputationTimes),
+        ),
+    ]
+    computation_seed: Annotated[int, Parameter(0, "Seed of drawn computations", least=0, most=2**64 - 1)]
+    scale_computation: Annotated[
+        str,
+        Parameter(
+            "",
+            "Computations of a trace take so many times as long, as on another processor: a factor, and factors by "
+            "phase or call site, separated by commas (0.5,level:2=0.25,SITE=1); `idlewave computation` lists them",
         ),
     ]
     cut: Annotated[

@@ -122,6 +122,7 @@ class Schedule:
         Raises InputError naming rank and call if the trace is incomplete, unless it may be cut, or has a call that
         cannot be simulated, or naming the time of `cold_caches` that cannot be.
         """
+        from .computation_options import core_of as computation_core
         from .run_points import run_point
         from .trace import Trace
 
@@ -140,6 +141,7 @@ class Schedule:
                 options["cut"],
                 run_point(options["begin"], "begin"),
                 run_point(options["end"], "end"),
+                computation_core(options),
             )
         made = (dict(algorithms or {}), tuple(rules), cold_caches, options)
         name = str(trace.directory)

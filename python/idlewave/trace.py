@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from . import _core
+from .computation_sites import computation_table, site_table
 from .digests import Files
-from .errors import InputError
+from .errors import InputError, UsageError
 from .escaping import name_of
+from .formatting import unknown_name
 from .input.validation import read_json
 from .input.value_types import Open
 from .lazy_provenance import LazyProvenance, of_recorded_trace, rank_files
 from .memory_limits import memory_for
+from .pattern_options import Gaps
 from .provenance import PROVENANCE, Provenance, command_text
 
 if TYPE_CHECKING:
@@ -231,6 +234,33 @@ class Trace:
                 "core_wait_in_calls_s": rows["core_wait_in_calls_ns"].where(rows["core_waits_known"]) / 1e9,
             }
         )
+
+    def computations(self, gaps: Gaps = "own") -> pd.DataFrame:
+        """One row a computation, by rank and in order: rank, site (its call site, as in `computation_sites`), ns.
+
+        It is the time between two calls, without what the tracer took, tests that found nothing, and the waits for a
+        core; with these waits if `gaps` is "wall".
+        """
+        return computation_table(self._computations(gaps))
+
+    def computation_sites(self, gaps: Gaps = "own", *, by_rank: bool = False) -> pd.DataFrame:
+        """The distribution of the computations of each call site, that with the most time first.
+
+        A site is the call that ends the computation, with its communicator and the power of two of its size, the five
+        calls before it, and the level of the last MPI_Pcontrol; places in the program with the same of these are one
+        site. Columns: site (its name, the same in every trace), level (NA before the first MPI_Pcontrol), call,
+        communicator, least_bytes and most_bytes of the calls, after (the call before), before_that (the four calls
+        before that, the latest first), ranks (how
+        many have it; with `by_rank` there is a row for each rank, and its number in rank), count, total_s, share (of
+        all computation), mean_ns, min_ns, the quantiles q05_ns, q25_ns, median_ns, q75_ns, q95_ns, and max_ns.
+        """
+        return site_table(self._computations(gaps), by_rank=by_rank)
+
+    def _computations(self, gaps: Gaps) -> dict[str, Any]:
+        if gaps not in get_args(Gaps):
+            raise UsageError(unknown_name("gaps", gaps, get_args(Gaps)))
+        with memory_for(f"listing the computations of {name_of(str(self.directory))}"):
+            return self._core.computations(gaps == "wall")
 
     def check_complete(self) -> None:
         """Raise InputError, naming the rank, unless every rank reached MPI_Finalize."""

@@ -17,6 +17,7 @@ COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
+    "computation": ("computation_command", "Show how long the computations of a trace take, by call site."),
     "import": ("import_command", "Import the trace of another tool: OTF2, DUMPI, Chakra, liballprof."),
     "export": ("export_command", "Write a trace for other tools: OTF2."),
     "schedule": ("schedule_command", "Convert a trace or a pattern to a schedule."),

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from idlewave.measure.noise.detour_plots import plot_detour_lengths, plot_detours
+from idlewave.report.computation_plot import plot_computation_sites
 from idlewave.report.findings import findings
 from idlewave.report.network_plot import plot_network
 from idlewave.report.page import build
@@ -19,6 +20,7 @@ __all__ = [
     "build",
     "findings",
     "plot_communication",
+    "plot_computation_sites",
     "plot_detour_lengths",
     "plot_detours",
     "plot_network",

@@ -25,6 +25,7 @@ from idlewave.measure.noise.detour_plots import (
     thin_detours,
 )
 from idlewave.plot_limits import bulk_limits
+from idlewave.report.computation_plot import shown_sites
 from idlewave.report.findings import communication_share, prediction_error
 from idlewave.report.noise_summary import noise_summary
 from idlewave.report.program_plots import MOST_BARS, MOST_CELLS, error_percents
@@ -122,6 +123,22 @@ def time_caption(time: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
         text += f", {percent_range(float(shares.min()), float(shares.max()))} by rank"
     several = totals if len(totals) <= MOST_BARS else time["seconds"]
     return f"{text}." + _cut(bulk_limits(several).outside(several), "time", "length")
+
+
+def computation_caption(sites: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
+    """The caption of `plot_computation_sites`."""
+    shown = shown_sites(sites)
+    if shown.empty:
+        return f"No computation of {setting.run} was recorded."
+    share = float(shown["share"].sum())
+    text = (
+        f"How long {setting.run} computes between two calls, by call site: all computations (line), all but a "
+        "twentieth at each end (pale), the middle half (dark) and the median (stroke); right, the time of all of them "
+        "together, its share, and their number"
+    )
+    if len(shown) < len(sites):
+        text += f". The {len(shown)} sites that are shown of {count_text(len(sites))} have {percent_text(share)} of it"
+    return f"{text}. A site is a call with its size and the five calls before it, of which the label has the last."
 
 
 def prediction_caption(

@@ -19,6 +19,7 @@ from idlewave.plot_style import STYLE, finished
 from idlewave.provenance import Provenance
 from idlewave.provenance_in_files import picture_metadata
 from idlewave.report import captions
+from idlewave.report.computation_plot import plot_computation_sites
 from idlewave.report.network_caption import collectives_caption, network_caption, patterns_caption
 from idlewave.report.network_plot import plot_network
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
@@ -84,6 +85,9 @@ def _program_figures(trace: Trace, setting: Setting) -> Iterator[ReportFigure]:
     caption = captions.communication_caption(communication, setting)
     yield ReportFigure("communication", caption, lambda: plot_communication(communication, trace.ranks))
     yield ReportFigure("time", captions.time_caption(time, setting), lambda: plot_time(time))
+    sites = trace.computation_sites()
+    caption = captions.computation_caption(sites, setting)
+    yield ReportFigure("computation", caption, lambda: plot_computation_sites(sites))
 
 
 def _prediction_figure(trace: Trace, prediction: Timeline, setting: Setting) -> ReportFigure:

@@ -33,6 +33,7 @@ TOPICS = {
     "collectives": "machine",
     "communication": "program",
     "time": "program",
+    "computation": "program",
     "prediction": "program",
     "slowdown": "scale",
     "run-time": "scale",

@@ -16,7 +16,17 @@ from idlewave.report.consistency import Consistency
 from matplotlib.image import imread
 from report_samples import measurement, no_noise, noise, prediction, quiet_trace, sample, study, trace
 
-ALL = ("detours", "detour-lengths", "network", "communication", "time", "prediction", "slowdown", "run-time")
+ALL = (
+    "detours",
+    "detour-lengths",
+    "network",
+    "communication",
+    "time",
+    "computation",
+    "prediction",
+    "slowdown",
+    "run-time",
+)
 LINKING = {
     "src",
     "href",
@@ -121,7 +131,9 @@ def test_the_same_data_give_the_same_files(tmp_path: Path):
     assert again == tmp_path / "again" / "page.html"
     assert again.read_bytes() == one.read_bytes()
     figures = sorted((one.parent / "figures").iterdir())
-    assert [file.name for file in figures] == ["communication.png", "communication.svg", "time.png", "time.svg"]
+    assert [file.name for file in figures] == [
+        f"{name}.{form}" for name in ("communication", "computation", "time") for form in ("png", "svg")
+    ]
     for file in figures:
         assert (again.parent / "figures" / file.name).read_bytes() == file.read_bytes()
 
@@ -142,11 +154,11 @@ def in_one_format(monkeypatch: pytest.MonkeyPatch) -> None:
             ["machine", "rests"],
             ["detours", "detour-lengths", "network"],
         ),
-        (Report(trace=trace()), ["program", "rests"], ["communication", "time"]),
+        (Report(trace=trace()), ["program", "rests"], ["communication", "time", "computation"]),
         (
             Report(trace=trace(), prediction=prediction()),
             ["program", "prediction", "rests"],
-            ["communication", "time", "prediction"],
+            ["communication", "time", "computation", "prediction"],
         ),
         (Report(study=study()), ["scale", "rests"], ["slowdown", "run-time"]),
     ],

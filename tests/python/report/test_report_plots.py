@@ -17,6 +17,7 @@ from idlewave.measure import LogGP, NoiseMeasurement
 from idlewave.measure.network.fitting.quantities import residuals_of
 from idlewave.report import (
     plot_communication,
+    plot_computation_sites,
     plot_detour_lengths,
     plot_detours,
     plot_network,
@@ -34,7 +35,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
-from report_samples import by_rank, fit, no_noise, noise, study, trace
+from report_samples import by_rank, computation_sites, fit, no_noise, noise, study, trace
 
 
 def detours_of(data: NoiseMeasurement) -> Figure:
@@ -69,6 +70,15 @@ def random_pairs(ranks: int) -> Figure:
     return plot_communication(table.assign(messages=1, bytes=volume), ranks)
 
 
+def many_sites(count: int) -> pd.DataFrame:
+    """Sites whose computations take 1 ns to 10 s."""
+    calls = ("MPI_Waitall", "MPI_Isend", "making a communicator", "MPI_Neighbor collective")
+    times = [10 ** (i % 11) for i in range(count)]
+    return computation_sites(
+        *((calls[i % 4], 3 << i % 20, calls[i % 3], 10**9 // time + 1, float(time)) for i, time in enumerate(times))
+    )
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "detours": lambda: detours_of(noise()),
     "detours, one core": lambda: detours_of(noise(cores=1)),
@@ -92,6 +102,9 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "time, 40 ranks": lambda: plot_time(trace(ranks=40).time()),
     "time, 200 ranks": lambda: plot_time(trace(ranks=200).time()),
     "no time": lambda: plot_time(trace().time().iloc[:0]),
+    "computation": lambda: plot_computation_sites(trace().computation_sites()),
+    "computation, 30 sites": lambda: plot_computation_sites(many_sites(30)),
+    "no computation": lambda: plot_computation_sites(trace().computation_sites().iloc[:0]),
     "prediction": lambda: prediction(4),
     "prediction, far off": lambda: prediction(1, error=-0.8),
     "prediction, 16 ranks": lambda: prediction(16, error=0.1),
@@ -177,6 +190,7 @@ def test_axes_have_labels_with_units():
         "detours": ["time since the start of the recording [s]", "length of the detour"],
         "lengths": ["overhead [% of the time]", "detours per bin"],
         "time": ["time [s]", "rank"],
+        "computation": ["time of one computation (log)", "time of all ranks [s]"],
         "prediction": ["time [s]", "predicted less measured [%]"],
         "slowdown": ["slowdown by noise [%]", "ranks"],
         "run time": ["run time [s]", "ranks"],

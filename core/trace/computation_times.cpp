@@ -1,0 +1,112 @@
+#include "trace/computation_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "trace/between_calls.hpp"
+
+namespace idlewave::trace {
+namespace {
+
+/// Beside those of Stream, which every model includes.
+constexpr std::uint64_t computation_stream = 0x636f6d70;
+
+std::string phase_text(const Phase& phase) {
+    return "level:" + (phase ? std::to_string(*phase) : "none");
+}
+
+std::string site_text(std::uint64_t id) {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string text;
+    for (int shift = 36; shift >= 0; shift -= 4) {
+        text += digits[id >> shift & 15];
+    }
+    return text;
+}
+
+}  // namespace
+
+void SeenSites::check(const ComputationOptions& options, const std::string& trace) const {
+    for (const auto& [phase, factor] : options.factors_by_phase) {
+        if (!phases_.contains(phase)) {
+            std::string known;
+            for (const Phase& seen : phases_) {
+                known += (known.empty() ? "" : ", ") + phase_text(seen);
+            }
+            throw InputError(trace + ": no computation that is used has the phase " + phase_text(phase) +
+                             ": expected a level of its MPI_Pcontrol, of " + known);
+        }
+    }
+    for (const auto& [site, factor] : options.factors_by_site) {
+        if (!sites_.contains(site)) {
+            throw InputError(trace + ": no call that is used has the site " + site_text(site) +
+                             ": expected one of those that `idlewave computation` lists");
+        }
+    }
+}
+
+ComputationTimes::ComputationTimes(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end,
+                                   const ComputationOptions& options, SeenSites& seen)
+    : rank_(rank.header().rank), options_(options), seen_(seen) {
+    if (!options.drawn) {
+        return;
+    }
+    CallSites sites;
+    BetweenCalls between(rank, wall);
+    std::uint64_t call = 0;
+    rank.each([&](const TraceRecord& r) {
+        call += r.call == Call::core_wait ? 0 : 1;
+        const std::optional<std::int64_t> ns = between.before(r);
+        if (ns && CallSites::has_site(r.call)) {
+            const CallSite& site = sites.next(r);
+            if (begin < call && call <= end) {
+                recorded_[site.id()].push_back(*ns);
+            }
+        }
+    });
+}
+
+std::int64_t ComputationTimes::time(const TraceRecord& r, std::int64_t ns) {
+    if (!CallSites::has_site(r.call)) {
+        return ns;
+    }
+    const CallSite& site = sites_.next(r);
+    const std::int64_t whole = std::max<std::int64_t>(options_.drawn ? drawn_time(site.id(), ns) : ns, 0);
+    const double factor = factor_of(site) * (1 - options_.noise);
+    return factor == 1 ? whole : scaled(whole, factor);
+}
+
+/// One of the recorded computations of the site on this rank, each of which is as likely as another.
+std::int64_t ComputationTimes::drawn_time(std::uint64_t site, std::int64_t ns) {
+    const auto found = recorded_.find(site);
+    if (found == recorded_.end()) {  // before the stretch that is used
+        return ns;
+    }
+    const std::uint64_t bits = philox({rank_, drawn_++, 0, 0}, {options_.seed, computation_stream})[0];
+    return found->second[below(found->second.size(), bits)];
+}
+
+double ComputationTimes::factor_of(const CallSite& site) {
+    if (options_.factors_by_site.empty() && options_.factors_by_phase.empty()) {
+        return options_.factor;
+    }
+    const std::uint64_t id = site.id();
+    seen_.note(site, id);
+    if (const auto own = options_.factors_by_site.find(id); own != options_.factors_by_site.end()) {
+        return own->second;
+    }
+    const auto of_phase = options_.factors_by_phase.find(site.level);
+    return of_phase == options_.factors_by_phase.end() ? options_.factor : of_phase->second;
+}
+
+/// Whole ns. What is cut off is added to the next computation, so that no more than 1 ns of all is lost.
+std::int64_t ComputationTimes::scaled(std::int64_t ns, double factor) {
+    const double exact = std::min(static_cast<double>(ns) * factor + remainder_, static_cast<double>(latest));
+    const double whole = std::floor(exact);
+    remainder_ = exact - whole;
+    return static_cast<std::int64_t>(whole);
+}
+
+}  // namespace idlewave::trace
