@@ -15,6 +15,7 @@
 #include "common/cpus.hpp"
 #include "common/stop.hpp"
 #include "common/ticks.hpp"
+#include "common/usage.hpp"
 
 namespace idlewave::probe {
 
@@ -51,6 +52,8 @@ struct TeamMember {
     std::optional<CoreRecording> recording;
     rusage before{};
     rusage after{};
+    std::optional<std::int64_t> core_wait_before;  // ns
+    std::optional<std::int64_t> core_wait_after;
     std::exception_ptr error = nullptr;
 };
 
@@ -95,8 +98,10 @@ bool work_together(std::vector<TeamMember<CoreRecording>>& team, const Teamwork<
         const Ticks begin = start.agree();
         try {
             if (work.priority) use_priority(*work.priority);
+            member.core_wait_before = core_wait_ns();
             start.wait_until(begin);
             work.record(*member.recording, begin);
+            member.core_wait_after = core_wait_ns();
             getrusage(RUSAGE_THREAD, &member.after);
         } catch (...) {
             member.error = std::current_exception();

@@ -202,6 +202,7 @@ class Session {
         result.append(probe_.describe(recording, tick_ns));
         result.append(describe_surroundings(around.before, around.after, {member.before, member.after}, cpu));
         const Axis axis{recording.begin, recording.end, tick_ns, first_};
+        result.add("core_wait_s", detail::core_wait(member.core_wait_before, member.core_wait_after));
         const rusage& earlier = member.before;
         const rusage& later = member.after;
         const std::int64_t switches = later.ru_nvcsw + later.ru_nivcsw - earlier.ru_nvcsw - earlier.ru_nivcsw;

@@ -62,6 +62,11 @@ json::Text difference(const std::optional<Number>& before, const std::optional<N
     return before && after ? json::value(*after - *before) : json::null();
 }
 
+// In seconds; null where the kernel does not count it.
+inline json::Text core_wait(const std::optional<std::int64_t>& before, const std::optional<std::int64_t>& after) {
+    return before && after ? json::value(static_cast<double>(*after - *before) * 1e-9) : json::null();
+}
+
 inline json::Object throttling_between(const Surroundings& before, const Surroundings& after, int cpu) {
     json::Object result;
     const bool known = before.group && after.group;

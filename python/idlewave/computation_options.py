@@ -24,6 +24,7 @@ def core_of(options: TraceParameters) -> _core.ComputationOptions:
     found = _core.ComputationOptions()
     found.drawn = options["computation_times"] == "drawn"
     found.seed = options["computation_seed"]
+    found.noise = 0.0 if options["gaps"] == "wall" else options["interrupts"]
     phases: dict[int | None, float] = {}
     sites: dict[int, float] = {}
     factors = _factors(options["scale_computation"])

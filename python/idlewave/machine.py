@@ -22,7 +22,7 @@ from .field_methods import FieldMethods
 from .formatting import did_you_mean, unknown_name
 from .input.files import Origin, read_text
 from .native_files import PRESETS
-from .noise_models import REACHES, AnyNoise
+from .noise_models import MOST_INTERRUPTS, REACHES, AnyNoise, NoiseOrigin
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ class Machine(FieldMethods):
     release_gather, which are always eager; None if they are messages as others. `measured` says where `network` was
     measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
     `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
-    `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES. `algorithm_rules` say which
+    `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES; `noise_origin` says where it was
+    recorded, None if that is not known. `algorithm_rules` say which
     algorithms its MPI library uses, and `cold_caches` are the extra time of messages after a computation; None: there
     is none. Schedules are made with these two, the simulation itself does not use them.
     """
@@ -142,6 +143,7 @@ class Machine(FieldMethods):
     algorithm_rules: tuple[AlgorithmRule, ...] = ()
     shared_buffer: Level | None = None
     cold_caches: ColdCaches | None = None
+    noise_origin: NoiseOrigin | None = None
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -202,9 +204,22 @@ class Machine(FieldMethods):
         """The names of the presets."""
         return sorted(f.name.removesuffix(".toml") for f in PRESETS.iterdir() if f.name.endswith(".toml"))
 
-    def with_noise(self, noise: AnyNoise | None) -> Machine:
-        """This machine with other noise, or with none."""
-        return replace(self, noise=noise)
+    def with_noise(self, noise: AnyNoise | None, origin: NoiseOrigin | None = None) -> Machine:
+        """This machine with other noise, or with none. `origin` says where the noise was recorded."""
+        return replace(self, noise=noise, noise_origin=origin)
+
+    @property
+    def interrupts(self) -> float | None:
+        """By which share of its time a computation that was traced on this machine is too long, without the waits for a
+        core: the detours that are no such waits. 0 without noise that reaches computations; None if the noise does not
+        say which of its time these are."""
+        if self.noise is None or "calc" not in self.noise_reaches:
+            return 0.0
+        if self.noise_origin is None or self.noise_origin.core_waits is None:
+            return None
+        detours = self.noise.overhead
+        waits = detours * self.noise_origin.core_waits
+        return min((detours - waits) / (1 - waits), MOST_INTERRUPTS) if waits < 1 else MOST_INTERRUPTS
 
     def with_noise_reaches(self, reaches: Iterable[str]) -> Machine:
         """This machine with noise that lengthens only these parts of a CPU's work. Raises InputError naming one."""

@@ -28,6 +28,9 @@ Reach = Literal["o_s", "o_r", "O", "calc", "reduction"]
 reductions."""
 REACHES: tuple[Reach, ...] = get_args(Reach)
 
+MOST_INTERRUPTS = 0.99
+"""The largest share of a computation's time that interrupts can have taken."""
+
 
 def as_times(values: npt.ArrayLike) -> Times:
     """Times in ps as the core takes them. numpy is imported here, because that takes longer than many simulations."""
@@ -102,6 +105,18 @@ class Noise(OfTimes, FieldMethods):
             drawn_phase(self.phase) if isinstance(self.phase, str) else _core.Phase.given,
             [] if isinstance(self.phase, str) else list(self.phase),
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoiseOrigin(FieldMethods):
+    """Where noise was recorded: the host, and the share of the detours' time for which another task had the core.
+
+    That share is what the system reports as waits for a core; the rest are interrupts, the switches themselves, and
+    what the system does not see. None: it was not reported. Host "": not known.
+    """
+
+    host: str = ""
+    core_waits: float | None = None
 
 
 AnyNoise: TypeAlias = "Noise | PoissonNoise | MixedNoise"

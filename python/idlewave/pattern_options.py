@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
 from . import _core
 from .errors import UsageError
 from .field_methods import FieldMethods
+from .noise_models import MOST_INTERRUPTS
 from .parameters import Parameter, filled, parameters_of, takes
 from .pattern_bounds import MOST_BYTES as MOST_BYTES
 from .pattern_bounds import MOST_RANKS as MOST_RANKS
@@ -101,6 +102,17 @@ class ConversionParameters(TypedDict, total=False):
             "",
             "Computations of a trace take so many times as long, as on another processor: a factor, and factors by "
             "phase or call site, separated by commas (0.5,level:2=0.25,SITE=1); `idlewave computation` lists them",
+        ),
+    ]
+    interrupts: Annotated[
+        float,
+        Parameter(
+            0.0,
+            "Share of the time of a trace's computations that interrupts took, which is removed since the noise of the "
+            "simulated machine adds it again",
+            least=0,
+            most=MOST_INTERRUPTS,
+            default_text="0; of commands that simulate noise that was measured on the hosts of the trace, what it has",
         ),
     ]
     cut: Annotated[

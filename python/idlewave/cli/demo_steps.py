@@ -82,7 +82,7 @@ def run_demo(plan: Plan) -> Outcome:
     trace = _trace(plan, found)
     schedule = _schedule(plan, trace, machine)
     timeline = _simulate(schedule, machine, trace)
-    study = _extrapolate(plan, schedule, _cluster(plan, machine))
+    study = _extrapolate(plan, _without_interrupts(schedule, trace, machine), _cluster(plan, machine))
     outcome = _report(plan, measurement, trace, timeline, study)
     say(f"all of it took {time.monotonic() - begun:.0f} s")
     return outcome
@@ -131,6 +131,14 @@ def _schedule(plan: Plan, trace: Trace, machine: Machine) -> Schedule:
     schedule.save(file)
     say(f"written: {file}")
     return schedule
+
+
+def _without_interrupts(schedule: Schedule, trace: Trace, machine: Machine) -> Schedule:
+    """The schedule for simulations with the measured noise, which adds what interrupts took while it was traced."""
+    if not machine.interrupts:
+        return schedule
+    rules, costs = machine.algorithm_rules, machine.cold_caches
+    return Schedule.from_trace(trace, rules=rules, cold_caches=costs, interrupts=machine.interrupts)
 
 
 def _simulate(schedule: Schedule, machine: Machine, trace: Trace) -> Timeline:

@@ -22,7 +22,7 @@ from .kernel_options import STATISTICS, check_statistics, write_statistics
 from .option_types import Count, as_json, print_json
 from .progress import rank_progress, time_progress
 from .schedule_source import schedule_from, source_options
-from .simulation_options import heading, run_arguments, run_options
+from .simulation_options import heading, run_arguments, run_options, simulated_machine
 from .terminal import output, say, show_table
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def explain(
     configuration = RunConfiguration.of(how)
     check_parts(how, RUNS)
     check_statistics(statistics, configuration)
-    schedule = schedule_from(source, options, machine)
+    schedule = schedule_from(source, options, simulated_machine(machine, how))
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
         timeline = simulate(schedule, machine, record=True, progress=progress, **part_of(how, RUNS[0]))

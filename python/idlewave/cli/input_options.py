@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import click
 
@@ -13,16 +13,24 @@ from ..algorithm_choice import AlgorithmChoice, choice_of
 from ..algorithm_rules import NAMED_LIBRARIES, AlgorithmRule, notes_on_rules, rules_named
 from ..errors import UsageError
 from ..escaping import cut, quote
-from ..formatting import join_words
+from ..formatting import join_words, plain_percent
 from ..machine import Machine
 from ..parameters import parameters_of
-from ..pattern_options import ConversionParameters, OperationParameters, ReductionParameters, TraceParameters
+from ..pattern_options import (
+    ConversionParameters,
+    OperationParameters,
+    ReductionParameters,
+    TraceParameters,
+)
 from ..schedule import Schedule
 from ..timed_calls import timed_calls_notes
 from .completion import algorithms, machines
 from .option_types import Count, refuse_given
 from .parameter_options import options_of
 from .progress import doing, rank_progress
+
+if TYPE_CHECKING:
+    from ..trace import Trace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -112,8 +120,8 @@ def load_schedule(
     **conversion: Unpack[ConversionParameters],
 ) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace). That of a trace is made for
-    `machine`: with the algorithms of its MPI library that are not named, and its costs of cold caches. `quiet`: without
-    a note on them."""
+    `machine`: with the algorithms of its MPI library that are not named, its costs of cold caches, and without what its
+    interrupts took if it was traced there. `quiet`: without notes on them."""
     if not Path(source).is_dir():
         if Path(source).exists():
             context = click.get_current_context()
@@ -121,15 +129,47 @@ def load_schedule(
             refuse_given(context, ("chosen", *parameters_of(TraceParameters)), why)
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
+    from ..trace import Trace
+
     with doing(f"reading the trace {source}"):
+        trace = Trace.load(source)
+        if machine is not None and "interrupts" not in conversion and conversion.get("gaps") != "wall":
+            conversion["interrupts"] = _interrupts_of(trace, machine, quiet=quiet)
         return Schedule.from_trace(
-            source,
+            trace,
             algorithms=algorithms_from(chosen),
             rules=rules_from(chosen, machine, quiet=quiet),
             cold_caches=None if machine is None else machine.cold_caches,
             reduction_cost=reduction_cost,
             **conversion,
         )
+
+
+def _interrupts_of(trace: Trace, machine: Machine, *, quiet: bool) -> float:
+    """The share of its computations' time that the interrupts took which the noise of `machine` adds again; 0 if its
+    noise is not that of the hosts of the trace, or does not say."""
+    origin = machine.noise_origin
+    if machine.noise is None or origin is None or not origin.host:
+        return 0.0
+    if any(rank["host"] != origin.host for rank in trace.core().headers()):
+        return 0.0
+    share = machine.interrupts
+    note = ""
+    if share is None:
+        note = (
+            f"the noise of {cut(machine.name)} does not say which of its time other tasks had: what interrupts took of "
+            "the traced computations is in them, and noise adds it again (--interrupts)"
+        )
+    elif share > 0:
+        note = (
+            f"computations: without {plain_percent(share)} of their time, which interrupts took where they were traced "
+            "and noise adds again (--interrupts 0 leaves it in them)"
+        )
+    if note and not quiet:
+        from .terminal import say_note
+
+        say_note(note)
+    return share or 0.0
 
 
 def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dict of any options

@@ -19,7 +19,7 @@ from .kernel_options import STATISTICS, check_statistics, counts_of, show_run, w
 from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
 from .schedule_source import schedule_from, source_options
-from .simulation_options import heading, run_arguments, run_options
+from .simulation_options import heading, run_arguments, run_options, simulated_machine
 
 MOST_RANKS_LISTED = 65536
 LEAST_SHARE_SHOWN = 0.1
@@ -58,7 +58,7 @@ def simulate(
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     check_statistics(statistics, RunConfiguration.of(how))
-    schedule = schedule_from(source, options, machine)
+    schedule = schedule_from(source, options, simulated_machine(machine, how))
     note_scope(machine, schedule.ranks)
     if as_json or statistics is not None:
         schedule.lazy_provenance.begin()

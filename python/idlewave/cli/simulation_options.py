@@ -13,6 +13,7 @@ from ..machine import Machine
 from ..noise_models import REACHES
 from ..parameters import parameters_of
 from ..schedule import Schedule
+from ..simulation import checked_machine
 from .parameter_options import options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,3 +40,8 @@ def run_arguments(options: dict[str, object]) -> dict[str, Any]:
         "noise_reaches": None if reaches is None else [part for part in str(reaches).split(",") if part],
         **{name: options.pop(name) for name in parameters_of(SimulationOptions)},
     }
+
+
+def simulated_machine(machine: Machine, arguments: dict[str, Any]) -> Machine:
+    """The machine with the noise that these arguments of `simulate` leave it."""
+    return checked_machine(machine, arguments["noise"], arguments["noise_reaches"])

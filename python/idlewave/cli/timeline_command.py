@@ -17,7 +17,7 @@ from .kernel_options import STATISTICS, check_statistics, write_statistics
 from .option_types import Duration, OutputFile, as_json, print_json
 from .progress import doing, time_progress
 from .schedule_source import schedule_from, source_options
-from .simulation_options import heading, run_arguments, run_options
+from .simulation_options import heading, run_arguments, run_options, simulated_machine
 from .terminal import say
 
 
@@ -65,7 +65,7 @@ def timeline(
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     check_statistics(statistics, RunConfiguration.of(how))
-    schedule = schedule_from(source, options, machine)
+    schedule = schedule_from(source, options, simulated_machine(machine, how))
     note_scope(machine, schedule.ranks)
     recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
     with time_progress("simulating") as progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..input.files import Origin
-from ..noise_models import REACHES, AnyNoise, Noise, buffer_of_times
+from ..noise_models import REACHES, AnyNoise, Noise, NoiseOrigin, buffer_of_times
 from .noise_schema import Mixture, NoiseTable, NoNoise, PeriodicSource, TraceSource
 
 
@@ -21,6 +21,13 @@ def noise_of(table: NoiseTable | None, origin: Origin) -> tuple[AnyNoise | None,
     if isinstance(table, Mixture):
         return mixture_of(table, origin), table.reaches
     return random_detours(table, table.phase, "noise", origin), table.reaches
+
+
+def origin_of(table: NoiseTable | None) -> NoiseOrigin | None:
+    """Where the noise was recorded; None if the table does not say."""
+    if table is None or isinstance(table, NoNoise) or (not table.host and table.core_waits is None):
+        return None
+    return NoiseOrigin(table.host, table.core_waits)
 
 
 def fixed_detours(

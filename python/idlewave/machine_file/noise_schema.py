@@ -16,6 +16,7 @@ Phases = Annotated[
     Phase | Annotated[tuple[Time, ...], Meta(min_length=1)], Meta(description="random, same, or a list of times")
 ]
 Reaches = tuple[Reach, ...]
+Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 _LISTED = "a list of times, or file, a CSV file of detours"
 
 
@@ -126,6 +127,8 @@ class TraceNoise(TraceSource, tag="trace"):
 
     phase: Phases = "random"
     reaches: Reaches = REACHES
+    host: str = ""
+    core_waits: Share | None = None
 
 
 class PeriodicNoise(PeriodicSource, tag="periodic"):
@@ -133,6 +136,8 @@ class PeriodicNoise(PeriodicSource, tag="periodic"):
 
     phase: Phases = "random"
     reaches: Reaches = REACHES
+    host: str = ""
+    core_waits: Share | None = None
 
 
 class RandomNoise(PoissonSource, tag="poisson"):
@@ -140,6 +145,8 @@ class RandomNoise(PoissonSource, tag="poisson"):
 
     phase: Phase = "random"
     reaches: Reaches = REACHES
+    host: str = ""
+    core_waits: Share | None = None
 
 
 class Mixture(Closed, tag_field="kind", tag="mixture"):
@@ -148,6 +155,8 @@ class Mixture(Closed, tag_field="kind", tag="mixture"):
     source: Annotated[tuple[Source, ...], Meta(min_length=1, description="tables [[noise.source]]")]
     phase: Phase = "random"
     reaches: Reaches = REACHES
+    host: str = ""
+    core_waits: Share | None = None
 
 
 NoiseTable = NoNoise | TraceNoise | PeriodicNoise | RandomNoise | Mixture

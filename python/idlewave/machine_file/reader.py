@@ -11,7 +11,7 @@ from ..input.validation import checked, read_toml
 from ..machine import WITHIN, Level, Machine, Parameters, Scope, Segment
 from ..units import PICOSECONDS
 from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, ScopeTable
-from .noise_reader import noise_of
+from .noise_reader import noise_of, origin_of
 
 
 def machine_from_toml(text: str, origin: Origin) -> Machine:
@@ -29,6 +29,7 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
         shared_buffer=None if shared is None else _level(shared, Level(Parameters(L=0, o_s=0, o_r=0, g=0))),
         noise=noise,
         noise_reaches=reaches,
+        noise_origin=origin_of(table.noise),
         measured=table.network.measured,
         network_name=table.network.name,
         description=table.description,

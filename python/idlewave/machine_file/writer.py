@@ -14,7 +14,7 @@ from ..algorithm_rules import AlgorithmRule
 from ..cold_caches import ColdCaches
 from ..escaping import toml_text
 from ..machine import WITHIN, Level, Machine, Parameters
-from ..noise_models import REACHES, AnyNoise, Noise
+from ..noise_models import REACHES, AnyNoise, Noise, NoiseOrigin
 from ..random_noise import (
     DetourLength,
     EmpiricalLength,
@@ -68,7 +68,7 @@ def machine_toml(
         _write_parameters(lines, machine.shared_buffer.parameters, added)
         _write_segments(lines, "network.shared_buffer", machine.shared_buffer, added)
     if machine.noise is not None and save_detours is not None:
-        _write_noise(lines, machine.noise, machine.noise_reaches, save_detours)
+        _write_noise(lines, machine.noise, machine.noise_reaches, save_detours, machine.noise_origin)
     if machine.cold_caches is not None:
         _write_cold_caches(lines, machine.cold_caches)
     for number, rule in enumerate(machine.algorithm_rules):
@@ -193,8 +193,18 @@ def _write_cold_caches(lines: _Lines, costs: ColdCaches) -> None:
         lines.value("time", _time(time))
 
 
-def _write_noise(lines: _Lines, noise: AnyNoise, reaches: Sequence[str], save_detours: SaveDetours) -> None:
+def _write_noise(
+    lines: _Lines,
+    noise: AnyNoise,
+    reaches: Sequence[str],
+    save_detours: SaveDetours,
+    origin: NoiseOrigin | None = None,
+) -> None:
     lines.table("noise")
+    if origin is not None and origin.host:
+        lines.value("host", toml_text(origin.host))
+    if origin is not None and origin.core_waits is not None:
+        lines.value("core_waits", repr(float(origin.core_waits)))
     if tuple(reaches) != REACHES:
         lines.value("reaches", str(list(reaches)))
     if isinstance(noise, Noise):

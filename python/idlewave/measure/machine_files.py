@@ -25,7 +25,7 @@ from ..input.tables import WHOLE, read_table
 from ..input.validation import checked, load_json
 from ..machine import Machine
 from ..machine_file.writer import machine_toml
-from ..noise_models import Noise, as_times
+from ..noise_models import Noise, NoiseOrigin, as_times
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance, parts_that_differ, provenance_entry
 from ..provenance_in_files import comment
@@ -71,7 +71,8 @@ class Measurement:
         """The measured machine, as machine.toml has it if that was not changed."""
         detours, period = self.noise.trace()
         noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
-        return machine_of(self.name, self.network, self.node, self.node_ranks).with_noise(noise)
+        origin = NoiseOrigin(str(self.noise.environment.get("host") or ""), self.noise.core_waits)
+        return machine_of(self.name, self.network, self.node, self.node_ranks).with_noise(noise, origin)
 
     def misfits(self) -> list[str]:
         """Sentences about files of its folder that are not of this measurement: samples, and a machine.toml that was
@@ -105,7 +106,7 @@ class Measurement:
         of_noise, of_network, of_node = (place / name for name in FILES)
         noise = NoiseMeasurement(
             read_table(of_noise, DETOURS, "detours"),
-            pd.DataFrame(raw["noise"]["cores"]),
+            _cores(raw["noise"]["cores"]),
             pd.DataFrame(raw["noise"]["interrupts"], columns=["core", "name", "meaning", "count"]),
             raw["noise"]["environment"],
         )
@@ -185,6 +186,12 @@ def _as_json(
         },
         "network": network_as_json(network),
     } | ({} if node is None else {"node_network": network_as_json(node), "node_ranks": node_ranks})
+
+
+def _cores(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """NoiseMeasurement.cores; a time that is not known is NaN."""
+    cores = pd.DataFrame(rows)
+    return cores.astype({"core_wait_s": float}) if "core_wait_s" in cores else cores
 
 
 def _samples(file: Path) -> pd.DataFrame:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import platform
 import tomllib
+from dataclasses import replace
 
 import idlewave
 import pandas as pd
@@ -48,7 +51,8 @@ def test_machine_toml_holds_what_was_fitted(folder, measured):
             assert parse_time(table[name]) == round(getattr(r.parameters, name))
         for name in ("G", "O"):
             assert parse_cost(table[name]) == pytest.approx(getattr(r.parameters, name), rel=1e-5)
-    assert said["noise"] == {"kind": "trace", "file": "noise.csv", "period": "1.5s", "phase": "random"}
+    of_file = {"kind": "trace", "file": "noise.csv", "period": "1.5s", "phase": "random"}
+    assert said["noise"] == of_file | {"host": platform.node()}
 
 
 def test_the_simulator_loads_the_machine_and_its_noise(folder, measured):
@@ -159,3 +163,15 @@ def test_the_cpu_limit_is_that_of_the_process_s_own_control_groups(tmp_path, mou
         (groups / name).write_text(text + "\n")
     (groups / "cpu,cpuacct" / "slurm" / "job_7").mkdir(parents=True, exist_ok=True)
     assert host_environment._cpu_limit(tmp_path) == expected
+
+
+def test_the_time_that_other_tasks_had_the_cores_is_in_the_machine(measured, tmp_path):
+    noise, network = measured
+    detours_s = noise.cores["overhead_ps"] / 1e12
+    for waited, expected in ((detours_s / 4, 0.25), (detours_s * 1.5, 1.0), (detours_s * [1, math.nan], None)):
+        known = replace(noise, cores=noise.cores.assign(core_wait_s=waited))
+        toml = write_machine(tmp_path / "machine", known, network, name=NAME)
+        for machine in (idlewave.Machine.load(toml), Measurement.load(toml.parent).machine()):
+            assert machine.noise_origin is not None
+            assert machine.noise_origin.host == platform.node()
+            assert machine.noise_origin.core_waits == (None if expected is None else pytest.approx(expected))

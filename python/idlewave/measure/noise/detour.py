@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,6 +63,16 @@ class NoiseMeasurement:
             for row in rows_of(self.cores)
             for note in disturbance_notes(row["core"], row["duration_ps"] / 1e12, row)
         )
+
+    @property
+    def core_waits(self) -> float | None:
+        """The share of the detours' time for which another task had the core; None if that is not known of all cores,
+        or there was no detour."""
+        if "core_wait_s" not in self.cores or not self.cores["overhead_ps"].sum():
+            return None
+        waited = self.cores["core_wait_s"].astype(float).sum(skipna=False)
+        share = float(waited * 1e12 / self.cores["overhead_ps"].sum())
+        return None if math.isnan(share) else min(share, 1.0)
 
     def trace(self) -> tuple[pd.DataFrame, int]:
         """All recordings end to end: (detours with start_ps and length_ps, period in ps).
@@ -153,6 +164,8 @@ def _up_to_last_row(core: CoreRecording, said: dict[str, Any]) -> dict[str, Any]
     left = recorded_ps(core) / 1000
     part = left / said["duration_ns"]
     times = {key: said[key] * part for key in ("cpu_busy_s", "own_cpu_s", "steal_s")}
+    if said.get("core_wait_s") is not None:
+        times["core_wait_s"] = said["core_wait_s"] * part
     return said | times | {"duration_ns": left, "dropped": 0, "dropped_ns": 0.0}
 
 
@@ -162,6 +175,7 @@ def summarise(
     """Per core: resolution_ps (t_min), threshold_ps, duration_ps, detours, dropped, dropped_ps, overhead (a
     share) and overhead_ps (dropped ones included), overhead_DECADE (without dropped ones), rate_per_s, p50 …
     p999 and longest_ps, foreign_load (share of the time), steal_s, throttled (how often the core was slowed down),
+    core_wait_s (for how long another task had the core, NaN where the system does not count it),
     begin_ps (on an axis common to all cores), involuntary_switches, interrupts, interrupted, counter, clock_source.
 
     `summaries`: the probe's summary of each core, merged with that of all cores. Raises KeyError for a missing key that
@@ -203,6 +217,8 @@ def _core_row(lengths: np.ndarray[Any, np.dtype[np.int64]], summary: dict[str, A
         row[f"{name}_ps"] = float(np.percentile(lengths, percent)) if len(lengths) else 0.0
     row["longest_ps"] = int(lengths.max()) if len(lengths) else 0
     row |= disturbance(summary)
+    waited = summary.get("core_wait_s")
+    row["core_wait_s"] = math.nan if waited is None else float(waited)
     row["begin_ps"] = round(summary.get("begin_ps") or 0)
     row["involuntary_switches"] = summary["involuntary_switches"]
     row["interrupts"] = sum(entry["count"] for entry in summary["interrupts"].values())

@@ -53,6 +53,7 @@ class Core(Open):
     cpu_busy_s: Seconds
     own_cpu_s: Seconds
     steal_s: Seconds
+    core_wait_s: Seconds | None = None
     rows: Whole | None = None
     begin_ps: Number | None = None
     interrupts: dict[str, Interrupt] | None = None

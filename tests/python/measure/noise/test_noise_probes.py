@@ -55,6 +55,7 @@ def test_what_the_kernel_counted_is_in_the_summary(recording):
         assert core["steal_s"] >= 0
         assert core["voluntary_switches"] >= 0
         assert core["involuntary_switches"] >= 0
+        assert core["core_wait_s"] is None or 0 <= core["core_wait_s"] <= core["duration_ns"] / 1e9
         assert all(entry["count"] > 0 and "meaning" in entry for entry in core["interrupts"].values())
         assert set(core["throttled"]) == {
             "nr_throttled",
@@ -417,3 +418,22 @@ def test_an_injection_must_be_described_wholly_and_possible(options, said):
     status, complaint = refusal(*command("inject", None, *options))
     assert status == 2
     assert said in complaint
+
+
+def test_the_time_that_another_task_had_the_core_is_most_of_the_detours_beside_one(tmp_path):
+    core = CORES[-1]
+    counted = Path("/proc/thread-self/schedstat")
+    if not counted.is_file() or counted.read_text(encoding="ascii").split()[2] == "0":
+        pytest.skip("this system does not report for how long a thread waited for a core")
+    busy = subprocess.Popen(["taskset", "-c", str(core), "sh", "-c", "while :; do :; done"])
+    try:
+        found = run("detour", tmp_path, "--cpus", core, "--seconds", 1, "--counts")
+    finally:
+        busy.kill()
+        busy.wait()
+    waited = found.cores[0]["core_wait_s"]
+    lengths, switches = found.table(0)[:, 1] / 1e12, found.table(0)[:, 2]
+    with_switch = lengths[switches > 0].sum()
+    assert waited > 0.1, "the other task had half of the core, or less if there were more"
+    # The switches themselves, some µs each, are detours and no waits; one wait may begin before the recording.
+    assert waited == pytest.approx(with_switch, rel=0.05, abs=0.03)

@@ -387,6 +387,7 @@ class CoreRow(Open):
     foreign_load: Number
     steal_s: Number
     interrupted: bool
+    core_wait_s: Amount | None = None
     throttled: Whole = 0
 
 
