@@ -12,6 +12,7 @@ from .digests import digest_of
 from .errors import InputError, UsageError
 from .escaping import name_of, quote
 from .field_methods import FieldMethods
+from .input.files import decoded, read_bytes
 from .native_files import PRESETS
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
 
@@ -110,14 +111,15 @@ def rules_named(name: str) -> tuple[AlgorithmRule, ...]:
     MPI reads (coll_tuned_dynamic_rules_filename). Raises InputError naming the file and its line.
     """
     if name in NAMED_LIBRARIES:
-        return _rules_in(PRESETS / "algorithms" / f"{NAMED_LIBRARIES[name]}.csv", of_library=True)
+        return _rules_of(NAMED_LIBRARIES[name])
     file = Path(name)
-    if is_open_mpi_file(file):
-        from .open_mpi_rules import read_open_mpi_rules
+    data = read_bytes(file, _WHAT)
+    if is_open_mpi_file(file, data):
+        from .open_mpi_rules import open_mpi_rules
 
-        rules = read_open_mpi_rules(file).rules
+        rules = open_mpi_rules(file, data).rules
     else:
-        rules = _rules_in(file, of_library=False)
+        rules = _rules_in(file, data, of_library=False)
     try:
         core_rules(rules)  # refuses unknown names
     except (InputError, UsageError) as error:
@@ -127,52 +129,58 @@ def rules_named(name: str) -> tuple[AlgorithmRule, ...]:
 
 def notes_on_rules(name: str) -> list[str]:
     """What a user of `rules_named` should know of a file that Open MPI reads: a sentence each."""
-    if name in NAMED_LIBRARIES or not is_open_mpi_file(Path(name)):
+    if name in NAMED_LIBRARIES:
         return []
-    from .open_mpi_rules import read_open_mpi_rules
+    data = read_bytes(name, _WHAT)
+    if not is_open_mpi_file(Path(name), data):
+        return []
+    from .open_mpi_rules import open_mpi_rules
 
-    return read_open_mpi_rules(Path(name)).notes()
+    return open_mpi_rules(Path(name), data).notes()
 
 
-def is_open_mpi_file(file: Path) -> bool:
+def is_open_mpi_file(file: Path, data: bytes) -> bool:
     """Whether a file of rules has Open MPI's form, by what it begins with: no header of columns."""
-    if file.suffix == ".csv":
-        return False
-    try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            return not opened.readline(4096).lstrip("\ufeff").startswith("collective")
-    except OSError:
-        return False
+    return file.suffix != ".csv" and not data.removeprefix(b"\xef\xbb\xbf").startswith(b"collective")
 
 
-def _rules_in(file: Path, *, of_library: bool) -> tuple[AlgorithmRule, ...]:
+_WHAT = "rules of algorithms"
+
+
+def _rules_of(library: str) -> tuple[AlgorithmRule, ...]:
+    file = PRESETS / "algorithms" / f"{library}.csv"
+    return _rules_in(file, file.read_bytes(), of_library=True)
+
+
+def _rules_in(file: Path, data: bytes, *, of_library: bool) -> tuple[AlgorithmRule, ...]:
     import csv
 
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{name_of(file)}: cannot be read as rules of algorithms: {error}") from error
+    text = decoded(data, name_of(file)).removeprefix("\ufeff")
     rules = []
-    for line, row in enumerate(csv.DictReader(text.splitlines()), start=2):
-        try:
-            rules.append(
-                AlgorithmRule(
-                    row["collective"],
-                    row["algorithm"],
-                    int(row["ranks"]),
-                    int(row["bytes"]),
-                    segment=int(row.get("segment") or 0),
-                    of_library=of_library,
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{name_of(file)}, line {line}: expected collective, ranks, bytes and algorithm, found "
-                f"{quote(str(row))}"
-            ) from error
+    try:
+        for line, row in enumerate(csv.DictReader(text.splitlines()), start=2):
+            rules.append(_rule_in(row, f"{name_of(file)}, line {line}", of_library=of_library))
+    except csv.Error as error:
+        raise InputError(f"{name_of(file)}, line {len(rules) + 2}: expected columns of CSV: {error}") from error
     if not rules:
         raise InputError(f"{name_of(file)}: expected rules in the columns collective, ranks, bytes and algorithm")
     return tuple(rules)
+
+
+def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:
+    try:
+        return AlgorithmRule(
+            row["collective"],
+            row["algorithm"] or "?",
+            int(row["ranks"]),
+            int(row["bytes"]),
+            segment=int(row.get("segment") or 0),
+            of_library=of_library,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{where}: expected collective, ranks, bytes and algorithm, found {quote(str(row))}"
+        ) from error
 
 
 def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
@@ -183,5 +191,5 @@ def rules_of_library(library: str) -> tuple[AlgorithmRule, ...]:
     """
     for begins, name in KNOWN_LIBRARIES.items():
         if " ".join(library.split()).startswith(begins):
-            return _rules_in(PRESETS / "algorithms" / f"{name}.csv", of_library=True)
+            return _rules_of(name)
     return ()

@@ -119,16 +119,13 @@ class OpenMpiRules:
         return said
 
 
-def read_open_mpi_rules(file: Path) -> OpenMpiRules:
-    """The rules in `file`, as Open MPI 5.0 takes them.
+def open_mpi_rules(file: Path, data: bytes) -> OpenMpiRules:
+    """The rules in `file`, whose content is `data`, as Open MPI 5.0 takes them.
 
     Raises InputError naming the file and the line for what Open MPI would refuse, and for an algorithm that the
     simulator lacks.
     """
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{name_of(file)}: cannot be read as rules of algorithms: {error}") from error
+    text = data.decode("utf-8", errors="replace")
     if text.lstrip()[:1] == "{":
         raise InputError(
             f"{name_of(file)}: expected Open MPI's rules as numbers (rule-file-version-1 or -2), found those of Open "

@@ -9,6 +9,7 @@
 #include "base/crc32c.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "outcome.hpp"
 #include "pdes/checkpoint.hpp"
 
 using namespace idlewave;
@@ -40,7 +41,9 @@ void read(const testing::TemporaryFolder& folder, std::string_view file) {
     testing::write_file(folder / "checkpoint-1.0", file);
     try {
         static_cast<void>(pdes::CheckpointFolder(folder / "", "run").read());
+        count(testing::Outcome::accepted);
     } catch (const InputError&) {
+        count(testing::Outcome::refused);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "../core/support/temporary_file.hpp"
 #include "base/error.hpp"
 #include "goal/schedule_file.hpp"
+#include "outcome.hpp"
 
 using namespace idlewave;
 
@@ -41,7 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
             graph.block(r).decode(rank);
         }
+        count(testing::Outcome::accepted);
     } catch (const InputError&) {
+        count(testing::Outcome::refused);
     }
     return 0;
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "../core/support/trace_bytes.hpp"
@@ -17,6 +19,7 @@
 #include "goal/graph.hpp"
 #include "goal/graph_run.hpp"
 #include "loggops/simulate.hpp"
+#include "outcome.hpp"
 #include "trace/convert.hpp"
 #include "trace/profile.hpp"
 
@@ -24,7 +27,7 @@ using namespace idlewave;
 
 namespace {
 
-/// Between the records of two ranks.
+/// Between the bytes of two ranks.
 constexpr std::uint64_t next_rank = 0x4b4e41525458454e;  // "NEXTRANK"
 constexpr std::size_t most_ranks_here = 4;
 
@@ -61,31 +64,59 @@ void use(const trace::Trace& trace, bool cut = false) {
 /// Calls `attempt`, which may refuse the input, or find that it does not end.
 template <class Attempt>
 void refusable(Attempt attempt) {
+    using testing::Outcome;
     try {
         attempt();
+        count(Outcome::accepted);
     } catch (const InputError&) {
+        count(Outcome::refused);
     } catch (const Standstill&) {
+        count(Outcome::standstill);
     } catch (const TimeOverflow&) {
+        count(Outcome::overflow);
     }
 }
 
-/// The bytes as records of some ranks, behind headers that are sound; `ended`: the ranks reached MPI_Finalize.
-trace::Trace with_headers(std::span<const std::byte> bytes, bool ended) {
-    std::vector<std::vector<std::uint64_t>> ranks(1);
-    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + at, sizeof word);
-        if (word == next_rank && ranks.size() < most_ranks_here) {
-            ranks.emplace_back();
-        } else {
-            ranks.back().push_back(word);
+/// The bytes of each rank: those between two words `next_rank`.
+std::vector<std::span<const std::byte>> of_ranks(std::span<const std::byte> bytes) {
+    const auto* mark = reinterpret_cast<const std::byte*>(&next_rank);
+    std::vector<std::span<const std::byte>> ranks;
+    while (ranks.size() + 1 < most_ranks_here) {
+        const auto found = std::search(bytes.begin(), bytes.end(), mark, mark + sizeof next_rank);
+        if (found == bytes.end()) {
+            break;
+        }
+        ranks.emplace_back(bytes.begin(), found);
+        bytes = std::span(found + sizeof next_rank, bytes.end());
+    }
+    ranks.push_back(bytes);
+    return ranks;
+}
+
+/// The bytes as the files of ranks.
+trace::Trace with_headers(std::span<const std::byte> bytes) {
+    trace::Trace trace;
+    for (const std::span<const std::byte> file : of_ranks(bytes)) {
+        trace.ranks.push_back(trace::RankTrace::from_bytes(file, "rank" + std::to_string(trace.ranks.size())));
+    }
+    for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
+        const trace::TraceHeader& header = trace.ranks[rank].header();
+        if (header.ranks != trace.ranks.size() || header.rank != rank) {
+            throw InputError("these are not the files of one run");
         }
     }
+    return trace;
+}
+
+/// The bytes as records of ranks, behind headers that are sound; `ended`: the ranks reached MPI_Finalize.
+trace::Trace behind_headers(std::span<const std::byte> bytes, std::uint32_t version, bool ended) {
+    const std::vector<std::span<const std::byte>> ranks = of_ranks(bytes);
     trace::Trace trace;
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
         testing::TraceBytes file(rank, static_cast<std::uint32_t>(ranks.size()));
+        file.put<std::uint32_t>(8, version);
         file.put<std::uint32_t>(48, ended ? 1 : 0);
-        std::ranges::for_each(ranks[rank], [&file](std::uint64_t word) { file.append(word); });
+        file.bytes().insert(file.bytes().end(), ranks[rank].begin(), ranks[rank].end());
         trace.ranks.push_back(file.read());
     }
     return trace;
@@ -93,17 +124,16 @@ trace::Trace with_headers(std::span<const std::byte> bytes, bool ended) {
 
 }  // namespace
 
-/// Takes the bytes for the file of the only rank, and for the records of several.
+/// Takes the bytes for the files of ranks if they begin like one, else for records, plain and packed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto bytes = std::as_bytes(std::span(data, size));
-    refusable([&] {
-        trace::Trace trace;
-        trace.ranks.push_back(trace::RankTrace::from_bytes(bytes, "trace"));
-        if (trace.ranks.front().header().ranks == 1) {
-            use(trace);
-        }
-    });
-    refusable([&] { use(with_headers(bytes, true)); });
-    refusable([&] { use(with_headers(bytes, false), true); });
+    if (std::string_view(reinterpret_cast<const char*>(data), size).starts_with("IDLEWTR1")) {
+        refusable([&] { use(with_headers(bytes), size % 2 == 0); });
+        return 0;
+    }
+    refusable([&] { use(behind_headers(bytes, 1, true)); });
+    refusable([&] { use(behind_headers(bytes, 1, false), true); });
+    refusable([&] { use(behind_headers(bytes, 2, true)); });
+    refusable([&] { use(behind_headers(bytes, 2, false), true); });
     return 0;
 }

@@ -45,3 +45,34 @@ def test_so_are_thousands_of_them_within_5_seconds_and_a_gibibyte_each() -> None
     said = json.loads(done.stdout)
     assert set(said["tried"]) == {reader.name for reader in reader_fuzz.READERS}
     assert said["found"] == {}
+
+
+def test_executions_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
+    command = [sys.executable, reader_fuzz.__file__, str(SEED), "executions=60", str(tmp_path), "rules", "rules.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    for line, name in zip(done.stdout.splitlines(), ("rules", "rules.csv"), strict=True):
+        assert line.startswith(f"{name}: 60 executions: ")
+        assert sum(int(word) for word in line.split(": ")[2].split("; ")[0].replace(",", "").split()[::2]) == 60
+    unknown = subprocess.run([*command[:-2], "nothing"], capture_output=True, text=True, timeout=200, check=False)
+    assert unknown.returncode == 1
+    assert "no reader is called nothing" in unknown.stderr
+
+
+def test_what_a_reader_does_not_stand_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(folder: Path) -> None:
+        if (folder / "x").read_text(errors="replace") != "one two":
+            raise KeyError("three")
+
+    weak = reader_fuzz.Reader("weak", lambda folder: (folder / "x").write_text("one two"), read)
+    monkeypatch.setattr(reader_fuzz, "READERS", (weak,))
+    monkeypatch.setattr(reader_fuzz, "_limit_memory", lambda: None)
+    monkeypatch.setattr(reader_fuzz.tempfile, "tempdir", None)
+    assert reader_fuzz.executed(1, 100, tmp_path, ["weak"]) == 1
+    said = capsys.readouterr().out
+    assert "KeyError at test_fuzz_readers.py" in said
+    (stored,) = tmp_path.iterdir()
+    with pytest.raises(KeyError):
+        read(stored)

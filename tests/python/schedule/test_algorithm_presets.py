@@ -68,6 +68,20 @@ def test_what_is_wrong_with_a_file_of_rules_is_named(text: str, words: str, tmp_
     assert words in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize("name", ["own.csv", "own.conf"])
+def test_rules_in_what_is_no_file_and_in_columns_without_end_are_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    with pytest.raises(InputError, match=f"{name}: cannot be read as rules of algorithms"):
+        rules_named(str(file))
+    file.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=f"{name}: cannot be read as rules of .*: expected a file, found a device"):
+        rules_named(str(file))
+    file.unlink()
+    file.write_text('collective,ranks,bytes,algorithm\nbcast,2,0,"' + "x" * 200_000)
+    with pytest.raises(InputError, match=f"{name}, line 2: expected columns of CSV"):
+        rules_named(str(file))
+
+
 def test_two_sets_of_rules_and_an_unknown_word_are_refused(tmp_path: Path) -> None:
     trace = str(write_trace(tmp_path / "trace"))
     twice = run("simulate", trace, "-m", "odin", "-a", "mpich", "-a", "openmpi")

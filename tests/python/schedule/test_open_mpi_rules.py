@@ -10,7 +10,7 @@ import pytest
 from command_runs import run
 from idlewave import InputError, Machine, Schedule
 from idlewave.algorithm_rules import AlgorithmRule, core_rules, rules_named
-from idlewave.open_mpi_rules import read_open_mpi_rules
+from idlewave.open_mpi_rules import open_mpi_rules
 from tracer_support import command_of, open_mpi, program
 
 RULES = """\
@@ -121,7 +121,8 @@ def test_segments_are_those_of_the_file(tmp_path: Path) -> None:
 
 
 def test_what_stands_for_another_algorithm_and_what_is_not_used_is_said(tmp_path: Path) -> None:
-    found = read_open_mpi_rules(file_of(tmp_path, "2\n7 1\n0 1\n0 7 4 0\n4 1\n0 1\n0 2 0 0\n"))
+    file = file_of(tmp_path, "2\n7 1\n0 1\n0 7 4 0\n4 1\n0 1\n0 2 0 0\n")
+    found = open_mpi_rules(file, file.read_bytes())
     assert found.nearest == ("bcast knomial (binomial)",)
     assert found.unused == ("alltoallv",)
     assert [rule.algorithm for rule in found.rules if not rule.fallback] == ["binomial"]

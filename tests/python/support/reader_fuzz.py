@@ -2,6 +2,9 @@
 
 python reader_fuzz.py SEED SECONDS [READER …]     fuzzes them for so long, and prints what did not hold as JSON
 python reader_fuzz.py SEED case=NUMBER READER     makes one case again, and shows what becomes of it
+python reader_fuzz.py SEED executions=NUMBER FOUND READER …
+    executes each so often, on files whose contents are damaged; prints how many were read and refused. What a reader
+    does not stand is stored in the folder FOUND, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import struct
 import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -31,6 +36,7 @@ from collective_recordings import recorded as write_collectives
 from dumpi_trace import rank_file, write_dumpi
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
+from idlewave.algorithm_rules import core_rules, rules_named
 from idlewave.checkpoint_parts import SampleCheckpoints
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
@@ -67,7 +73,7 @@ from noise_recordings import detour_summary, detours, write_detours, write_ftq, 
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
 from pattern_recordings import recorded as write_patterns
-from reader_mutations import damage, restore
+from reader_mutations import contents, damage, put_back, restore
 
 SECONDS = 5
 """Within which a reader answers."""
@@ -203,6 +209,14 @@ def _import_chakra(folder: Path) -> None:
         Schedule.load(import_schedule(folder / "in/et.0.et", Path(out) / "out.goal").file)
 
 
+def _write_rules(folder: Path) -> None:
+    """The same rules as Open MPI and as we have them in a file."""
+    first = "rule-file-version-2\n2 # collectives\n2 2 2 1\n0 3 0 0\n"
+    (folder / "rules.conf").write_text(f"{first}5 2\n0 0 0 0 # open\n4096 4 0 0\n3 1 4 2 0 3 0 0 2\n1024 2 0 0\n")
+    text = "collective,ranks,bytes,algorithm,segment\nallreduce,2,0,ring,0\nbcast,2,0,chain,4096\n"
+    (folder / "rules.csv").write_text(text)
+
+
 def _write_suite(folder: Path) -> None:
     networks = '[[network]]\nname = "a"\nmachine = "odin"\n[[network]]\nname = "b"\nmachine = "c"\nlaunch = ["srun"]\n'
     programs = '[[program]]\nname = "x"\ncommand = ["./x", "8"]\nranks = 4\n'
@@ -237,6 +251,8 @@ READERS = (
     Reader("liballprof", lambda f: write_liballprof(f / "in"), _import_liballprof),
     Reader("dumpi", lambda f: write_dumpi(f / "in"), _import_dumpi),
     Reader("chakra", lambda f: write_chakra(f / "in"), _import_chakra),
+    Reader("rules", _write_rules, lambda f: core_rules(rules_named(str(f / "rules.conf")))),
+    Reader("rules.csv", _write_rules, lambda f: core_rules(rules_named(str(f / "rules.csv")))),
     Reader("suite", _write_suite, lambda f: read_suite(f / "suite.toml")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
@@ -252,27 +268,32 @@ class TooLongError(BaseException):
 
 def complaint(reader: Reader, folder: Path) -> str:
     """What does not hold of what `reader` makes of the files in `folder`; empty if all does."""
+    return attempt(reader, folder)[1]
+
+
+def attempt(reader: Reader, folder: Path) -> tuple[str, str]:
+    """Whether `reader` reads the files in `folder` or refuses them, and what does not hold of that, or nothing."""
     try:
         with _limited():
             reader.read(folder)
     except IdlewaveError as error:
         words = str(error)
         if len(words) > LONGEST:
-            return f"a message of {len(words)} characters: {words[:200]}"
+            return "refused", f"a message of {len(words)} characters: {words[:200]}"
         if printable(words, keep="") != words:
-            return f"control characters in a message: {words!r}"
+            return "refused", f"control characters in a message: {words!r}"
         if isinstance(error, InputError) and str(folder) not in words:
-            return f"a message that does not name the file: {words}"
-        return ""
+            return "refused", f"a message that does not name the file: {words}"
+        return "refused", ""
     except TooLongError:
-        return f"more than {SECONDS} s"
+        return "neither", f"more than {SECONDS} s"
     except BaseException as error:
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
-        return f"{type(error).__name__} at {place}: {str(error)[:200]}"
-    return ""
+        return "neither", f"{type(error).__name__} at {place}: {str(error)[:200]}"
+    return "read", ""
 
 
 def cases(reader: Reader, sample: Path, place: Path, seed: int, first: int = 0) -> Iterator[tuple[int, str]]:
@@ -303,7 +324,8 @@ def _limited() -> Iterator[None]:
 def _limit_memory() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def main(seed: int, seconds: float, names: list[str]) -> None:
@@ -332,6 +354,50 @@ def main(seed: int, seconds: float, names: list[str]) -> None:
     sys.stdout.write(json.dumps({"tried": tried, "found": first}, indent=1) + "\n")
 
 
+def executed(seed: int, executions: int, found: Path, names: list[str]) -> int:
+    """Execute each reader so often. Returns the exit status."""
+    known = {reader.name for reader in READERS}
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"no reader is called {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    status = 0
+    for reader in (reader for reader in READERS if not names or reader.name in names):
+        with tempfile.TemporaryDirectory(prefix="idlewave-fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None) as made:
+            outcomes, said = _execute(reader, seed, executions, Path(made) / "x")
+            if said:
+                status = 1
+                stored = found / f"{reader.name}-{seed}-{sum(outcomes.values()) - 1}"
+                shutil.copytree(Path(made) / "x", stored, dirs_exist_ok=True)
+                said = f"; {said}; the files are in {stored}"
+        counted = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
+        sys.stdout.write(f"{reader.name}: {sum(outcomes.values())} executions: {counted}; seed {seed}{said}\n")
+        sys.stdout.flush()
+    return status
+
+
+_MEMORY = Path("/dev/shm")
+
+
+def _execute(reader: Reader, seed: int, executions: int, place: Path) -> tuple[Counter[str], str]:
+    """How often there was which outcome, and what did not hold in the end."""
+    place.mkdir()
+    reader.write(place)
+    reader.read(place)
+    sample = contents(place)
+    outcomes: Counter[str] = Counter()
+    tempfile.tempdir = str(place.parent)
+    _limit_memory()
+    for number in range(executions):
+        put_back(sample, place)
+        done = damage(place, random.Random(f"{seed}-{reader.name}-{number}"), contents_only=True)
+        outcome, said = attempt(reader, place)
+        outcomes[outcome] += 1
+        if said:
+            return outcomes, f"after {done}: {said}"
+        if number % 1000 == 0:
+            sys.stderr.write(f"{reader.name}: {number}\n")
+    return outcomes, ""
+
+
 def again(seed: int, number: int, name: str) -> None:
     """Make one case again: the folder stays, and what is raised is seen."""
     reader = next(reader for reader in READERS if reader.name == name)
@@ -343,6 +409,9 @@ def again(seed: int, number: int, name: str) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[2].startswith("executions="):
+        number = int(sys.argv[2].removeprefix("executions="))
+        sys.exit(executed(int(sys.argv[1]), number, Path(sys.argv[3]), sys.argv[4:]))
     if sys.argv[2].startswith("case="):
         again(int(sys.argv[1]), int(sys.argv[2].removeprefix("case=")), sys.argv[3])
     else:

@@ -7,9 +7,9 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -95,16 +95,19 @@ CELLS: tuple[Any, ...] = (
 _WORD = re.compile(rb"[\w.+-]+|\"[^\"\n]*\"|[\[\]{},=:]")
 
 
-def damage(folder: Path, draw: random.Random) -> str:
-    """Damage one of the files in `folder`, or several; returns what was done to which."""
+def damage(folder: Path, draw: random.Random, *, contents_only: bool = False) -> str:
+    """Damage one of the files in `folder`, or several; returns what was done to which. `contents_only`: no file becomes
+    something else than a file."""
     done = []
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
         files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
         if not files:
             break
         file = draw.choice(files)
-        kinds = [*_BYTES, *_BYTES, *_PLACES]
-        kinds += {".json": [json_value] * 14, ".parquet": [column] * 8, ".csv": [column] * 5}.get(file.suffix, [])
+        kinds = [*_BYTES, *_BYTES, *(() if contents_only else _PLACES)]
+        own = {".json": [json_value] * 14, ".parquet": [column] * 8, ".csv": [column] * 5, ".et": [field] * 14}
+        own |= {".bin": [number] * 8, ".iwtrace": [number] * 8}
+        kinds += own.get(file.suffix, [])
         kind = draw.choice(kinds)
         kind(file, draw)
         done.append(f"{kind.__name__} of {file.relative_to(folder)}")
@@ -117,6 +120,80 @@ def flip(file: Path, draw: random.Random) -> None:
         if data:
             data[draw.randrange(len(data))] = draw.choice((0, 1, 127, 128, 255, draw.randrange(256)))
     file.write_bytes(data)
+
+
+def number(file: Path, draw: random.Random) -> None:
+    """A number of one to eight bytes, in one of both byte orders: another, or a little more or less."""
+    data = bytearray(file.read_bytes())
+    width = draw.choice((1, 2, 4, 8))
+    if len(data) < width:
+        return
+    order: Literal["big", "little"] = draw.choice(("big", "little"))
+    at = draw.randrange(len(data) - width + 1)
+    before = int.from_bytes(data[at : at + width], order)
+    other = (
+        0,
+        1,
+        1 << draw.randrange(8 * width),
+        (1 << draw.randrange(8 * width + 1)) - 1,
+        before + draw.randint(-9, 9),
+    )
+    data[at : at + width] = (draw.choice(other) % (1 << 8 * width)).to_bytes(width, order)
+    file.write_bytes(data)
+
+
+def field(file: Path, draw: random.Random) -> None:
+    """A field of a file of protobuf messages: left out, doubled, or another number in it, at any depth."""
+    data = file.read_bytes()
+    spans = list(_fields(data, 0, len(data)))
+    if not spans:
+        return flip(file, draw)
+    begin, value, end = draw.choice(spans)
+    kinds = (b"", data[begin:end] * 2, data[begin:value] + varint(draw.choice((0, 1, 127, 1 << 31, (1 << 64) - 1))))
+    file.write_bytes(data[:begin] + draw.choice(kinds) + data[end:])
+    return None
+
+
+def varint(value: int) -> bytes:
+    """A number as protobuf writes it."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _fields(data: bytes, at: int, end: int, depth: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Where fields begin, where their values do, and where they end; of messages that stand behind their lengths, and
+    of those in these, as far as the bytes can be read so."""
+    while at < end:
+        begin = at
+        key, at = _varint(data, at, end)
+        if depth == 0:  # a message behind its length
+            yield begin, at, min(at + key, end)
+            yield from _fields(data, at, min(at + key, end), 1)
+            at += key
+            continue
+        kind = key & 7
+        value = at
+        length, at = _varint(data, at, end) if kind in (0, 2) else ({1: 8, 5: 4}.get(kind, 0), at)
+        at += length if kind != 0 else 0
+        if kind not in (0, 1, 2, 5) or at > end:
+            return
+        yield begin, value, at
+        if kind == 2 and depth < 4:
+            yield from _fields(data, at - length, at, depth + 1)
+
+
+def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < end:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            break
+    return value, at
 
 
 def cut(file: Path, draw: random.Random) -> None:
@@ -221,6 +298,19 @@ def pipe(file: Path, _: random.Random) -> None:
 def device(file: Path, draw: random.Random) -> None:
     file.unlink()
     file.symlink_to(draw.choice(("/dev/zero", "/dev/full", "/etc/passwd", file.name, "nowhere", "/proc/self/mem")))
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """The files in a folder, for `put_back`."""
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def put_back(sample: dict[Path, bytes], place: Path) -> None:
+    """Make the files in `place` those of `sample`: quicker than `restore`, and only after damage to contents."""
+    for name, data in sample.items():
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
 
 
 def restore(sample: Path, place: Path) -> None:

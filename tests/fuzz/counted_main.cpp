@@ -1,0 +1,203 @@
+// Executes a fuzz target a given number of times, where there is no libFuzzer: on inputs that are mutated from files,
+// and from inputs that reached new code. The sources of the core are compiled with -fsanitize-coverage=trace-pc.
+//
+//   fuzz_NAME --executions N [--seed S] [--found FOLDER] [--seconds 10] [--mib 2048] FILE...
+//
+// Prints how many there were of which outcome. If the target dies, takes longer than `seconds` for one input, or its
+// process more than `mib` of memory, the input is written to FOLDER, and the exit status is 1.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "mutation.hpp"
+#include "outcome.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+using namespace idlewave::testing;
+
+constexpr std::size_t largest = 1 << 14;
+
+/// Which edges of the code were reached, by a hash of both ends.
+struct Edges {
+    std::array<std::uint8_t, std::size_t{1} << 18> reached{};
+    std::uintptr_t before = 0;
+    bool grew = false;
+};
+Edges edges;  // the compiler's calls have no other way to it
+
+/// What the process that executes the target shares with the one that watches it.
+struct Shared {
+    std::atomic<std::uint64_t> executions = 0;
+    std::atomic<std::uint64_t> size = 0;
+    std::array<char, largest> input{};
+};
+
+struct Options {
+    std::uint64_t executions = 1'000'000;
+    std::uint64_t seed = 1;
+    double seconds = 10;
+    std::uint64_t mib = 2048;
+    std::string found = ".";
+    std::vector<std::string> files;
+};
+
+Options options_of(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view word = words[i];
+        const bool named = word.starts_with("--") && i + 1 < count;
+        if (!named) {
+            options.files.emplace_back(word);
+        } else if (word == "--executions") {
+            options.executions = std::strtoull(words[++i], nullptr, 10);
+        } else if (word == "--seed") {
+            options.seed = std::strtoull(words[++i], nullptr, 10);
+        } else if (word == "--seconds") {
+            options.seconds = std::strtod(words[++i], nullptr);
+        } else if (word == "--mib") {
+            options.mib = std::strtoull(words[++i], nullptr, 10);
+        } else if (word == "--found") {
+            options.found = words[++i];
+        } else {
+            std::fprintf(stderr, "no option is called %s\n", words[i]);
+            std::exit(2);
+        }
+    }
+    return options;
+}
+
+void execute(Shared& shared, const std::string& input) {
+    std::copy(input.begin(), input.end(), shared.input.begin());
+    shared.size = input.size();
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+    ++shared.executions;
+}
+
+/// The files as they are first, then what is made of them.
+void execute_all(const Options& options, Shared& shared) {
+    std::vector<std::string> inputs;
+    for (const std::string& name : options.files) {
+        std::ifstream file(name, std::ios::binary);
+        inputs.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        inputs.back().resize(std::min(inputs.back().size(), largest));
+        execute(shared, inputs.back());
+    }
+    inputs.emplace_back();
+    Mutation mutation(options.seed, largest);
+    while (shared.executions < options.executions) {
+        const std::size_t newest = std::min<std::size_t>(inputs.size(), 64);
+        const std::size_t chosen =
+            mutation.below(2) == 0 ? mutation.below(inputs.size()) : inputs.size() - 1 - mutation.below(newest);
+        std::string input = inputs[chosen];
+        mutation.damage(input, inputs[mutation.below(inputs.size())]);
+        edges.grew = false;
+        execute(shared, input);
+        if (edges.grew) {
+            inputs.push_back(std::move(input));
+        }
+    }
+    std::printf("%llu executions, %zu inputs that reached new code:",
+                static_cast<unsigned long long>(shared.executions.load()), inputs.size() - options.files.size() - 1);
+    for (std::size_t i = 0; i < outcome_names.size(); ++i) {
+        std::printf(" %llu %s;", static_cast<unsigned long long>(outcomes()[i]), outcome_names[i].data());
+    }
+    std::printf(" seed %llu\n", static_cast<unsigned long long>(options.seed));
+    std::fflush(stdout);
+}
+
+std::uint64_t resident_mib(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/statm");
+    std::uint64_t all = 0;
+    std::uint64_t resident = 0;
+    file >> all >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
+}
+
+/// Waits until the process has ended, or ends it. Returns what is wrong; empty if nothing is.
+std::string watch(pid_t process, const Options& options, const Shared& shared) {
+    using Clock = std::chrono::steady_clock;
+    std::uint64_t last = 0;
+    Clock::time_point since = Clock::now();
+    for (;;) {
+        int status = 0;
+        if (waitpid(process, &status, WNOHANG) == process) {
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "" : "the reader's process died";
+        }
+        std::string wrong;
+        if (shared.executions != last) {
+            last = shared.executions;
+            since = Clock::now();
+        } else if (std::chrono::duration<double>(Clock::now() - since).count() > options.seconds) {
+            wrong = "more than " + std::to_string(options.seconds) + " s";
+        }
+        if (resident_mib(process) > options.mib) {
+            wrong = "more than " + std::to_string(options.mib) + " MiB";
+        }
+        if (!wrong.empty()) {
+            kill(process, SIGKILL);
+            waitpid(process, &status, 0);
+            return wrong;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+}  // namespace
+
+extern "C" void __sanitizer_cov_trace_pc() {
+    const auto here = std::bit_cast<std::uintptr_t>(__builtin_return_address(0));
+    const std::size_t edge = (here * 0x9e3779b97f4a7c15 ^ edges.before) >> 20 & (edges.reached.size() - 1);
+    edges.before = here * 0x9e3779b97f4a7c15 >> 1;
+    edges.grew |= edges.reached[edge] == 0;
+    edges.reached[edge] = 1;
+}
+
+/// One allocation of many times the largest input is a finding.
+extern "C" const char* __asan_default_options() {
+    return "max_allocation_size_mb=512:allocator_may_return_null=0:quarantine_size_mb=8:malloc_context_size=4:"
+           "detect_leaks=0";
+}
+
+int main(int count, char** words) {
+    const Options options = options_of(count, words);
+    void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        std::perror("mmap");
+        return 1;
+    }
+    Shared& shared = *new (memory) Shared;
+    const pid_t process = fork();
+    if (process == 0) {
+        execute_all(options, shared);
+        std::_Exit(0);
+    }
+    const std::string wrong = watch(process, options, shared);
+    if (wrong.empty()) {
+        return 0;
+    }
+    const std::string name =
+        options.found + "-" + std::to_string(options.seed) + "-" + std::to_string(shared.executions);
+    std::ofstream(name, std::ios::binary).write(shared.input.data(), static_cast<std::streamsize>(shared.size));
+    std::printf("execution %llu: %s; the input is %s\n", static_cast<unsigned long long>(shared.executions.load()),
+                wrong.c_str(), name.c_str());
+    return 1;
+}
