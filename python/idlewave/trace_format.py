@@ -108,6 +108,8 @@ COUNTS_RECEIVED, COUNTS_SENT = 1, 2
 """Info bits of a collective whose record lists such counts."""
 MEMBERS = 1
 """The info bit of a CommDef that lists the members."""
+TWO_GROUPS = 2
+"""That of a CommDef of an intercommunicator."""
 
 
 LATEST = 2**60

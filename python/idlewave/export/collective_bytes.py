@@ -1,5 +1,5 @@
 """The bytes that a rank sends and receives in a collective, as Score-P counts them: totals of what it sends to all
-ranks, itself included, and gets from them. `importing/mpi_events.py` has the way back."""
+ranks, itself included, and gets from them. `importing/otf2_collectives.py` has the way back."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """From the events of MPI that an OTF2 archive has for a rank to the records of its file.
 
-What OTF2 does not say, and what is assumed: the source and the tag of a receive are those of the message that it took,
-so wildcards are not known. The sizes of collectives are totals, by the rule of Score-P: what a rank sends to all ranks,
-itself included. Whether a call was in place is not there; its sizes are then too small by one part. Collectives with
-different sizes for different ranks become those with equal parts.
+OTF2 does not say what a receive asked for: its source and its tag are those of the message that it took. Score-P has no
+events of some calls that communicate, but regions.
 """
 
 from __future__ import annotations
@@ -14,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..trace_format import BLOCKING, NONBLOCKING, NOT_KNOWN, SENDS, Call, Collective, pair
+from ..trace_format import BLOCKING, IS_ROOT, NONBLOCKING, NOT_KNOWN, PROC_NULL, SENDS, Call, pair
+from .otf2_collectives import BY_RANK, CallsByRank, Sizes, Totals, equal_sizes
+from .otf2_messages import Messages
 from .rank_file import RankFile
 
 Event: TypeAlias = Any  # the bindings of OTF2 have no types
@@ -26,14 +26,39 @@ MAKE_COMMUNICATORS = ("CREATE_HANDLE", "DESTROY_HANDLE", "CREATE_HANDLE_AND_ALLO
 """Kinds of collectives that make or free communicators and windows, which no trace has as messages."""
 
 
-@dataclass
+RECEIVE_PROBED = ("MPI_Mrecv", "MPI_Imrecv")
+"""Calls that may have no events although they receive."""
+WITHOUT_EVENTS = {
+    "neighbourhood collectives": "MPI_(Neighbor|Ineighbor)_.*",
+    "persistent collectives": "MPI_(Allgatherv?|Allreduce|Alltoall[vw]?|Barrier|Bcast|Exscan|Gatherv?|Reduce.*|Scan|"
+    "Scatterv?)_init",
+    "partitioned messages": "MPI_P(send|recv)_init",
+}
+"""Regions that may have no events although they communicate."""
+SPECIAL_ROOTS = {"NONE": NOT_KNOWN, "SELF": IS_ROOT, "THIS_GROUP": PROC_NULL}
+"""Roots of collectives that are no ranks, by their names in OTF2."""
+OF_MPI = ("Mpi", "NonBlockingCollective", "Rma", "Io")
+"""How the names of events begin that calls of MPI have."""
+
+
+@dataclass(eq=False)
 class Record:
-    """A record; of a receive that is not complete yet, `words` are still to come."""
+    """A record; of a receive that is not complete yet, and of a collective whose sizes are not known yet, `words` are
+    still to come."""
 
     call: int
     begin: int
     end: int
     words: list[int] | None
+    info: int = 0
+
+
+@dataclass
+class PostedCollective:
+    """A nonblocking collective whose call has ended: its record, and the event that completes it, once it is there."""
+
+    record: Record
+    completion: Event | None = None
 
 
 @dataclass
@@ -47,10 +72,12 @@ class OpenCall:
 
 @dataclass(frozen=True)
 class Communicator:
-    """A communicator: its id in the trace, and its members' ranks in MPI_COMM_WORLD."""
+    """A communicator: its id in the trace, its members' ranks in MPI_COMM_WORLD, and of an intercommunicator those of
+    the other group."""
 
     id: int
     members: tuple[int, ...]
+    others: tuple[int, ...] = ()
 
 
 class RankEvents:
@@ -62,6 +89,8 @@ class RankEvents:
         rank: int,
         communicators: Callable[[Event], Communicator],
         define: Callable[[RankFile, int], None],
+        by_rank: CallsByRank,
+        messages: Messages,
     ) -> None:
         self.file = file
         self.rank = rank
@@ -69,11 +98,17 @@ class RankEvents:
         self._began = False
         self.left_out: Counter[str] = Counter()
         self._communicators = communicators
+        self._by_rank = by_rank
+        self._messages = messages
+        self._probed: list[Record] = []
+        """Receives of probed messages that have no event."""
         self._open: OpenCall | None = None
         self._depth = 0
         self._records: deque[Record] = deque()
         self._incomplete: dict[int, Record] = {}
-        """Records of receives and nonblocking collectives that are not complete yet, by request."""
+        """Records of receives that are not complete yet, by request."""
+        self._posted: dict[int, PostedCollective] = {}
+        """Nonblocking collectives by request, in the order of their calls."""
 
     def enter(self, name: str, time: int) -> None:
         """A region begins."""
@@ -97,18 +132,27 @@ class RankEvents:
             self._write()
 
     def event(self, event: Event, time: int) -> None:
-        """Something else happens; outside of any call, if the archive has no regions of MPI, it is one itself."""
+        """Something else happens. An event of MPI outside of any call, if the archive has no regions of MPI, is a call
+        itself."""
         if self._open is not None:
             self._open.events.append(event)
-        else:
+        elif type(event).__name__.startswith(OF_MPI):
             self._end(OpenCall("", time, [event]), time)
+
+    def end(self) -> None:
+        """There are no more events: the sizes of nonblocking collectives that never completed remain unknown."""
+        self._posted = {request: posted for request, posted in self._posted.items() if posted.completion is not None}
+        self._sizes_of_posted()
 
     def close(self) -> None:
         """Write what is left. What never completed is left out."""
-        for record in self._incomplete.values():
-            self._records.remove(record)
-            self.left_out["receives and nonblocking collectives that never completed"] += 1
-        self._incomplete.clear()
+        if self._probed:
+            for record, message in zip(self._probed, self._messages.left(self.rank), strict=False):
+                record.words = _twice([*message])
+        complete = deque(record for record in self._records if record.words is not None)
+        never = len(self._records) - len(complete)
+        self.left_out["receives and nonblocking collectives that never completed"] += never
+        self._records = complete
         self._write()
         self.file.close()
 
@@ -136,25 +180,30 @@ class RankEvents:
         sent = _of(call, "MpiSend")
         received = _of(call, "MpiRecv")
         if len(sent) == len(received) == 1:
-            self._add(call, end, Call.SENDRECV, [*self._message(sent[0]), *_twice(self._message(received[0]))[1:]])
+            self._add(call, end, Call.SENDRECV, [*self._sent(sent[0]), *_twice(self._received(received[0]))[1:]])
         else:
             for event in sent:
-                self._add(call, end, SENDS.get(call.name.removeprefix("MPI_"), Call.SEND), self._message(event))
+                self._add(call, end, SENDS.get(call.name.removeprefix("MPI_"), Call.SEND), self._sent(event))
             for event in received:
-                self._add(call, end, Call.RECV, _twice(self._message(event)))
+                self._add(call, end, Call.RECV, _twice(self._received(event)))
         for event in _of(call, "MpiIsend"):
-            words = [*self._message(event), event.request_id]
+            words = [*self._sent(event), event.request_id]
             self._add(call, end, SENDS.get(call.name.removeprefix("MPI_"), Call.ISEND), words)
         for event in _of(call, "MpiIrecvRequest"):
             self._incomplete[event.request_id] = self._add(call, end, Call.IRECV, None)
         for event in _of(call, "NonBlockingCollectiveRequest"):
-            self._incomplete[event.request_id] = self._add(call, end, NONBLOCKING, None)
+            self._posted[event.request_id] = PostedCollective(self._add(call, end, NONBLOCKING, None))
         for event in _of(call, "MpiCollectiveEnd"):
             self._collective(call, end, event)
         self._completions(call, end)
         for kind in ("RmaPut", "RmaGet", "RmaAtomic"):
             self.left_out["one-sided operations"] += len(_of(call, kind))
         self.left_out["file operations"] += len(_of(call, "IoOperationBegin"))
+        if not call.events and call.name in RECEIVE_PROBED:
+            self._probed.append(self._add(call, end, Call.RECV, None))
+        elif not call.events:
+            for kind, names in WITHOUT_EVENTS.items():
+                self.left_out[kind] += bool(re.fullmatch(names, call.name))
 
     def _completions(self, call: OpenCall, end: int) -> None:
         words: list[int] = []
@@ -165,8 +214,9 @@ class RankEvents:
             elif kind == "MpiIrecv":
                 words += [event.request_id, pair(event.sender, event.msg_tag), event.msg_length]
                 posted = self._incomplete.pop(event.request_id, None)
+                message = self._received(event)
                 if posted is not None:
-                    posted.words = [*self._message(event), event.request_id]
+                    posted.words = [*message, event.request_id]
             elif kind == "NonBlockingCollectiveComplete":
                 words += [event.request_id, 0, 0]
                 self._nonblocking_collective(event)
@@ -180,36 +230,62 @@ class RankEvents:
             self._add(call, end, Call.POLLS, [1, end - call.begin])
 
     def _collective(self, call: OpenCall, end: int, event: Event) -> None:
-        found = self._of_collective(event)
-        if found is not None:
-            communicator, collective, root, *sizes = found
-            self._add(call, end, BLOCKING + collective, [communicator, pair(root, 0), *sizes])
+        if name_of_kind(event.collective_op) not in MAKE_COMMUNICATORS:
+            self._find_sizes(self._add(call, end, BLOCKING, None), event)
 
     def _nonblocking_collective(self, event: Event) -> None:
-        posted = self._incomplete.pop(event.request_id, None)
-        found = self._of_collective(event)
-        if posted is None or found is None:
-            if posted is not None:
-                self._records.remove(posted)
-            return
-        communicator, collective, root, *sizes = found
-        posted.call = NONBLOCKING + collective
-        posted.words = [communicator, pair(root, 0), event.request_id, *sizes]
+        posted = self._posted.get(event.request_id)
+        if posted is not None:
+            posted.completion = event
+            self._sizes_of_posted()
 
-    def _of_collective(self, event: Event) -> tuple[int, Collective, int, int, int] | None:
+    def _sizes_of_posted(self) -> None:
+        """Find the sizes of nonblocking collectives in the order of their calls, which is that of the other ranks."""
+        while self._posted:
+            request, posted = next(iter(self._posted.items()))
+            if posted.completion is None:
+                return
+            del self._posted[request]
+            if name_of_kind(posted.completion.collective_op) in MAKE_COMMUNICATORS:
+                self._records.remove(posted.record)
+            else:
+                self._find_sizes(posted.record, posted.completion, request)
+
+    def _find_sizes(self, record: Record, event: Event, *request: int) -> None:
         communicator = self._communicators(event.communicator)
-        if name_of_kind(event.collective_op) in MAKE_COMMUNICATORS:
-            return None
-        found = collective_of(event, len(communicator.members), communicator.members.index(self.rank))
-        if found is None:
-            self.left_out[f"collectives of the kind {name_of_kind(event.collective_op)}"] += 1
-            return None
-        return communicator.id, *found
+        kind, members = name_of_kind(event.collective_op), communicator.members
+        rank, root = members.index(self.rank), SPECIAL_ROOTS.get(name_of_kind(event.root), event.root)
+        ranks, between = len(communicator.others or members), bool(communicator.others)
+        totals = Totals(kind, rank, ranks, root, event.size_sent, event.size_received, between)
 
-    def _message(self, event: Event) -> list[int]:
-        """The communicator, the peer with the tag, and the bytes of a message."""
-        peer = event.sender if hasattr(event, "sender") else event.receiver
-        return [self._communicators(event.communicator).id, pair(peer, event.msg_tag), event.msg_length]
+        def use(sizes: Sizes | None) -> None:
+            if sizes is None:
+                self._records.remove(record)
+                self.left_out[f"collectives of the kind {kind}"] += 1
+                return
+            record.call += sizes.collective
+            record.info = sizes.info
+            root = pair(sizes.root, 0)
+            record.words = [communicator.id, root, *request, sizes.sent, sizes.received, *sizes.counts]
+
+        if kind in BY_RANK and not between:
+            self._by_rank.add((communicator.id, members, kind, record.call), totals, use)
+        else:
+            use(equal_sizes(totals))
+
+    def _sent(self, event: Event) -> list[int]:
+        """The communicator, the receiver with the tag, and the bytes of a message."""
+        communicator = self._communicators(event.communicator)
+        tag, size = event.msg_tag, event.msg_length
+        to = (communicator.others or communicator.members)[event.receiver]
+        self._messages.sent(to, [communicator.id, pair(communicator.members.index(self.rank), tag), size])
+        return [communicator.id, pair(event.receiver, tag), size]
+
+    def _received(self, event: Event) -> list[int]:
+        """The communicator, the sender with the tag, and the bytes of a message."""
+        message = [self._communicators(event.communicator).id, pair(event.sender, event.msg_tag), event.msg_length]
+        self._messages.received(self.rank, message)
+        return message
 
     def _add(self, call: OpenCall, end: int, number: int, words: list[int] | None) -> Record:
         # Of several records of one call the first has its time: the others follow it at its end.
@@ -221,7 +297,7 @@ class RankEvents:
     def _write(self) -> None:
         while self._records and self._records[0].words is not None:
             record = self._records.popleft()
-            self.file.write(record.call, record.begin, record.end, record.words or [])
+            self.file.write(record.call, record.begin, record.end, record.words or [], record.info)
 
 
 def name_of_kind(value: object) -> str:
@@ -236,38 +312,3 @@ def _of(call: OpenCall, kind: str) -> list[Event]:
 def _twice(words: list[int]) -> list[int]:
     """The communicator of a receive, and what it asked for and got, which is the same."""
     return [words[0], *words[1:], *words[1:]]
-
-
-def collective_of(event: Event, ranks: int, rank: int) -> tuple[Collective, int, int, int] | None:
-    """The collective, its root (NOT_KNOWN: it has none), and the two sizes that the trace format has for it; None for a
-    kind that is not simulated."""
-    kind = re.sub("^(GATHER|SCATTER|ALLGATHER|ALLTOALL)[VW]$", r"\1", name_of_kind(event.collective_op))
-    sent, received = event.size_sent, event.size_received
-    at_root = event.root == rank
-    others = max(ranks - 1, 1)
-
-    def part(of_all: int, nothing_own: bool) -> int:
-        return of_all // (others if nothing_own else ranks)
-
-    if kind == "BARRIER":
-        return Collective.BARRIER, NOT_KNOWN, 0, 0
-    if kind == "BCAST":
-        size = received if received else part(sent, nothing_own=False)
-        return Collective.BCAST, event.root, size, size
-    if kind in ("REDUCE", "GATHER"):
-        size = part(received, nothing_own=sent == 0) if at_root else sent
-        return Collective[kind], event.root, size, size
-    if kind == "SCATTER":
-        size = part(sent, nothing_own=received == 0) if at_root else received
-        return Collective.SCATTER, event.root, size, size
-    if kind in ("ALLREDUCE", "ALLGATHER", "ALLTOALL"):
-        size = part(received if kind == "ALLGATHER" else sent, nothing_own=False)
-        return Collective[kind], NOT_KNOWN, size, size
-    if kind in ("REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK"):
-        return Collective.REDUCE_SCATTER_BLOCK, NOT_KNOWN, sent, sent // ranks
-    if kind == "SCAN":
-        return Collective.SCAN, NOT_KNOWN, received // (rank + 1), received // (rank + 1)
-    if kind == "EXSCAN":
-        size = received // rank if rank > 0 else sent // others
-        return Collective.EXSCAN, NOT_KNOWN, size, size
-    return None

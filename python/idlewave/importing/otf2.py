@@ -12,8 +12,10 @@ from ..errors import InputError, LibraryError
 from ..escaping import name_of, quote
 from ..export.library_stderr import LibraryLines, captured_lines
 from ..export.otf2_archive import load_library
-from ..trace_format import LATEST, MEMBERS, SELF, WORLD, Call, pair, pairs
+from ..trace_format import LATEST, MEMBERS, SELF, TWO_GROUPS, WORLD, Call, pair, pairs
 from .mpi_events import Communicator, Event, RankEvents, name_of_kind
+from .otf2_collectives import CallsByRank
+from .otf2_messages import Messages
 from .rank_file import RankFile
 
 NS = 10**9
@@ -31,6 +33,7 @@ def import_otf2(source: Path, folder: Path) -> Counter[str]:
         import otf2
     except (ImportError, OSError) as error:
         raise LibraryError("an OTF2 archive", "otf2", error) from error
+    _mend_definitions(otf2.definitions)
     with (
         captured_lines("") as said,  # its bindings print tracebacks, too
         _refusals(source, said, library.Error, otf2.error.Error),
@@ -38,6 +41,14 @@ def import_otf2(source: Path, folder: Path) -> Counter[str]:
         ExitStack() as files,
     ):
         return _Archive(archive, source).write(folder, files)
+
+
+def _mend_definitions(definitions: Any) -> None:  # noqa: ANN401 - a library without types
+    """Let the bindings read intercommunicators: up to version 3.2 they take the fields of their definition for those of a
+    communicator of one group, which come first."""
+    kind = definitions.InterComm
+    fields = {field.name: field for field in reversed(kind._fields)}  # the first one of each name
+    kind._fields = tuple(fields[name] for name in ("name", "groupA", "groupB", "parent", "flags"))
 
 
 @contextmanager
@@ -67,9 +78,16 @@ class _Archive:
             raise InputError(f"{name_of(source)}: has no ranks of MPI: expected an archive of an MPI program")
         self.locations = list(locations[0].members)
         self.ranks = {location: rank for rank, location in enumerate(self.locations)}
+        self.by_rank = CallsByRank()
+        self.messages = Messages()
         self.communicators: dict[Event, Communicator] = {}
+        self.between: dict[Event, list[Communicator]] = {}
+        """Each intercommunicator, as the ranks of either group see it."""
         for number, comm in enumerate(definitions.comms):
-            if name_of_kind(comm.group.paradigm) == "MPI":
+            if hasattr(comm, "groupA"):
+                groups = [self._members(comm.groupA), self._members(comm.groupB)]
+                self.between[comm] = [Communicator(FIRST_OTHER + number, *way) for way in (groups, groups[::-1])]
+            elif name_of_kind(comm.group.paradigm) == "MPI":
                 self._add_communicator(comm, number)
 
     def _add_communicator(self, comm: Any, number: int) -> None:  # noqa: ANN401
@@ -77,10 +95,13 @@ class _Archive:
         if kind == "COMM_SELF":
             self.communicators[comm] = Communicator(SELF, ())
             return
-        members = tuple(self.ranks[location] for location in comm.group.members)
+        members = self._members(comm.group)
         everyone = members == tuple(range(len(self.locations)))
         is_world = everyone and comm.parent is None and all(c.id != WORLD for c in self.communicators.values())
         self.communicators[comm] = Communicator(WORLD if is_world else FIRST_OTHER + number, members)
+
+    def _members(self, group: Any) -> tuple[int, ...]:  # noqa: ANN401
+        return tuple(self.ranks[location] for location in group.members)
 
     def _communicator(self, rank: int) -> Callable[[Event], Communicator]:
         """Finds the communicators that a rank uses."""
@@ -88,9 +109,11 @@ class _Archive:
         def find(comm: Event) -> Communicator:
             found = self.communicators.get(comm)
             if found is None:
+                found = next((one for one in self.between.get(comm, []) if rank in one.members), None)
+            if found is None:
                 raise InputError(
                     f"{name_of(self.source)}: rank {rank} communicates on {quote(str(comm))}: expected a communicator "
-                    "of one group"
+                    "of MPI of which it is a member"
                 )
             return Communicator(SELF, (rank,)) if found.id == SELF else found
 
@@ -130,6 +153,9 @@ class _Archive:
                 ranks[rank].event(event, time)
         left_out: Counter[str] = Counter()
         for events in ranks:
+            events.end()
+        self.by_rank.close()
+        for events in ranks:
             events.close()
             left_out += events.left_out
         return left_out
@@ -140,18 +166,19 @@ class _Archive:
         node = group.system_tree_parent if group is not None else None
         host = "" if node is None else node.name
         written = RankFile(file, rank, len(self.locations), host, "imported from OTF2")
-        own = [c for c in self.communicators.values() if c.id >= FIRST_OTHER and rank in c.members]
+        known = (*self.communicators.values(), *(one for ways in self.between.values() for one in ways))
+        own = [c for c in known if c.id >= FIRST_OTHER and rank in c.members]
 
         def define(file: RankFile, at: int) -> None:
             for communicator in own:
                 _define(file, communicator, rank, at)
 
-        return RankEvents(written, rank, self._communicator(rank), define)
+        return RankEvents(written, rank, self._communicator(rank), define, self.by_rank, self.messages)
 
 
 def _define(file: RankFile, communicator: Communicator, rank: int, at: int) -> None:
-    members = communicator.members
-    own = members.index(rank)
+    own = communicator.members.index(rank)
+    members = communicator.others or communicator.members
     listed = pairs(members) if own == 0 else []
     words = [communicator.id, WORLD, pair(len(members), own), *listed]
-    file.write(Call.COMM_DEF, at, at, words, MEMBERS if own == 0 else 0)
+    file.write(Call.COMM_DEF, at, at, words, MEMBERS * (own == 0) | TWO_GROUPS * bool(communicator.others))
