@@ -26,6 +26,10 @@ MAKE_COMMUNICATORS = ("CREATE_HANDLE", "DESTROY_HANDLE", "CREATE_HANDLE_AND_ALLO
 """Kinds of collectives that make or free communicators and windows, which no trace has as messages."""
 
 
+START = ("MPI_Start", "MPI_Startall")
+"""Calls that start persistent requests."""
+UNKNOWN_REQUEST = 1 << 62
+"""A number above those of requests that an archive has."""
 RECEIVE_PROBED = ("MPI_Mrecv", "MPI_Imrecv")
 """Calls that may have no events although they receive."""
 WITHOUT_EVENTS = {
@@ -100,6 +104,7 @@ class RankEvents:
         self._communicators = communicators
         self._by_rank = by_rank
         self._messages = messages
+        self._unknown_requests = 0
         self._probed: list[Record] = []
         """Receives of probed messages that have no event."""
         self._open: OpenCall | None = None
@@ -146,9 +151,12 @@ class RankEvents:
 
     def close(self) -> None:
         """Write what is left. What never completed is left out."""
-        if self._probed:
-            for record, message in zip(self._probed, self._messages.left(self.rank), strict=False):
-                record.words = _twice([*message])
+        left = self._messages.left(self.rank) if self._probed else []
+        for record, message in zip(self._probed, left, strict=False):
+            record.words = _twice([*message])
+        for record in self._probed[len(left) :]:
+            self._records.remove(record)
+            self.left_out["receives of MPI_Mrecv and MPI_Imrecv"] += 1
         complete = deque(record for record in self._records if record.words is not None)
         never = len(self._records) - len(complete)
         self.left_out["receives and nonblocking collectives that never completed"] += never
@@ -183,7 +191,7 @@ class RankEvents:
             self._add(call, end, Call.SENDRECV, [*self._sent(sent[0]), *_twice(self._received(received[0]))[1:]])
         else:
             for event in sent:
-                self._add(call, end, SENDS.get(call.name.removeprefix("MPI_"), Call.SEND), self._sent(event))
+                self._send(call, end, event)
             for event in received:
                 self._add(call, end, Call.RECV, _twice(self._received(event)))
         for event in _of(call, "MpiIsend"):
@@ -204,6 +212,16 @@ class RankEvents:
         elif not call.events:
             for kind, names in WITHOUT_EVENTS.items():
                 self.left_out[kind] += bool(re.fullmatch(names, call.name))
+
+    def _send(self, call: OpenCall, end: int, event: Event) -> None:
+        """Without its events of nonblocking calls (the group xnonblock), Score-P has that of a blocking send in a
+        nonblocking one, and nothing says when the request is complete."""
+        number = SENDS.get(call.name.removeprefix("MPI_"), Call.ISEND if call.name in START else Call.SEND)
+        words = self._sent(event)
+        if number >= Call.ISEND:
+            self._unknown_requests += 1
+            words.append(UNKNOWN_REQUEST + self._unknown_requests)
+        self._add(call, end, number, words)
 
     def _completions(self, call: OpenCall, end: int) -> None:
         words: list[int] = []
@@ -226,6 +244,8 @@ class RankEvents:
                     self._records.remove(posted)
         if words:
             self._add(call, end, Call.WAIT if len(words) == 3 else Call.WAITALL, words)
+        elif _of(call, "MpiRecv"):
+            return  # a completion without the group xnonblock
         elif call.name in (*LOOK_FOR_MESSAGES, *TESTS) or _of(call, "MpiRequestTest"):
             self._add(call, end, Call.POLLS, [1, end - call.begin])
 

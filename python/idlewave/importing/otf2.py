@@ -44,8 +44,8 @@ def import_otf2(source: Path, folder: Path) -> Counter[str]:
 
 
 def _mend_definitions(definitions: Any) -> None:  # noqa: ANN401 - a library without types
-    """Let the bindings read intercommunicators: up to version 3.2 they take the fields of their definition for those of a
-    communicator of one group, which come first."""
+    """Let the bindings read intercommunicators: up to version 3.2 they take the fields of their definition for those of
+    a communicator of one group, which come first."""
     kind = definitions.InterComm
     fields = {field.name: field for field in reversed(kind._fields)}  # the first one of each name
     kind._fields = tuple(fields[name] for name in ("name", "groupA", "groupB", "parent", "flags"))

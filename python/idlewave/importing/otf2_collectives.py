@@ -1,8 +1,8 @@
 """The sizes of collectives in an OTF2 archive, by the rules of Score-P.
 
 The archive has the total that a rank sends to all ranks, and the total that it receives from them, both with what it
-sends to itself; of a call in place (MPI_IN_PLACE) without that. It does not say which calls are in place. Sizes by rank,
-of MPI_Gatherv and others, follow from the totals of all ranks. export/collective_bytes.py has the way back.
+sends to itself; of a call in place (MPI_IN_PLACE) without that. It does not say which calls are in place. Sizes by
+rank, of MPI_Gatherv and others, follow from the totals of all ranks. export/collective_bytes.py has the way back.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The messages of an OTF2 archive that no event receives. Score-P has no events of MPI_Mrecv and MPI_Imrecv: these calls
-receive what no other call receives."""
+"""The messages of an OTF2 archive that no event receives. Score-P has no events of MPI_Mrecv and MPI_Imrecv: these
+calls receive what no other call receives."""
 
 from __future__ import annotations
 

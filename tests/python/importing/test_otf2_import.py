@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 
 import idlewave
+import otf2
 import pytest
 from command_runs import run
 from idlewave import Machine, Schedule, Trace
 from idlewave.errors import InputError, OutputError
 from idlewave.importing import import_trace
-from otf2_archive import write_ring
+from otf2.events import MpiRecv, MpiSend
+from otf2_archive import TICKS, Archive, write_ring
 from trace_reader import read_trace
 
 RANKS, SIZE = 4, 800
@@ -92,6 +94,46 @@ def test_a_damaged_archive_is_refused_without_a_traceback(tmp_path: Path, damage
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "archive" in done.stderr
+
+
+def test_without_events_of_nonblocking_calls_messages_are_sent_and_received(tmp_path: Path) -> None:
+    """Score-P without the group xnonblock: a send is in its nonblocking call, a receive where it is complete."""
+    with otf2.writer.open(str(tmp_path / "archive"), timer_resolution=TICKS) as written:
+        archive = Archive(written, 2)
+        for rank in archive.ranks:
+            message = {"communicator": archive.world, "msg_tag": 3, "msg_length": 8}
+            rank.call("MPI_Init")
+            rank.call("MPI_Irecv")
+            for call in ("MPI_Isend", "MPI_Start"):
+                rank.call(call, (MpiSend, message | {"receiver": 1 - rank.number}))
+            for call in ("MPI_Testall", "MPI_Wait"):
+                rank.call(call, (MpiRecv, message | {"sender": 1 - rank.number}))
+            rank.call("MPI_Finalize")
+    found = import_trace(tmp_path / "archive", tmp_path / "trace").trace
+    for rank in read_trace(found.directory):
+        assert [record.name for record in rank.records] == ["Init", "Isend", "Isend", "Recv", "Recv", "Finalize"]
+    assert idlewave.simulate(Schedule.from_trace(found), Machine.preset("odin")).messages == 4
+
+
+def test_what_has_no_events_is_counted(tmp_path: Path) -> None:
+    with otf2.writer.open(str(tmp_path / "archive"), timer_resolution=TICKS) as written:
+        for rank in Archive(written, 1).ranks:
+            rank.call("MPI_Init")
+            for call in (
+                "MPI_Neighbor_alltoallv",
+                "MPI_Ineighbor_allgather",
+                "MPI_Bcast_init",
+                "MPI_Psend_init",
+                "MPI_Mrecv",
+            ):
+                rank.call(call)
+            rank.call("MPI_Finalize")
+    assert import_trace(tmp_path / "archive", tmp_path / "trace").left_out == {
+        "neighbourhood collectives": 2,
+        "persistent collectives": 1,
+        "partitioned messages": 1,
+        "receives of MPI_Mrecv and MPI_Imrecv": 1,
+    }
 
 
 def test_samples_of_score_p_are_read(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from scorep_archives import RANKS, write_scorep
 from trace_reader import COLLECTIVES, RankFile, read_trace
 from tracer_support import open_mpi, program, trace_of
 
-pytest.importorskip("otf2", reason="the package otf2 is not installed")
+otf2 = pytest.importorskip("otf2", reason="the package otf2 is not installed")
 
 
 def _imported(folder: Path, name: str) -> Trace:
@@ -28,7 +28,9 @@ def _imported(folder: Path, name: str) -> Trace:
 
 
 def _traced(folder: Path, name: str) -> Trace:
-    trace_of(folder / "ours", open_mpi(), RANKS[name], program(open_mpi(), name), *([folder] if name == "comms" else []))
+    trace_of(
+        folder / "ours", open_mpi(), RANKS[name], program(open_mpi(), name), *([folder] if name == "comms" else [])
+    )
     return Trace.load(folder / "ours")
 
 
@@ -122,3 +124,26 @@ def test_an_archive_that_we_write_of_it_says_the_same(name: str, tmp_path: Path)
         return
     done = subprocess.run([printer, tmp_path / "x.otf2" / "traces.otf2"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def _totals(anchor: Path) -> dict[str, list[tuple]]:
+    """The sends and the collectives of each rank, in their order, as an archive has them."""
+    found: defaultdict[str, list[tuple]] = defaultdict(list)
+    with otf2.reader.open(str(anchor)) as archive:
+        for location, event in archive.events:
+            kind = type(event).__name__
+            if kind in ("MpiSend", "MpiIsend"):
+                found[location.group.name].append((kind, event.receiver, event.msg_tag, event.msg_length))
+            if kind in ("MpiCollectiveEnd", "NonBlockingCollectiveComplete") and "HANDLE" not in str(
+                event.collective_op
+            ):
+                call = (event.collective_op, event.root, event.size_sent, event.size_received)
+                found[location.group.name].append((kind, *call))
+    return found
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["exchanges", "archived"])  # without calls in place
+def test_the_archive_of_our_trace_has_the_totals_that_score_p_writes(name: str, tmp_path: Path) -> None:
+    write_trace_otf2(_traced(tmp_path, name), tmp_path / "x.otf2")
+    assert _totals(tmp_path / "x.otf2" / "traces.otf2") == _totals(write_scorep(tmp_path / "archive", name))
