@@ -213,11 +213,13 @@ def _of_rooted(kind: str, call: Totals) -> int:
 
 
 def _part(total: int, ranks: int) -> int:
-    """The part of each rank. The call is in place if its part would be no whole number of bytes else, or no whole
-    number of words of four bytes."""
-    in_place = ranks > 1 and total % (ranks - 1) == 0 and total // (ranks - 1) % WORD == 0
-    if total % ranks or (total // ranks % WORD and in_place):
-        return total // max(ranks - 1, 1)
+    """The part of each rank. The call is in place where only that makes its part a whole number of bytes, or of words
+    of four bytes."""
+    others = ranks - 1
+    if others > 0 and total % others == 0:
+        part, in_place = total // ranks, total // others
+        if total % ranks or (part % WORD and in_place % WORD == 0):
+            return in_place
     return total // ranks
 
 

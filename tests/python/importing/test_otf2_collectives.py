@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from idlewave.export.collective_bytes import Place, total_bytes
 from idlewave.importing.otf2_collectives import BY_RANK, CallsByRank, Sizes, Totals, equal_sizes, sizes_by_rank
-from idlewave.trace_format import COUNTS_RECEIVED, COUNTS_SENT, NOT_KNOWN, Collective
+from idlewave.trace_format import COUNTS_RECEIVED, COUNTS_SENT, IS_ROOT, NOT_KNOWN, PROC_NULL, Collective
 
 PARTS = (4, 8, 0, 12, 16)
 RANKS, ROOT, SUM = len(PARTS), 3, sum(PARTS)
@@ -70,6 +70,16 @@ def test_a_call_in_place_has_the_sizes_that_it_means(kind: str, totals: list[tup
     ranks = (0, 1, 3, 4) if kind == "SCAN" else range(RANKS)  # of the middle one OTF2 does not say it
     calls = [Totals(kind, rank, RANKS, ROOT, *both) for rank, both in zip(ranks, totals, strict=True)]
     assert [sizes.sent for call in calls if (sizes := equal_sizes(call))] == sent
+
+
+@pytest.mark.parametrize("kind", ["BCAST", "REDUCE", "GATHER", "SCATTER", "ALLREDUCE", "ALLGATHER", "ALLTOALL"])
+@pytest.mark.parametrize("root", [IS_ROOT, PROC_NULL, 2])
+def test_between_two_groups_only_the_root_and_the_other_group_take_part(kind: str, root: int) -> None:
+    totals = total_bytes(Collective[kind], Place(1, RANKS, root, between=True), 24, 24)
+    assert totals is not None
+    found = equal_sizes(Totals(kind, 1, RANKS, root, *totals, between=True))
+    size = 0 if kind in ROOTED and root == PROC_NULL else 24
+    assert found == Sizes(Collective[kind], root if kind in ROOTED else NOT_KNOWN, size, size)
 
 
 def test_in_place_the_root_of_a_gather_has_no_part_of_its_own() -> None:
