@@ -30,7 +30,15 @@ bool has_communicator(Call call) {
            is_nonblocking_collective(call) || is_collective_init(call);
 }
 
-}  // namespace
+/// The word with the handle of a persistent request in the record that makes it; none of other records.
+std::optional<std::size_t> made_request(Call call) {
+    if (is_collective_init(call)) {
+        return 2;
+    }
+    const bool message =
+        call == Call::send_init || call == Call::psend_init || call == Call::recv_init || call == Call::precv_init;
+    return message ? std::optional<std::size_t>(3) : std::nullopt;
+}
 
 std::int64_t bytes_of(const TraceRecord& r) {
     if (is_nonblocking_collective(r.call) || is_collective_init(r.call)) {
@@ -40,6 +48,8 @@ std::int64_t bytes_of(const TraceRecord& r) {
         has_message(r.call) || is_collective(r.call) || r.call == Call::one_sided || r.call == Call::file;
     return third ? r.number(2) : 0;
 }
+
+}  // namespace
 
 std::uint64_t CallSite::id() const {
     const std::uint64_t phase = level ? std::uint64_t{1} << 32 | static_cast<std::uint32_t>(*level) : 0;
@@ -63,28 +73,42 @@ bool CallSites::has_site(Call call) {
 }
 
 const CallSite& CallSites::next(const TraceRecord& r) {
+    const Persistent arguments = arguments_of(r);
+    bytes_ = arguments.bytes;
+    const auto size_class = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(bytes_, 0)));
     if (r.thread >= last_calls_.size()) {
         last_calls_.resize(std::size_t{r.thread} + 1);
     }
     auto& calls = last_calls_[r.thread];
     std::ranges::copy_backward(calls.begin(), calls.end() - 1, calls.end());
-    calls.front() = kind_of(r);
+    calls.front() = {r.call, arguments.communicator, static_cast<std::uint32_t>(size_class)};
     site_.calls = calls;
     site_.level = level_;
+    note(r);
+    return site_;
+}
+
+CallSites::Persistent CallSites::arguments_of(const TraceRecord& r) const {
+    if (r.call == Call::start) {
+        const auto found = persistent_.find(r.words[0]);
+        return found == persistent_.end() ? Persistent{} : found->second;
+    }
+    return {has_communicator(r.call) ? number_of(r.words[0]) : 0, bytes_of(r)};
+}
+
+/// What a call changes for the calls after it.
+void CallSites::note(const TraceRecord& r) {
     if (r.call == Call::pcontrol) {
         level_ = static_cast<std::int32_t>(r.number(0));
     } else if (r.call == Call::comm_def) {
         define(r.words[0]);
     } else if (r.call == Call::comm_free) {
         free(r.words[0]);
+    } else if (r.call == Call::request_free) {
+        persistent_.erase(r.words[0]);
+    } else if (const std::optional<std::size_t> request = made_request(r.call)) {
+        persistent_[r.words[*request]] = arguments_of(r);
     }
-    return site_;
-}
-
-CallKind CallSites::kind_of(const TraceRecord& r) const {
-    const std::int64_t bytes = bytes_of(r);
-    return {r.call, has_communicator(r.call) ? number_of(r.words[0]) : 0,
-            bytes <= 0 ? 0 : static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(bytes)))};
 }
 
 std::uint32_t CallSites::number_of(std::uint64_t communicator) const {

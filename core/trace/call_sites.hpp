@@ -11,7 +11,8 @@
 
 namespace idlewave::trace {
 
-/// A call, without what may differ each time the program makes it: its peer, tag, request and exact size.
+/// A call, without what may differ each time the program makes it: its peer, tag, request and exact size. The start of
+/// a persistent request has the communicator and the size of the request.
 struct CallKind {
     Call call = Call::init;
     std::uint32_t communicator = 0;  ///< as CallSites numbers it; 0: none
@@ -42,21 +43,30 @@ class CallSites {
     /// The site of the next call that has one.
     const CallSite& next(const TraceRecord& r);
 
+    /// The bytes that this call sends, or has room for if it only receives; 0 if it has none.
+    [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
   private:
-    [[nodiscard]] CallKind kind_of(const TraceRecord& r) const;
+    /// What the start of a persistent request starts.
+    struct Persistent {
+        std::uint32_t communicator = 0;  ///< its number
+        std::int64_t bytes = 0;
+    };
+
+    [[nodiscard]] Persistent arguments_of(const TraceRecord& r) const;
+    void note(const TraceRecord& r);
     [[nodiscard]] std::uint32_t number_of(std::uint64_t communicator) const;
     void define(std::uint64_t communicator);
     void free(std::uint64_t communicator);
 
     CallSite site_;
     std::vector<decltype(CallSite::calls)> last_calls_;  ///< by thread
+    std::int64_t bytes_ = 0;
     std::optional<std::int32_t> level_;
     // A communicator has the lowest number that is free: a program that makes one again and again gives all the same.
     std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  ///< by id
     std::set<std::uint32_t> free_numbers_;
+    std::unordered_map<std::uint64_t, Persistent> persistent_;  ///< by request
 };
-
-/// The bytes that a call sends, or has room for if it only receives; 0 if it has none.
-std::int64_t bytes_of(const TraceRecord& r);
 
 }  // namespace idlewave::trace

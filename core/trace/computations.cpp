@@ -19,7 +19,7 @@ Computations computations_of(std::span<const RankTrace> ranks, bool wall) {
                 return;
             }
             const CallSite& site = sites.next(r);
-            const std::int64_t bytes = bytes_of(r);
+            const std::int64_t bytes = sites.bytes();
             const auto [entry, is_new] = numbers.try_emplace(site.id(), static_cast<std::uint32_t>(numbers.size()));
             if (is_new) {
                 found.sites.push_back({site, bytes, bytes});

@@ -138,7 +138,8 @@ def computation_caption(sites: pd.DataFrame, setting: Setting = _UNKNOWN) -> str
     )
     if len(shown) < len(sites):
         text += f". The {len(shown)} sites that are shown of {count_text(len(sites))} have {percent_text(share)} of it"
-    return f"{text}. A site is a call with its size and the five calls before it, of which the label has the last."
+    site = "A site is a call with its size and the five calls before it; its label has the last of them, and its name"
+    return f"{text}. {site}."
 
 
 def prediction_caption(

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from idlewave.computation_sites import size_range_text
-from idlewave.formatting import SPACE, count_text, percent_text, plural, time_text
+from idlewave.formatting import SPACE, count_text, percent_text, plural, seconds_text, time_text
 from idlewave.plot_limits import Limits, bulk_limits, mark_cut
 from idlewave.plot_style import BLUE, INK, MUTED, SKY, SMALL, new_figure, say_empty, styled, tidy
 
@@ -23,7 +23,8 @@ _SHORTEST = 1.0  # ns, on the axis of times
 
 def shown_sites(sites: pd.DataFrame) -> pd.DataFrame:
     """The sites that a figure shows, the largest first."""
-    large = sites[(sites["total_s"] > 0) & (sites["share"] >= LEAST_SHARE)]
+    known = np.isfinite(sites["total_s"].astype(float)) & (sites["total_s"] > 0)
+    large = sites[known & (sites["share"] >= LEAST_SHARE)]
     return large.nlargest(MOST_SITES, "total_s").reset_index(drop=True)
 
 
@@ -66,12 +67,12 @@ def _legend() -> list[Line2D | Patch]:
 
 
 def _label(row: pd.Series) -> str:
-    """The call with its size, and the call before it."""
+    """The call with its size, the call before it, and the name of the site."""
     size = size_range_text(row["least_bytes"], row["most_bytes"])
     level = "" if pd.isna(row["level"]) else f"level {row['level']}"
     call = ", ".join(filter(None, (f"{row['call']} {size}".strip(), level)))
     before = f"after {row['after']}" if row["after"] else "at the start"
-    return f"{call}\n{before}"
+    return f"{call}\n{before}, {row['site']}"
 
 
 def _limits(shown: pd.DataFrame) -> Limits:
@@ -79,7 +80,7 @@ def _limits(shown: pd.DataFrame) -> Limits:
     inner = shown[["q05_ns", "median_ns", "q95_ns"]].to_numpy(dtype=float)
     limits = bulk_limits(np.maximum(inner, _SHORTEST), log=True, room=10)
     ends = np.maximum(shown[["min_ns", "max_ns"]].to_numpy(dtype=float), _SHORTEST)
-    return limits.reaching(ends, 100.0).with_margin()
+    return limits.reaching(ends, 10.0).with_margin()
 
 
 def _spreads(axes: Axes, shown: pd.DataFrame) -> None:
@@ -107,8 +108,13 @@ def _totals(axes: Axes, shown: pd.DataFrame) -> None:
     tidy(axes, "x")
     axes.set_title("Together")
     totals = shown["total_s"].to_numpy(dtype=float)
-    axes.barh(range(len(shown)), totals, 0.46, color=MUTED)
+    limits = bulk_limits(totals)
+    beyond = limits.above(totals)
+    axes.barh(range(len(shown)), np.minimum(totals, limits.high), 0.46, color=MUTED)
+    mark_cut(axes, "right", np.flatnonzero(beyond), INK, [seconds_text(total) for total in totals[beyond]])
     for row, (total, share, count) in enumerate(zip(totals, shown["share"], shown["count"], strict=True)):
+        if total > limits.high:
+            continue
         axes.annotate(
             f"{percent_text(share)}, {count_text(count)}×",
             (total, row),
@@ -117,6 +123,6 @@ def _totals(axes: Axes, shown: pd.DataFrame) -> None:
             va="center",
             fontsize=SMALL - 0.5,
         )
-    axes.set_xlim(0, totals.max() * 1.9)
+    axes.set_xlim(0, limits.high * 1.9)
     axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.set_xlabel("time of all ranks [s]")

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "converted_trace.hpp"
@@ -84,6 +85,26 @@ TEST(CallSites, ACommunicatorThatIsMadeAgainAndAgainIsOne) {
     }
     const std::vector<std::uint32_t> found = sites(rank);
     EXPECT_EQ(found[13], found[10]) << "the reduction";
+}
+
+TEST(CallSites, TheStartOfAPersistentRequestHasItsSize) {
+    TraceBytes rank = rank_of_two(0);
+    rank.call(Call::send_init, 2000, 2000, {world, pair(1, 3), 8, 70})
+        .call(Call::recv_init, 2000, 2000, {world, pair(1, 3), 4096, 71})
+        .call(static_cast<Call>(192), 2000, 2000, {world, no_root, 72, 0, 0});
+    for (int i = 0; i < 8; ++i) {
+        for (const std::uint64_t request : {70, 70, 70, 71, 71, 71}) {
+            rank.call(Call::start, 2000, 2000, {request});
+        }
+    }
+    const std::vector<std::uint32_t> found = sites(rank);
+    const std::set<std::uint32_t> last(found.end() - 6, found.end());
+    EXPECT_EQ(last.size(), 6U) << "six starts of a loop";
+    const Computations all = computations(rank);
+    EXPECT_EQ(all.sites[found.back()].most_bytes, 4096);
+    EXPECT_EQ(all.sites[found[found.size() - 6]].most_bytes, 8);
+    rank.call(Call::request_free, 2000, 2000, {70}).call(Call::start, 2000, 2000, {70});
+    EXPECT_EQ(computations(rank).sites.back().most_bytes, 0) << "a request that nothing made";
 }
 
 TEST(CallSites, APhaseIsTheLevelOfTheLastPcontrol) {

@@ -36,6 +36,7 @@ from idlewave.pdes.plots import plot_epidemic, plot_flood, plot_run
 from idlewave.plot_limits import Limits, bulk_limits, cut_count
 from idlewave.report import (
     plot_communication,
+    plot_computation_sites,
     plot_detour_lengths,
     plot_detours,
     plot_network,
@@ -52,7 +53,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
 from pair_recordings import planted
-from report_samples import by_rank, fit, noise, study, trace
+from report_samples import by_rank, computation_sites, fit, noise, study, trace
 from validation_rows import row
 
 FAR = 1e6
@@ -118,6 +119,11 @@ def communication_plot(spoil: Spoil) -> Figure:
     random = np.random.default_rng(1)
     pairs = pd.DataFrame(random.integers(0, 40, (400, 2)), columns=["source", "destination"]).drop_duplicates()
     return plot_communication(spoil(pairs.assign(messages=1, bytes=random.uniform(1e3, 1e5, len(pairs))), "bytes"), 40)
+
+
+def sites_plot(column: str) -> Callable[[Spoil], Figure]:
+    sites = computation_sites(*(("MPI_Send", 8, "MPI_Recv", 1000 + 10 * i, 1e5 + 1e4 * i) for i in range(9)))
+    return lambda spoil: plot_computation_sites(spoil(sites, column))
 
 
 def prediction_plot(spoil: Spoil) -> Figure:
@@ -305,6 +311,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_communication", "a pair"): communication_plot,
     ("plot_time", "a rank"): lambda spoil: plot_time(spoil(trace(ranks=8).time(), "seconds")),
     ("plot_time", "one of many ranks"): lambda spoil: plot_time(spoil(trace(ranks=200).time(), "seconds")),
+    ("plot_computation_sites", "a computation"): sites_plot("max_ns"),
+    ("plot_computation_sites", "a total"): sites_plot("total_s"),
     ("plot_prediction", "a rank"): prediction_plot,
     ("plot_slowdown", "a run"): lambda spoil: plot_slowdown(runs_of_study(spoil)),
     ("plot_run_time", "a run"): lambda spoil: plot_run_time(runs_of_study(spoil), (4, 1.52)),

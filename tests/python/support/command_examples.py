@@ -46,6 +46,7 @@ class Example:
 EXAMPLES = {
     "about": Example("{study}"),
     "algorithms": Example(""),
+    "computation": Example("{trace}", {"plot": "x.png"}),
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
