@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -50,22 +52,40 @@ void SeenSites::check(const ComputationOptions& options, const std::string& trac
 ComputationTimes::ComputationTimes(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end,
                                    const ComputationOptions& options, SeenSites& seen)
     : rank_(rank.header().rank), options_(options), seen_(seen) {
-    if (!options.drawn) {
-        return;
+    if (options.drawn) {
+        read(rank, wall, begin, end);
     }
+}
+
+void ComputationTimes::read(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end) {
+    struct OfSite {
+        std::vector<SiteComputation> computations;
+        std::size_t before = 0;
+    };
+    std::unordered_map<std::uint64_t, OfSite> found;
     CallSites sites;
     BetweenCalls between(rank, wall);
+    std::uint64_t record = 0;
     std::uint64_t call = 0;
     rank.each([&](const TraceRecord& r) {
-        call += r.call == Call::core_wait ? 0 : 1;
+        record += r.call == Call::core_wait ? 0 : 1;
         const std::optional<std::int64_t> ns = between.before(r);
-        if (ns && CallSites::has_site(r.call)) {
-            const CallSite& site = sites.next(r);
-            if (begin < call && call <= end) {
-                recorded_[site.id()].push_back(*ns);
-            }
+        if (ns && CallSites::has_site(r.call) && record <= end) {
+            OfSite& site = found[sites.next(r).id()];
+            site.before += record <= begin ? 1 : 0;
+            site.computations.push_back({++call, *ns});
         }
     });
+    for (auto& [id, site] : found) {
+        Recorded recorded{.steps = std::move(steps_of(std::span(&site.computations, 1)).front()),
+                          .before = site.before,
+                          .end = site.computations.size()};
+        recorded.ns.resize(recorded.steps.steps);
+        for (std::size_t i = site.before; i < site.computations.size(); ++i) {
+            recorded.ns[recorded.steps.step(i)].push_back(site.computations[i].ns);
+        }
+        recorded_.emplace(id, std::move(recorded));
+    }
 }
 
 std::int64_t ComputationTimes::time(const TraceRecord& r, std::int64_t ns) {
@@ -78,14 +98,21 @@ std::int64_t ComputationTimes::time(const TraceRecord& r, std::int64_t ns) {
     return factor == 1 ? whole : scaled(whole, factor);
 }
 
-/// One of the recorded computations of the site on this rank, each of which is as likely as another.
+/// One of the recorded computations of the site and its step on this rank, each of which is as likely as another; as
+/// recorded before the stretch that is used.
 std::int64_t ComputationTimes::drawn_time(std::uint64_t site, std::int64_t ns) {
     const auto found = recorded_.find(site);
-    if (found == recorded_.end()) {  // before the stretch that is used
+    if (found == recorded_.end()) {
         return ns;
     }
+    Recorded& recorded = found->second;
+    const std::size_t number = recorded.given++;
     const std::uint64_t bits = philox({rank_, drawn_++, 0, 0}, {options_.seed, computation_stream})[0];
-    return found->second[below(found->second.size(), bits)];
+    if (number < recorded.before || number >= recorded.end) {
+        return ns;
+    }
+    const std::vector<std::int64_t>& of_step = recorded.ns[recorded.steps.step(number)];
+    return of_step[below(of_step.size(), bits)];
 }
 
 double ComputationTimes::factor_of(const CallSite& site) {

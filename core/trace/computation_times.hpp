@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "trace/call_sites.hpp"
 #include "trace/rank_trace.hpp"
+#include "trace/site_steps.hpp"
 
 namespace idlewave::trace {
 
@@ -18,7 +20,7 @@ using Phase = std::optional<std::int32_t>;
 
 /// How long the computations of a program take that is made of a trace.
 struct ComputationOptions {
-    bool drawn = false;  ///< from the recorded ones of the same site and rank; else as they were recorded
+    bool drawn = false;  ///< from the recorded ones of the same site, step and rank; else as they were recorded
     std::uint64_t seed = 0;
     double factor = 1;                                ///< by which they take longer than recorded
     std::map<Phase, double> factors_by_phase;         ///< instead of `factor`
@@ -58,6 +60,16 @@ class ComputationTimes {
     std::int64_t time(const TraceRecord& r, std::int64_t ns);
 
   private:
+    /// The recorded computations of a site.
+    struct Recorded {
+        SiteSteps steps;
+        std::vector<std::vector<std::int64_t>> ns = {};  ///< by step, those that are used
+        std::size_t before = 0;                          ///< how many come before those that are used
+        std::size_t end = 0;                             ///< how many there are with these
+        std::size_t given = 0;                           ///< how many were given
+    };
+
+    void read(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end);
     [[nodiscard]] std::int64_t drawn_time(std::uint64_t site, std::int64_t ns);
     [[nodiscard]] double factor_of(const CallSite& site);
     std::int64_t scaled(std::int64_t ns, double factor);
@@ -66,9 +78,9 @@ class ComputationTimes {
     const ComputationOptions& options_;
     SeenSites& seen_;
     CallSites sites_;
-    std::unordered_map<std::uint64_t, std::vector<std::int64_t>> recorded_;  ///< ns, by CallSite::id
-    std::uint64_t drawn_ = 0;                                                ///< how many computations were drawn
-    double remainder_ = 0;  ///< of the last scaled computation, below 1 ns
+    std::unordered_map<std::uint64_t, Recorded> recorded_;  ///< by CallSite::id
+    std::uint64_t drawn_ = 0;                               ///< how many computations were drawn
+    double remainder_ = 0;                                  ///< of the last scaled computation, below 1 ns
 };
 
 }  // namespace idlewave::trace

@@ -152,6 +152,7 @@ nb::dict computations(const trace::Trace& trace, bool wall) {
             calls.append(nb::make_tuple(static_cast<std::uint16_t>(kind.call), kind.communicator));
         }
         d["calls"] = calls;
+        d["steps"] = own.steps;
         d["least_bytes"] = own.least_bytes;
         d["most_bytes"] = own.most_bytes;
         sites.append(d);
@@ -160,6 +161,7 @@ nb::dict computations(const trace::Trace& trace, bool wall) {
     answer["sites"] = sites;
     answer["rank"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.rank; });
     answer["site"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.site; });
+    answer["step"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.step; });
     answer["ns"] = column_of<std::int64_t>(found.rows, [](const trace::ComputationRow& r) { return r.ns; });
     return answer;
 }
@@ -210,10 +212,10 @@ void bind_trace(nb::module_& m) {
              "each as ranks of MPI_COMM_WORLD.")
         .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.")
         .def("computations", &computations, "wall"_a,
-             "Columns of all computations: rank, number of the site, ns. The sites are dicts: id, level of the last "
-             "MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, and the "
-             "least "
-             "and most bytes. `wall`: with the waits for a core.");
+             "Columns of all computations: rank, number of the site, step of its rhythm, ns. The sites are dicts: id, "
+             "level "
+             "of the last MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, "
+             "steps, and the least and most bytes. `wall`: with the waits for a core.");
     m.def(
         "recorded_calls",
         [](const std::filesystem::path& file) { return trace::RankTrace::read(file.string()).calls(); }, "file"_a,

@@ -1,7 +1,8 @@
 """The computations of a trace by call site: their distributions as a table.
 
 A trace has no addresses of code. A site is what every trace has: the call that ends the computation with its
-communicator and the power of two of its size, the five calls before it, and the level of the last MPI_Pcontrol.
+communicator and the power of two of its size, the five calls before it, and the level of the last MPI_Pcontrol. Where
+the computations of a site repeat themselves in a rhythm (core/trace/site_steps.hpp), each of its steps has a row.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ QUANTILES = {"q05_ns": 0.05, "q25_ns": 0.25, "median_ns": 0.5, "q75_ns": 0.75, "
 """The quantiles of the table, by column."""
 
 _COMMUNICATORS = {0: "", 1: "world", 2: "self", 0xFFFF: "unknown"}
+_MOST_STEPS = 16
+"""More than the steps of any rhythm."""
 _NO_CALL = 1
 """The number of MPI_Init, which stands for the calls before the first."""
 
@@ -29,7 +32,7 @@ def site_name(number: int) -> str:
 
 
 def computation_table(columns: dict[str, Any]) -> pd.DataFrame:
-    """One row a computation: rank, site, ns; of what the core found, in the order of the run."""
+    """One row a computation: rank, site, step, ns; of what the core found, in the order of the run."""
     import numpy as np
     import pandas as pd
 
@@ -38,27 +41,31 @@ def computation_table(columns: dict[str, Any]) -> pd.DataFrame:
         {
             "rank": np.asarray(columns["rank"]),
             "site": pd.Categorical.from_codes(np.asarray(columns["site"]).astype(np.int64), categories=names),
+            "step": np.asarray(columns["step"]) + 1,
             "ns": np.asarray(columns["ns"]),
         }
     )
 
 
 def site_table(columns: dict[str, Any], *, by_rank: bool) -> pd.DataFrame:
-    """One row a site, or a site of a rank: what it is, and the distribution of its computations; the largest first."""
+    """One row a step of a site, or of a site of a rank: what it is, and the distribution of its computations; the
+    largest first."""
     import numpy as np
     import pandas as pd
 
     names = pd.DataFrame([_described(site) for site in columns["sites"]], columns=list(_DESCRIPTION))
-    ns, number, rank = (np.asarray(columns[name]) for name in ("ns", "site", "rank"))
-    key = number.astype(np.int64) * (int(rank.max(initial=0)) + 1) + rank if by_rank else number.astype(np.int64)
+    ns, number, step, rank = (np.asarray(columns[name]) for name in ("ns", "site", "step", "rank"))
+    site = number.astype(np.int64) * _MOST_STEPS + step
+    key = site * (int(rank.max(initial=0)) + 1) + rank if by_rank else site
     order = np.lexsort((ns, key))
-    ns, key, number, rank = ns[order], key[order], number[order], rank[order]
+    ns, key, site, rank = ns[order], key[order], site[order], rank[order]
     first = np.flatnonzero(np.r_[len(key) > 0, key[1:] != key[:-1]])
     count = np.diff(np.r_[first, len(key)])
     total = np.add.reduceat(ns, first) if len(first) else ns
-    ranks = pd.DataFrame({"site": number, "rank": rank}).drop_duplicates().groupby("site").size()
-    own = number[first]
-    found = names.iloc[own].reset_index(drop=True)
+    ranks = pd.DataFrame({"site": site, "rank": rank}).drop_duplicates().groupby("site").size()
+    own = site[first]
+    found = names.iloc[own // _MOST_STEPS].reset_index(drop=True)
+    found.insert(1, "step", own % _MOST_STEPS + 1)
     found["level"] = found["level"].astype("Int64")
     if by_rank:
         found.insert(1, "rank", rank[first])
@@ -71,10 +78,11 @@ def site_table(columns: dict[str, Any], *, by_rank: bool) -> pd.DataFrame:
     for column, quantile in QUANTILES.items():
         found[column] = ns[first + np.minimum((quantile * count).astype(np.int64), count - 1)]
     found["max_ns"] = ns[first + count - 1]
-    return found.sort_values("total_s", ascending=False, kind="stable", ignore_index=True)
+    ordered: pd.DataFrame = found.sort_values("total_s", ascending=False, kind="stable", ignore_index=True)
+    return ordered
 
 
-_DESCRIPTION = ("site", "level", "call", "communicator", "least_bytes", "most_bytes", "after", "before_that")
+_DESCRIPTION = ("site", "steps", "level", "call", "communicator", "least_bytes", "most_bytes", "after", "before_that")
 
 
 def _described(site: dict[str, Any]) -> tuple[object, ...]:
@@ -83,6 +91,7 @@ def _described(site: dict[str, Any]) -> tuple[object, ...]:
     names = [_core.call_name(number) for number, _ in earlier if number != _NO_CALL]
     return (
         site_name(site["id"]),
+        site["steps"],
         site["level"],
         _core.call_name(call),
         _COMMUNICATORS.get(communicator, f"{communicator}"),

@@ -137,8 +137,10 @@ def computation_caption(sites: pd.DataFrame, setting: Setting = _UNKNOWN) -> str
         "together, its share, and their number"
     )
     if len(shown) < len(sites):
-        text += f". The {len(shown)} sites that are shown of {count_text(len(sites))} have {percent_text(share)} of it"
+        text += f". The {len(shown)} that are shown of {count_text(len(sites))} have {percent_text(share)} of it"
     site = "A site is a call with its size and the five calls before it; its label has the last of them, and its name"
+    if (shown["steps"] > 1).any():
+        site += ". Where the computations of a site repeat themselves in a rhythm, its steps are apart"
     return f"{text}. {site}."
 
 

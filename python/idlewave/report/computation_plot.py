@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from idlewave.computation_sites import size_range_text
-from idlewave.formatting import SPACE, count_text, percent_text, plural, seconds_text, time_text
+from idlewave.formatting import SPACE, count_text, percent_text, seconds_text, time_text
 from idlewave.plot_limits import Limits, bulk_limits, mark_cut
 from idlewave.plot_style import BLUE, INK, MUTED, SKY, SMALL, new_figure, say_empty, styled, tidy
 
@@ -51,8 +51,8 @@ def plot_computation_sites(sites: pd.DataFrame) -> Figure:
     left.set_yticks(range(len(shown)), [_label(row) for _, row in shown.iterrows()], fontsize=7.5)
     left.tick_params(axis="y", length=0)
     right.tick_params(axis="y", length=0, labelleft=False)
-    some = f"{len(shown)} of " if len(shown) < len(sites) else ""
-    left.set_title(f"Computations of {some}{plural(len(sites), 'call site')}")
+    some = f" ({len(shown)} of {count_text(len(sites))})" if len(shown) < len(sites) else ""
+    left.set_title(f"Computations by call site{some}")
     figure.legend(handles=_legend(), loc="outside upper left", ncols=4, handlelength=1.2, columnspacing=1.4)
     return figure
 
@@ -72,7 +72,8 @@ def _label(row: pd.Series) -> str:
     level = "" if pd.isna(row["level"]) else f"level {row['level']}"
     call = ", ".join(filter(None, (f"{row['call']} {size}".strip(), level)))
     before = f"after {row['after']}" if row["after"] else "at the start"
-    return f"{call}\n{before}, {row['site']}"
+    step = f", step {row['step']} of {row['steps']}" if row["steps"] > 1 else ""
+    return f"{call}{step}\n{before}, {row['site']}"
 
 
 def _limits(shown: pd.DataFrame) -> Limits:
