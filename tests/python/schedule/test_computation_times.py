@@ -11,8 +11,9 @@ import idlewave
 import numpy as np
 import pytest
 from command_runs import run
-from idlewave import Schedule, Trace, UsageError
+from idlewave import Schedule, Trace, UsageError, traced_run
 from trace_files import Message, write_messages, write_trace
+from tracer_support import command_of, mpich, open_mpi, program
 
 CALLS = 1200
 
@@ -192,3 +193,21 @@ def test_steps_of_a_rhythm_have_distributions_of_their_own_and_are_drawn_in_turn
         of_step = own[(own["site"] == own["site"][i]) & (own["step"] == own["step"][i])]["ns"]
         assert ns in set(of_step)
         assert abs(ns - times[i]) < 5000, "the same place of the loop"
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("vendor", ["Open MPI", "MPICH"])
+def test_a_phase_of_a_traced_program_has_a_factor_of_its_own(tmp_path: Path, vendor: str) -> None:
+    use = open_mpi() if vendor == "Open MPI" else mpich()
+    traced_run.trace(command_of(use, 2, program(use, "phases"), 50), tmp_path / "trace")
+    sites = Trace.load(tmp_path / "trace").computation_sites()
+    by_phase = {level: round(1e9 * of["total_s"].sum()) for level, of in sites.groupby(sites["level"].fillna(-1))}
+    assert sorted(by_phase) == [-1, 0, 1], "before MPI_Pcontrol(1), until MPI_Pcontrol(0), and after it"
+    schedule = Schedule.from_trace(tmp_path / "trace", scale_computation="2,level:1=100,level:none=7")
+    expected = 7 * by_phase[-1] + 100 * by_phase[1] + 2 * by_phase[0]
+    # The ranks do not leave MPI_Init at one time: the later one begins with a computation that is no one's.
+    late = sum(map(sum, computed(Schedule.from_trace(tmp_path / "trace")))) - sum(by_phase.values())
+    assert sum(map(sum, computed(schedule))) - late == pytest.approx(expected, abs=2)
+    with pytest.raises(idlewave.InputError, match=r"phase level:2: expected .* of level:none, level:0, level:1"):
+        Schedule.from_trace(tmp_path / "trace", scale_computation="level:2=3")
