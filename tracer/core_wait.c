@@ -1,6 +1,7 @@
 #include "core_wait.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,28 +73,50 @@ static bool is_cleared_by_sleep(void) {
     return core_wait_entered();
 }
 
-bool core_wait_watch(void) {
-    if (__rseq_size == 0) return false;  // the kernel lacks it, or glibc was told not to register threads
+// Begins to read how long the calling thread has waited.
+static bool read_waits(void) {
     thread.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     if (thread.file < 0) return false;
     thread.waited = waited();
-    if (thread.waited < 0) {
-        close(thread.file);
-        return false;
+    if (thread.waited >= 0) {
+        struct rseq* own = (struct rseq*)((char*)__builtin_thread_pointer() + __rseq_offset);
+        core_wait_pointer = (volatile uint64_t*)&own->rseq_cs;
+        return true;
     }
+    close(thread.file);
+    return false;
+}
+
+// No longer watches the calling thread.
+static void stop_watching(void* unused) {
+    (void)unused;
+    *core_wait_pointer = 0;
+    core_wait_pointer = NULL;
+    close(thread.file);
+}
+
+static bool watchable;
+static pthread_key_t key;  // its destructor is called at the end of each further thread that is watched
+
+bool core_wait_watch(void) {
+    if (__rseq_size == 0) return false;  // the kernel lacks it, or glibc was told not to register threads
+    if (!read_waits()) return false;
     never.start_ip = (uint64_t)(uintptr_t)idlewave_never;
     never.post_commit_offset = (uint64_t)(idlewave_never_end - idlewave_never);
     never.abort_ip = (uint64_t)(uintptr_t)idlewave_abort;
-    struct rseq* own = (struct rseq*)((char*)__builtin_thread_pointer() + __rseq_offset);
-    core_wait_pointer = (volatile uint64_t*)&own->rseq_cs;
     if (!is_cleared_by_sleep()) {
-        *core_wait_pointer = 0;
-        core_wait_pointer = NULL;
-        close(thread.file);
+        stop_watching(NULL);
         return false;
     }
     core_wait_wait();
+    watchable = pthread_key_create(&key, stop_watching) == 0;
     return true;
+}
+
+void core_wait_watch_another(void) {
+    if (!watchable || core_wait_pointer || !read_waits()) return;
+    pthread_setspecific(key, &never);  // any value: a destructor is not called for none
+    core_wait_wait();
 }
 
 int64_t core_wait_wait(void) {
@@ -111,6 +134,8 @@ const void* const core_wait_mark = 0;
 bool core_wait_watch(void) {
     return false;
 }
+
+void core_wait_watch_another(void) {}
 
 int64_t core_wait_wait(void) {
     return 0;

@@ -11,6 +11,9 @@
 // Begins to watch the calling thread. Returns false where a thread cannot be watched.
 bool core_wait_watch(void);
 
+// Begins to watch another thread, which calls it, until it ends. Nothing happens where the first one is not watched.
+void core_wait_watch_another(void);
+
 // The descriptor whose address is in the calling thread's pointer, and that pointer; NULL: the thread is not watched.
 extern const void* const core_wait_mark;
 extern _Thread_local volatile uint64_t* core_wait_pointer __attribute__((tls_model("initial-exec")));

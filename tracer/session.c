@@ -41,6 +41,7 @@ bool call_enter(Call* call) {
     if (inside || !session.recording) return false;
     inside = true;
     call->begin = now();
+    if (thread_number == 0) core_wait_watch_another();
     call->waited = core_wait_entered() ? core_wait_wait() : 0;
     return true;
 }

@@ -36,14 +36,11 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     RecordReader reader = this->reader();
     header_ = reader.header();
     header_bytes_ = reader.header_bytes();
-    threads_[0] = {header_.init_end, header_.init_end};
+    threads_[0] = {header_.init_end, header_.init_end, true};
     TraceRecord record;
     while (reader.next(record)) {
         ++size_;
-        while (threads_.size() <= record.thread) {  // a thread none of whose calls succeeded has no record
-            threads_.push_back({record.begin, record.begin});
-        }
-        threads_[record.thread].end = record.end;
+        note_thread(record);
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
@@ -54,6 +51,19 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
             add_wait(core_wait_in_calls_, record.number(1));
         }
     }
+}
+
+void RankTrace::note_thread(const TraceRecord& record) {
+    while (threads_.size() <= record.thread) {  // a thread none of whose calls succeeded has no record
+        threads_.push_back({record.begin, record.begin});
+    }
+    ThreadSpan& thread = threads_[record.thread];
+    if (record.call == Call::core_wait) {  // it has the time of the record before, of whichever thread
+        return;
+    }
+    thread.begin = thread.called ? thread.begin : record.begin;
+    thread.called = true;
+    thread.end = record.end;
 }
 
 RankTrace RankTrace::read(const std::string& file) {

@@ -16,6 +16,7 @@ namespace idlewave::trace {
 struct ThreadSpan {
     std::int64_t begin = 0;
     std::int64_t end = 0;
+    bool called = false;  ///< it made some
 };
 
 /// The trace of one rank: a file that was checked. Its records are in memory a window of the file at a time, as a trace
@@ -71,6 +72,7 @@ class RankTrace {
 
   private:
     [[nodiscard]] RecordReader reader() const { return RecordReader(RankSource{path_, words_, bytes_, name_}); }
+    void note_thread(const TraceRecord& record);
     [[noreturn]] void refuse_change() const;
 
     RankTrace(std::string path, std::vector<std::uint64_t> words, std::uint64_t bytes, const std::string& name);

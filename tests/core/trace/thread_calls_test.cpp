@@ -70,6 +70,21 @@ TEST(Threads, FinalizeFollowsTheLastCallsOfAll) {
               "l5: send 8b to 1 tag 2 cpu 2\nl1 requires l3\nl1 requires l5\nl3 requires l2\nl5 requires l4\n");
 }
 
+/// A wait for a core has the time of the record before, which may be after the begin of its call.
+TEST(Threads, AThreadsWaitsForACoreAreNoComputationOfIt) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::send, 1010, 1100, {world, pair(1, 1), 8})
+                                .thread(1, 1100)
+                                .call(Call::core_wait, 1100, 1100, {0, 5, 0})
+                                .call(Call::send, 1050, 1150, {world, pair(1, 2), 8})
+                                .call(Call::core_wait, 1150, 1150, {20, 0, 3})
+                                .call(Call::send, 1200, 1210, {world, pair(1, 3), 8});
+    EXPECT_EQ(statements(beside(file)),
+              "l1: calc 10\nl2: send 8b to 1 tag 1\nl3: calc 50 cpu 1\nl4: send 8b to 1 tag 2 cpu 1\n"
+              "l5: calc 27 cpu 1\nl6: send 8b to 1 tag 3 cpu 1\n"
+              "l2 requires l1\nl4 requires l3\nl5 requires l4\nl6 requires l5\n");
+}
+
 TEST(Threads, AThreadMayWaitForARequestOfAnother) {
     const TraceBytes file = rank_of_two(0)
                                 .call(Call::irecv, 1000, 1000, {world, pair(1, 1), 8, 7})
