@@ -100,6 +100,35 @@ TEST(Threads, AThreadMayWaitForARequestOfAnother) {
               "l2 irequires l1\nl3 requires l2\nl4 irequires l1\nl5 requires l1\nl5 requires l4\nl6 requires l5\n");
 }
 
+/// Requests of a collective, of both halves of an MPI_Isendrecv, and of a send, again and again with the same handles.
+TEST(Threads, AThreadWaitsForRequestsOfEveryKind) {
+    const auto file = [](std::uint32_t rank) {
+        const auto other = static_cast<std::int32_t>(1 - rank);
+        const std::uint64_t envelope = pair(other, 4);
+        TraceBytes bytes = rank_of_two(rank);
+        std::int64_t now = 1000;
+        for (int round = 0; round < 3; ++round) {
+            bytes.thread(round == 0 ? 1 : 0, now)
+                .call(static_cast<Call>(128 + 3), now, now + 1, {world, no_root, 7, 8, 8})
+                .call(Call::isendrecv, now + 1, now + 2, {world, envelope, 8, envelope, 8, 8})
+                .call(Call::isend, now + 2, now + 3, {world, pair(other, 5), 8, 9})
+                .thread(round == 0 ? 0 : 2, now + 3)
+                .call(Call::waitall, now + 10, now + 20, {9, 0, 0, 8, envelope, 8, 7, 0, 0})
+                .call(Call::recv, now + 20, now + 30, {world, pair(other, 5), 8, pair(other, 5), 8})
+                .thread(1, now + 30)
+                .call(Call::send, now + 40, now + 41, {world, pair(other, 6), 8})
+                .call(Call::recv, now + 41, now + 42, {world, pair(other, 6), 8, pair(other, 6), 8});
+            now += 50;
+        }
+        return bytes.thread(0, now).call(Call::finalize, now, now + 1, {});
+    };
+    const auto source = threaded({file(0), file(1)});
+    const testing::Outcome outcome = testing::outcome_of(source, far_apart());
+    EXPECT_EQ(outcome.standstill, "");
+    EXPECT_EQ(outcome.messages, 3U * 2 * 4);
+    EXPECT_EQ(outcome, testing::outcome_of(testing::written_out(source), far_apart()));
+}
+
 /// Ranks of which two threads each send to the same thread of the other, with one tag and at one time, and receive so.
 TEST(Threads, MessagesGoBetweenTheThreadsBetweenWhichTheyWent) {
     const auto file = [](std::uint32_t rank) {
