@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+LIKE_WAITS = 0.05
+"""Of the time: shares of waits for a core that differ by less are of like loads."""
 _OUTSIDE = f"{__name__}.outside"
 
 
@@ -163,13 +165,29 @@ def _interrupts_of(trace: Trace, machine: Machine, *, quiet: bool) -> float:
     elif share > 0:
         note = (
             f"computations: without {plain_percent(share)} of their time, which interrupts took where they were traced "
-            "and noise adds again (--interrupts 0 leaves it in them)"
+            f"and noise adds again (--interrupts 0 leaves it in them){_other_waits(trace, machine)}"
         )
     if note and not quiet:
         from .terminal import say_note
 
         say_note(note)
     return share or 0.0
+
+
+def _other_waits(trace: Trace, machine: Machine) -> str:
+    """A doubt, if other tasks had the cores during the traced run for another share of the time than in the noise."""
+    assert machine.noise is not None
+    assert machine.noise_origin is not None
+    headers = trace.core().headers()
+    ran = sum(max(rank["finalize_begin_ns"] - rank["init_end_ns"], 0) for rank in headers)
+    waited = sum(rank["core_wait_in_computations_ns"] + rank["core_wait_in_calls_ns"] for rank in headers) / max(ran, 1)
+    waits = machine.noise.overhead * (machine.noise_origin.core_waits or 0.0)
+    if abs(waited - waits) <= LIKE_WAITS:
+        return ""
+    return (
+        f"; other tasks had the traced ranks' cores for {plain_percent(waited)} of the time, and for "
+        f"{plain_percent(waits)} when the noise was measured: so this share is doubtful"
+    )
 
 
 def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dict of any options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 from pathlib import Path
 
@@ -176,6 +177,7 @@ def test_commands_remove_what_the_simulated_noise_of_the_traced_host_adds(noisy_
     here = (str(noisy_trace), "-m", str(file))
     cleaned, said = finish_of(*here)
     assert "computations: without 2.9 % of their time, which interrupts took" in said
+    assert "doubtful" not in said
     assert cleaned == finish_of(*here, "--interrupts", repr(0.03 / 1.03))[0]
     left_in, said = finish_of(*here, "--interrupts", "0")
     assert left_in > cleaned
@@ -184,6 +186,13 @@ def test_commands_remove_what_the_simulated_noise_of_the_traced_host_adds(noisy_
         assert finish_of(*here, *how) == (finish_of(*here, *how, "--interrupts", "0")[0], "")
     elsewhere = write_calls(tmp_path / "trace", [[(1000, 0)]] * 2, host="node2")
     assert finish_of(str(elsewhere), "-m", str(file))[1] == ""
+
+
+def test_noise_under_another_load_than_the_traced_run_is_said_to_be_doubtful(noisy_trace: Path, tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text(NETWORK + NOISE.format(waits=0.01))
+    said = finish_of(str(noisy_trace), "-m", str(file))[1]
+    assert re.search(r"cores for \d\.\d % of the time, and for 0\.12 % when the noise was measured: .* doubtful", said)
 
 
 def test_noise_that_does_not_say_what_waits_were_is_said(noisy_trace: Path, tmp_path: Path) -> None:
