@@ -14,7 +14,7 @@ using testing::rank_of_two;
 using testing::TraceBytes;
 using testing::world;
 
-constexpr auto allreduce = static_cast<trace::Call>(64 + 3);
+constexpr auto traced_allreduce = static_cast<trace::Call>(64 + 3);
 
 /// Two ranks that reduce these numbers of bytes, and a barrier.
 std::vector<TraceBytes> reducing(const std::vector<std::uint64_t>& sizes) {
@@ -22,7 +22,7 @@ std::vector<TraceBytes> reducing(const std::vector<std::uint64_t>& sizes) {
     for (TraceBytes& file : files) {
         std::int64_t now = 2000;
         for (const std::uint64_t size : sizes) {
-            file.call(allreduce, now, now + 10, {world, no_root, size, size});
+            file.call(traced_allreduce, now, now + 10, {world, no_root, size, size});
             now += 1000;
         }
         file.call(testing::barrier, now, now + 10, {world, no_root, 0, 0});
@@ -35,7 +35,8 @@ TEST(CollectiveUses, CountACallOfAllRanksOnceByTheAlgorithmOfItsRule) {
         return AlgorithmRule{
             .collective = Collective::allreduce, .bytes = bytes, .algorithm = &algorithm(Collective::allreduce, name)};
     };
-    const trace::ConvertOptions by_rules{.rules = AlgorithmRules({rule(0, "ring"), rule(100, "rabenseifner")})};
+    const trace::ConvertOptions by_rules{.algorithms = {},
+                                         .rules = AlgorithmRules({rule(0, "ring"), rule(100, "rabenseifner")})};
     const ProgramSource program = testing::program_of(reducing({8, 200, 400, 800}), by_rules);
     const std::vector<CollectiveUse> expected{{Collective::barrier, "dissemination", 1},
                                               {Collective::allreduce, "rabenseifner", 3},
@@ -46,8 +47,8 @@ TEST(CollectiveUses, CountACallOfAllRanksOnceByTheAlgorithmOfItsRule) {
 
 TEST(CollectiveUses, OfACommunicatorOfSomeRanksAreInEveryCopy) {
     std::vector<TraceBytes> files = testing::with_communicator();
-    files[2].call(allreduce, 2000, 2010, {77, no_root, 8, 8});
-    files[0].call(allreduce, 2000, 2010, {77, no_root, 8, 8});
+    files[2].call(traced_allreduce, 2000, 2010, {77, no_root, 8, 8});
+    files[0].call(traced_allreduce, 2000, 2010, {77, no_root, 8, 8});
     const ProgramSource program = testing::program_of(files);
     EXPECT_EQ(collective_uses(*program.program(), 1),
               (std::vector<CollectiveUse>{{Collective::allreduce, "recursive_doubling", 1}}));

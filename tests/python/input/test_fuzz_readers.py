@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import reader_fuzz
+from places import ROOT
 
 SEED = int(os.environ.get("IDLEWAVE_FUZZ_SEED", "26"))
 FEW = {"measurement": 8, "probe": 6, "pairs": 6, "network": 12}
@@ -76,3 +77,42 @@ def test_what_a_reader_does_not_stand_is_stored(
     (stored,) = tmp_path.iterdir()
     with pytest.raises(KeyError):
         read(stored)
+
+
+WEAK = """
+#include <cstdint>
+#include <cstdlib>
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const bool loops = size > 3 && data[0] == 'L' && data[1] == 'O' && data[2] == 'O' && data[3] == 'P';
+    for (volatile int i = 0; loops;) i = i + 1;
+    if (size > 2 && data[0] == 'F' && data[1] == 'U') std::abort();
+    return 0;
+}
+"""
+
+
+def test_a_target_of_the_core_is_executed_so_often_and_what_it_does_not_stand_is_stored(tmp_path: Path) -> None:
+    (tmp_path / "weak.cpp").write_text(WEAK)
+    main = ROOT / "tests/fuzz/counted_main.cpp"
+    options = ["-std=c++20", "-O1", "-fsanitize-coverage=trace-pc", "-I", str(main.parent), "-pthread"]
+    compiled = ["c++", *options, str(tmp_path / "weak.cpp"), "-c", "-o", str(tmp_path / "weak.o")]
+    linked = ["c++", *options[:2], *options[3:], str(main), str(tmp_path / "weak.o"), "-o", str(tmp_path / "weak")]
+    for command in (compiled, linked):
+        subprocess.run(command, check=True, timeout=200)
+
+    def executed(number: int, seed: str, *more: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "seed").write_text(seed)
+        command = [str(tmp_path / "weak"), "--executions", str(number), "--found", str(tmp_path / "found"), *more]
+        return subprocess.run([*command, str(tmp_path / "seed")], capture_output=True, text=True, timeout=200)
+
+    sound = executed(3, "harmless")
+    assert sound.returncode == 0
+    assert sound.stdout.startswith("3 executions, ")
+    broken = executed(1_000_000, "FA but harmless")
+    assert broken.returncode == 1
+    assert "the reader's process died" in broken.stdout
+    (stored,) = tmp_path.glob("found-*")
+    assert stored.read_bytes()[:2] == b"FU"
+    endless = executed(1, "LOOP", "--seconds", "0.2", "--seed", "2")
+    assert endless.returncode == 1
+    assert "s of the processor" in endless.stdout

@@ -7,7 +7,7 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -105,7 +105,7 @@ def damage(folder: Path, draw: random.Random, *, contents_only: bool = False) ->
             break
         file = draw.choice(files)
         kinds = [*_BYTES, *_BYTES, *(() if contents_only else _PLACES)]
-        own = {".json": [json_value] * 14, ".parquet": [column] * 8, ".csv": [column] * 5, ".et": [field] * 14}
+        own = {".json": [json_value] * 14, ".parquet": [column] * 8, ".csv": [column] * 5, ".et": [field] * 40}
         own |= {".bin": [number] * 8, ".iwtrace": [number] * 8}
         kinds += own.get(file.suffix, [])
         kind = draw.choice(kinds)
@@ -143,15 +143,43 @@ def number(file: Path, draw: random.Random) -> None:
 
 
 def field(file: Path, draw: random.Random) -> None:
-    """A field of a file of protobuf messages: left out, doubled, or another number in it, at any depth."""
-    data = file.read_bytes()
-    spans = list(_fields(data, 0, len(data)))
-    if not spans:
+    """A field of one of a file's protobuf messages, each behind its length, at any depth: gone, twice, or another."""
+    messages = _behind_lengths(file.read_bytes())
+    if not messages:
         return flip(file, draw)
-    begin, value, end = draw.choice(spans)
-    kinds = (b"", data[begin:end] * 2, data[begin:value] + varint(draw.choice((0, 1, 127, 1 << 31, (1 << 64) - 1))))
-    file.write_bytes(data[:begin] + draw.choice(kinds) + data[end:])
+    changed = draw.randrange(len(messages))
+    messages[changed] = _with_another_field(messages[changed], draw)
+    if draw.random() < 0.1:
+        messages.insert(draw.randrange(len(messages)), messages[draw.randrange(len(messages))])
+    file.write_bytes(b"".join(varint(len(message)) + message for message in messages))
     return None
+
+
+def _with_another_field(message: bytes, draw: random.Random, depth: int = 0) -> bytes:
+    fields = _fields(message)
+    if not fields:
+        return draw.randbytes(draw.randrange(8))
+    at = draw.randrange(len(fields))
+    key, value = fields[at]
+    how = draw.randrange(6)
+    changed: list[tuple[int, int | bytes]]
+    if isinstance(value, bytes) and key & 7 == 2 and depth < 4 and how < 3:
+        changed = [(key, _with_another_field(value, draw, depth + 1))]
+    elif how < 2:
+        changed = [(key, value)] * (2 * how)
+    elif how == 2:
+        changed = [(draw.randrange(33) << 3 | key & 7, value)]
+    elif isinstance(value, int):
+        changed = [(key, draw.choice((0, 1, 127, 1 << 31, (1 << 64) - 1, value + 1, value ^ 1 << draw.randrange(64))))]
+    else:
+        changed = [(key, bytes(draw.randrange(256) if draw.random() < 0.2 else byte for byte in value))]
+    return b"".join(_encoded(*one) for one in [*fields[:at], *changed, *fields[at + 1 :]])
+
+
+def _encoded(key: int, value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        return varint(key) + varint(value % (1 << 64))
+    return varint(key) + (varint(len(value)) if key & 7 == 2 else b"") + value
 
 
 def varint(value: int) -> bytes:
@@ -163,31 +191,38 @@ def varint(value: int) -> bytes:
     return bytes([*out, value])
 
 
-def _fields(data: bytes, at: int, end: int, depth: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Where fields begin, where their values do, and where they end; of messages that stand behind their lengths, and
-    of those in these, as far as the bytes can be read so."""
-    while at < end:
-        begin = at
-        key, at = _varint(data, at, end)
-        if depth == 0:  # a message behind its length
-            yield begin, at, min(at + key, end)
-            yield from _fields(data, at, min(at + key, end), 1)
-            at += key
+def _behind_lengths(data: bytes) -> list[bytes]:
+    messages, at = [], 0
+    while at < len(data):
+        length, at = _varint(data, at)
+        messages.append(data[at : at + length])
+        at += length
+    return messages
+
+
+def _fields(message: bytes) -> list[tuple[int, int | bytes]]:
+    """The fields by their keys; those of bytes that are no message end where they stop to be read as fields."""
+    found: list[tuple[int, int | bytes]] = []
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        if key & 7 == 0:
+            value, at = _varint(message, at)
+            found.append((key, value))
             continue
-        kind = key & 7
-        value = at
-        length, at = _varint(data, at, end) if kind in (0, 2) else ({1: 8, 5: 4}.get(kind, 0), at)
-        at += length if kind != 0 else 0
-        if kind not in (0, 1, 2, 5) or at > end:
-            return
-        yield begin, value, at
-        if kind == 2 and depth < 4:
-            yield from _fields(data, at - length, at, depth + 1)
+        size = {1: 8, 5: 4}.get(key & 7)
+        if key & 7 == 2:
+            size, at = _varint(message, at)
+        if size is None:
+            break
+        found.append((key, message[at : at + size]))
+        at += size
+    return found
 
 
-def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
-    while at < end:
+    while at < len(data):
         value |= (data[at] & 127) << shift
         shift += 7
         at += 1
