@@ -325,6 +325,11 @@ class ThreadedProgram:
         How many calls of the traced ranks the program has, and how many were recorded.
         """
 
+    def collective_uses(self) -> list[tuple[str, str, int]]:
+        """
+        How many collectives follow which algorithm: collective, algorithm, calls.
+        """
+
     @property
     def least_ops(self) -> int:
         """How many ops all ranks have at least."""
@@ -398,7 +403,7 @@ class ComputationOptions:
     @noise.setter
     def noise(self, arg: float, /) -> None: ...
 
-def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0), computation: ComputationOptions = ...) -> Program:
+def convert(trace: Trace, algorithms: Mapping[str, str], reduction_cost: float, rules: AlgorithmRules, cold_caches: ColdCaches, resolve_wildcards: bool = True, wall_gaps: bool = False, cut: bool = False, from_point: tuple[TracePoint, int] = (TracePoint.none, 0), to_point: tuple[TracePoint, int] = (TracePoint.none, 0), computation: ComputationOptions = ...) -> Program | ThreadedProgram:
     """The program that a trace is a run of."""
 
 class Composition:
