@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Provenance, Schedule, simulate
 from idlewave.cold_caches import ColdCaches
+from idlewave.formatting import plain
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.noise import summarise
 from idlewave.output import write_table
@@ -295,3 +296,15 @@ def test_the_report_command_refuses_with_one_line_and_obeys_allow_mixed(
     said = Provenance.read(tmp_path / "report")
     assert said is not None
     assert said.options == {"allow_mixed": True}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_report_says_which_algorithms_its_prediction_follows(material: dict[str, str], tmp_path: Path) -> None:
+    from idlewave.cli import cli
+
+    words = ["report", "--machine", material["machine"], "--trace", material["trace"], "-o", str(tmp_path / "report")]
+    made = CliRunner().invoke(cli, [*words, "-a", "openmpi"])
+    assert made.exit_code == 0, made.output
+    (page,) = (tmp_path / "report").glob("*.html")
+    text = plain(page.read_text())
+    assert "The prediction has collectives by the choices of Open MPI 5.0: allreduce: 3 recursive_doubling." in text
