@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 
 _HEAD = (
     "| program | ranks | calls | traced on | simulated on | measured: median (range) | simulated: median (range) | "
-    "error | spread of the runs | speed |\n| --- | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |\n"
+    "error | spread of the runs | round trip |\n| --- | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |\n"
 )
+
+
+RATIOS = ("round_trip_ratio", "round_trip_ratio_least", "round_trip_ratio_most")
 
 
 def page_of(table: pd.DataFrame, title: str) -> str:
     """What `validate` found, as Markdown: a sentence for each kind of prediction, the tables, and doubts.
 
     The error is that of the median of the simulations against the median of the runs; the spread is how far the runs
-    lie apart, against their median. The speed is the time of a byte there and back beside the runs, against that of the
-    machine that was simulated.
+    lie apart, against their median. The round trip is that of a byte beside the runs, over that of the machine that was
+    simulated.
     """
     text = [f"# {title}\n"]
     loops, copies, replay = loops_in(table), copies_in(table), replays_in(table)
@@ -38,7 +41,7 @@ def page_of(table: pd.DataFrame, title: str) -> str:
             text += [_summary(what, rows)]
     if len(table[~loops]):
         text += [_HEAD + "".join(_line(row) for row in table[~loops].to_dict("records"))]
-    by_speed = table[loops].groupby(["simulated_on", "speed_ns"], sort=False, dropna=False)
+    by_speed = table[loops].groupby(["simulated_on", "machine_round_trip_ns"], sort=False, dropna=False)
     text += [_loop_table(network, rows) for (network, _), rows in by_speed]
     doubts = table[table["doubt"] != ""]
     text += [f"- {row['program']}, traced on {row['traced_on']}: {row['doubt']}." for _, row in doubts.iterrows()]
@@ -47,10 +50,10 @@ def page_of(table: pd.DataFrame, title: str) -> str:
 
 def _loop_table(network: object, rows: pd.DataFrame) -> str:
     """With a sentence on the speed of the machine, where that is known."""
-    said, speed_ns = "", float(rows["speed_ns"].iloc[0])
-    if not math.isnan(speed_ns):
-        what = f"Loops on {network} where a byte takes {plain_time(1000 * speed_ns)} there and back"
-        share = percent_text(float(rows["counted"].iloc[0]))
+    said, round_trip_ns = "", float(rows["machine_round_trip_ns"].iloc[0])
+    if not math.isnan(round_trip_ns):
+        what = f"Loops on {network} where a byte takes {plain_time(1000 * round_trip_ns)} there and back"
+        share = percent_text(float(rows["share_at_speed"].iloc[0]))
         said = f"{_summary(what, rows).rstrip()} {share} of the samples were taken at this speed.\n\n"
     head = f"{said}| loop on {network} | ranks | measured: median (range) | simulated | error | spread of the runs |\n"
     lines = []
@@ -89,14 +92,14 @@ def _line(row: Mapping[Hashable, object]) -> str:
         _range(simulated),
         percent_text(float(str(row["error"])), signed=True) if row["doubt"] == "" else "not to be compared",
         percent_text(_spread(measured)),
-        _speed(row),
+        _round_trip(row),
     ]
     return "| " + " | ".join(cells) + " |\n"
 
 
-def _speed(row: Mapping[Hashable, object]) -> str:
-    middle, least, most = (float(str(row[name])) for name in ("pilot", "pilot_least", "pilot_most"))
-    return "not known" if math.isnan(middle) else f"{middle:.2f} ({least:.2f} to {most:.2f})"
+def _round_trip(row: Mapping[Hashable, object]) -> str:
+    middle, least, most = (float(str(row[name])) for name in RATIOS)
+    return "not known" if math.isnan(middle) else f"× {middle:.2f} ({least:.2f} to {most:.2f})"
 
 
 def _times(row: Mapping[Hashable, object], kind: str) -> list[float]:

@@ -96,7 +96,7 @@ def plot_loops(table: pd.DataFrame) -> Figure:
     `table`: of `validate`. Loops without a size, such as a barrier, are not drawn.
     """
     own = table[loops_in(table) & (table["size"] > 0)]
-    panels = list(own.groupby(["simulated_on", "speed_ns"], sort=False, dropna=False))
+    panels = list(own.groupby(["simulated_on", "machine_round_trip_ns"], sort=False, dropna=False))
     figure = new_figure(0.8 + 2.1 * max(len(panels), 1))
     every = figure.subplots(max(len(panels), 1), 1, sharex=True, squeeze=False)[:, 0]
     limits = bulk_limits(own["error"])
@@ -107,8 +107,12 @@ def plot_loops(table: pd.DataFrame) -> Figure:
             colour = PALETTE[loops.index(str(name)) % len(PALETTE)]
             axes.plot(of_loop["size"], of_loop["error"], "o-", color=colour, markersize=3, linewidth=1, label=str(name))
             mark_outside(axes, limits, of_loop["size"], of_loop["error"], colour)
-        speed_ns = float(rows["speed_ns"].iloc[0])
-        at = "" if math.isnan(speed_ns) else f", a byte there and back {plain_time(1000 * speed_ns)}"
+        machine_round_trip_ns = float(rows["machine_round_trip_ns"].iloc[0])
+        at = (
+            ""
+            if math.isnan(machine_round_trip_ns)
+            else f", a byte there and back {plain_time(1000 * machine_round_trip_ns)}"
+        )
         axes.set_title(f"{network}{at}")
     for axes in every:
         axes.axhspan(-FAIR, FAIR, color=MUTED, alpha=0.12, linewidth=0)

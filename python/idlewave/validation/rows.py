@@ -19,9 +19,9 @@ class Row(TypedDict):
     compared; "" if they are. A loop, such as "latency", is traced on no network (""), and has a simulated time without
     a range; its times are those of a repetition, with messages or vectors of `size` bytes. A program has the size 0.
 
-    speed_ns: the time of a byte there and back on the machine that was simulated, ns, nan where it is not known. pilot,
-    with its range: the same beside the runs, against the machine's. counted: the share of the samples at that speed,
-    which alone count for a loop; 1 for a program."""
+    machine_round_trip_ns: of a byte on the machine that was simulated, nan where it is not known. round_trip_ratio,
+    with its range: the same beside the runs, over the machine's. share_at_speed: the share of the samples of a loop at
+    that speed, which alone count; 1 for a program."""
 
     program: str
     size: int
@@ -40,11 +40,11 @@ class Row(TypedDict):
     simulated_most_s: float
     error: float
     doubt: str
-    speed_ns: float
-    pilot: float
-    pilot_least: float
-    pilot_most: float
-    counted: float
+    machine_round_trip_ns: float
+    round_trip_ratio: float
+    round_trip_ratio_least: float
+    round_trip_ratio_most: float
+    share_at_speed: float
 
 
 COLUMNS = tuple(Row.__annotations__)
@@ -52,25 +52,26 @@ COLUMNS = tuple(Row.__annotations__)
 
 @dataclass(frozen=True)
 class Times:
-    """Times of the runs and of their simulations, s; and the time of a byte beside the runs, against the machine's."""
+    """Times of the runs and of their simulations, s; and round trips of a byte beside the runs, over the machine's."""
 
     measured: list[float]
     simulated: list[float]
-    pilots: list[float] = field(default_factory=list)
+    round_trip_ratios: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What is compared: the ranks of the runs and of the traces, the network of the traces and that of the simulations,
-    and the time of a byte there and back on the simulated machine, ns."""
+    """What is compared: as the columns of `Row`."""
 
-    ranks: tuple[int, int]
-    networks: tuple[str, str]
-    speed_ns: float = math.nan
+    ranks: int
+    traced_ranks: int
+    traced_on: str
+    simulated_on: str
+    machine_round_trip_ns: float = math.nan
 
 
 @dataclass(frozen=True)
-class Finished:
+class Progress:
     """What is done next, and the rows that are there."""
 
     next: Callable[[str], object]
@@ -91,18 +92,18 @@ def row_of(
     size: int = 0,
     counts: tuple[int, int] = (0, 0),
     doubt: str = "",
-    counted: float = 1.0,
+    share_at_speed: float = 1.0,
 ) -> Row:
     """The row of a program, or of a loop with messages of `size` bytes. `counts`: calls, and messages."""
     middle = median(times.measured)
-    pilots = [pilot for pilot in times.pilots if not math.isnan(pilot)] or [math.nan]
+    ratios = [ratio for ratio in times.round_trip_ratios if not math.isnan(ratio)] or [math.nan]
     return Row(
         program=name,
         size=size,
-        ranks=compared.ranks[0],
-        traced_ranks=compared.ranks[1],
-        traced_on=compared.networks[0],
-        simulated_on=compared.networks[1],
+        ranks=compared.ranks,
+        traced_ranks=compared.traced_ranks,
+        traced_on=compared.traced_on,
+        simulated_on=compared.simulated_on,
         runs=len(times.measured),
         calls=counts[0],
         messages=counts[1],
@@ -114,11 +115,11 @@ def row_of(
         simulated_most_s=max(times.simulated),
         error=median(times.simulated) / middle - 1 if middle > 0 else math.nan,
         doubt=doubt,
-        speed_ns=compared.speed_ns,
-        pilot=median(pilots),
-        pilot_least=min(pilots),
-        pilot_most=max(pilots),
-        counted=counted,
+        machine_round_trip_ns=compared.machine_round_trip_ns,
+        round_trip_ratio=median(ratios),
+        round_trip_ratio_least=min(ratios),
+        round_trip_ratio_most=max(ratios),
+        share_at_speed=share_at_speed,
     )
 
 

@@ -64,38 +64,23 @@ def machines_at_speeds(names: Sequence[str]) -> tuple[MachineAtSpeed, ...]:
 
 def _alike(one: Speed | None, other: Speed | None) -> bool:
     """Whether samples of both would count for either."""
-    if one is None or other is None or _shared(one) != _shared(other):
+    if one is None or other is None or one.shared != other.shared:
         return False
     return 1 / NEAR < one.pilot_ns / other.pilot_ns < NEAR
 
 
 def _speeds_of(name: str) -> list[MachineAtSpeed]:
     machine = Machine.named(name)
-    raw = Path(name) / "raw"
-    if not (Path(name) / "measurement.json").is_file() or not any((raw / "patterns").glob("epoch-*/patterns.json")):
+    if not (Path(name) / "measurement.json").is_file():
         return [MachineAtSpeed(machine)]
     from ..measure.machine_files import Measurement
-    from ..measure.network.assessment import read_assessment
+    from ..measure.network.assessment import read_speeds
     from ..measure.network.files.network_files import machine_of
-    from ..measure.network.fitting.machine_speeds import LEAST_ROWS, find_speeds
-    from ..measure.network.job.collectives import read_collectives
-    from ..measure.network.job.patterns import read_patterns
 
-    measured = Measurement.load(name).network.patterns
-    if measured is None:
-        return [MachineAtSpeed(machine)]
-    patterns, collectives = read_patterns(raw / "patterns"), None
-    if any((raw / "collectives").glob("epoch-*/collectives.json")):
-        collectives = read_collectives(raw / "collectives")
-    speeds = find_speeds(patterns.samples)
-    if measured.speed >= len(speeds.each):
-        return [MachineAtSpeed(machine)]  # the recording is of another measurement
-    found = [MachineAtSpeed(machine, speeds.each[measured.speed])]
-    for number, speed in enumerate(speeds.each):
-        if number != measured.speed and speeds.rows[number] >= LEAST_ROWS:
-            network = read_assessment(raw / "network-1", patterns, number, None, collectives)
-            found.append(MachineAtSpeed(machine_of(machine.name, network), speed))
-    return found
+    fit = Measurement.load(name).network.patterns
+    speeds = [] if fit is None else read_speeds(Path(name) / "raw", fit.speed)
+    found = [MachineAtSpeed(machine if net is None else machine_of(machine.name, net), speed) for speed, net in speeds]
+    return found or [MachineAtSpeed(machine)]
 
 
 def pilot_ns(found: mpi.Mpi, launch: Sequence[str]) -> float:
@@ -109,11 +94,7 @@ def nearest(machines: Sequence[MachineAtSpeed], pilot_ns: float) -> MachineAtSpe
     """The machine whose speed is nearest to that at which a byte there and back takes `pilot_ns`; of those on unshared
     cores, if there are any. The first one where nothing is known."""
     known = [machine for machine in machines if machine.speed is not None]
-    unshared = [machine for machine in known if machine.speed is not None and not _shared(machine.speed)]
+    unshared = [machine for machine in known if machine.speed is not None and not machine.speed.shared]
     if math.isnan(pilot_ns) or not known:
         return machines[0]
     return min(unshared or known, key=lambda machine: abs(math.log(pilot_ns / machine.pilot_ns)))
-
-
-def _shared(speed: Speed) -> bool:
-    return speed.reference is not None and speed.reference.shared

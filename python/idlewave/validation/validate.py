@@ -19,7 +19,7 @@ from ..traced_run import find_mpi
 from ..traced_run import trace as run_traced
 from .beside import running_beside
 from .loop_validation import validate_loops
-from .rows import Compared, Finished, Row, Times, row_of, table_of
+from .rows import Compared, Progress, Row, Times, row_of, table_of
 from .speeds import MachineAtSpeed, machines_at_speeds, nearest, pilot_ns
 
 if TYPE_CHECKING:
@@ -52,28 +52,28 @@ def validate(
     seconds. Raises what `trace`, `simulate` and `run_loops` raise.
     """
     machines = {network.name: machines_at_speeds(network.machines) for network in suite.networks}
-    finished = Finished(on_run or (lambda _: None), on_row or (lambda _: None))
+    progress = Progress(on_run or (lambda _: None), on_row or (lambda _: None))
     for program in suite.programs:
         networks = suite.networks_of(program)
         own: dict[str, list[_Run]] = {network.name: [] for network in networks}
         for run, network in itertools.product(range(runs), networks):
-            finished.next(f"{program.name} on {network.name}, run {run + 1} of {runs}")
+            progress.next(f"{program.name} on {network.name}, run {run + 1} of {runs}")
             directory = folder / f"{program.name}-{network.name}-{run + 1}"
             own[network.name].append(_run(program, network, machines[network.name], directory, output_to))
         for traced_on, simulated_on in itertools.product(own, own):
-            finished.next(f"{program.name} simulated on {simulated_on}")
+            progress.next(f"{program.name} simulated on {simulated_on}")
             pair = _Pair((traced_on, simulated_on), own[traced_on], own[simulated_on])
-            finished.row(_compared(program, pair, machines[simulated_on]))
+            progress.row(_compared(program, pair, machines[simulated_on]))
         if program.copies_of:
             smaller = next(earlier for earlier in suite.programs if earlier.name == program.copies_of)
             for name, found in _side_by_side(
-                program, smaller, networks, _Runs(folder, runs, output_to), finished
+                program, smaller, networks, _Runs(folder, runs, output_to), progress
             ).items():
-                finished.next(f"{program.name} predicted from {smaller.name} on {name}")
-                finished.row(_compared(program, _Pair((name, name), found, own[name]), machines[name]))
+                progress.next(f"{program.name} predicted from {smaller.name} on {name}")
+                progress.row(_compared(program, _Pair((name, name), found, own[name]), machines[name]))
     if suite.loops is not None:
-        validate_loops(suite.loops, suite.networks_of(suite.loops), machines, runs, finished)
-    return table_of(finished.rows)
+        validate_loops(suite.loops, suite.networks_of(suite.loops), machines, runs, progress)
+    return table_of(progress.rows)
 
 
 def steps(suite: Suite, runs: int) -> int:
@@ -123,12 +123,12 @@ class _Runs:
 
 
 def _side_by_side(
-    program: Program, smaller: Program, networks: Sequence[Network], runs: _Runs, finished: Finished
+    program: Program, smaller: Program, networks: Sequence[Network], runs: _Runs, progress: Progress
 ) -> dict[str, list[_Run]]:
     """By network, traced runs of `smaller` beside as many more as have the ranks of `program` together."""
     found: dict[str, list[_Run]] = {network.name: [] for network in networks}
     for run, network in itertools.product(range(runs.count), networks):
-        finished.next(f"{smaller.name} beside itself on {network.name}, run {run + 1} of {runs.count}")
+        progress.next(f"{smaller.name} beside itself on {network.name}, run {run + 1} of {runs.count}")
         directory = runs.folder / f"{smaller.name}-beside-{network.name}-{run + 1}"
         with running_beside(smaller, network, program.ranks // smaller.ranks - 1):
             found[network.name].append(_run(smaller, network, (), directory, runs.output_to))
@@ -147,22 +147,22 @@ class _Pair:
 
 def _compared(program: Program, pair: _Pair, machines: Sequence[MachineAtSpeed]) -> Row:
     simulated: list[float] = []
-    pilots: list[float] = []
-    speeds: list[float] = []
+    ratios: list[float] = []
+    round_trips_ns: list[float] = []
     messages = 0
     for traced, measured in zip(pair.traced, pair.measured, strict=True):
         at = nearest(machines, measured.pilot_ns)
         time, sent = _simulated(program, traced.trace, at.machine)
         simulated.append(time)
         messages = messages or sent
-        pilots += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
-        speeds.append(at.pilot_ns)
+        ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
+        round_trips_ns.append(at.pilot_ns)
     doubts = (baseline_doubt(run.trace, None) for run in (*pair.traced, *pair.measured))
-    ranks = (program.ranks, len(pair.traced[0].trace.processes))
+    ranks = len(pair.traced[0].trace.processes)
     return row_of(
         program.name,
-        Times([run.trace.measured_s for run in pair.measured], simulated, pilots),
-        Compared(ranks, pair.networks, median(speeds)),
+        Times([run.trace.measured_s for run in pair.measured], simulated, ratios),
+        Compared(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
         doubt=next((doubt for doubt in doubts if doubt), ""),
     )

@@ -18,10 +18,10 @@ def row(**changes: object) -> dict[str, object]:
         "error": 0.01,
         "doubt": "",
         "calls": 12_345,
-        "speed_ns": float("nan"),
-        "pilot": 1.04,
-        "pilot_least": 0.97,
-        "pilot_most": 2.0,
-        "counted": 0.5,
+        "machine_round_trip_ns": float("nan"),
+        "round_trip_ratio": 1.04,
+        "round_trip_ratio_least": 0.97,
+        "round_trip_ratio_most": 2.0,
+        "share_at_speed": 0.5,
     }
     return found | {"measured_s": 2.0, "measured_least_s": 1.5, "measured_most_s": 2.5} | changes

@@ -15,7 +15,7 @@ from idlewave.measure.noise import summarise
 from idlewave.validation import LoopRun, Network
 from idlewave.validation import loop_validation as loops_of
 from idlewave.validation.loops import simulated_ps
-from idlewave.validation.rows import Finished, table_of
+from idlewave.validation.rows import Progress, table_of
 from idlewave.validation.speeds import machines_at_speeds, nearest
 from noise_recordings import detour_summary
 from pattern_recordings import measured
@@ -73,12 +73,12 @@ def test_samples_of_loops_count_at_the_speed_of_a_machine(machine: str, monkeypa
     answer: Callable[..., pd.DataFrame] = lambda *_: samples_at({FAST_NS: 230.0, SLOW_NS: 700.0, 1500.0: 1500.0})  # noqa: E731
     monkeypatch.setattr(loops_of, "find_mpi", lambda _: None)
     monkeypatch.setattr(loops_of, "run_loops", answer)
-    finished = Finished(lambda _: None, lambda _: None)
+    progress = Progress(lambda _: None, lambda _: None)
     network = Network("net", (machine,), ("mpiexec",))
-    loops_of.validate_loops(LoopRun(("latency",)), [network], {"net": machines_at_speeds([machine])}, 2, finished)
-    table = table_of(finished.rows)
-    assert table["speed_ns"].tolist() == pytest.approx([SLOW_NS, FAST_NS], rel=0.02)
+    loops_of.validate_loops(LoopRun(("latency",)), [network], {"net": machines_at_speeds([machine])}, 2, progress)
+    table = table_of(progress.rows)
+    assert table["machine_round_trip_ns"].tolist() == pytest.approx([SLOW_NS, FAST_NS], rel=0.02)
     assert table["measured_s"].tolist() == pytest.approx([700e-9, 230e-9])
     assert table["runs"].tolist() == [2, 2]
-    assert table["counted"].tolist() == pytest.approx([1 / 3, 1 / 3])
+    assert table["share_at_speed"].tolist() == pytest.approx([1 / 3, 1 / 3])
     assert np.abs(table["error"]).max() < 0.1

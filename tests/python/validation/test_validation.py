@@ -89,10 +89,10 @@ def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
     rows = [row(program=f"p{i}", error=0.01 * i) for i in range(1, 11)]
     rows += [row(simulated_on="b", error=-0.2), row(program="late", error=3.0, doubt="2 ranks shared cores")]
     rows += [
-        row(traced_ranks=1, error=-0.3, pilot=float("nan")),
+        row(traced_ranks=1, error=-0.3, round_trip_ratio=float("nan")),
         row(program="latency", size=1, traced_on="", error=0.04),
     ]
-    rows += [row(program="latency", size=1, traced_on="", error=0.02, speed_ns=365.0)]
+    rows += [row(program="latency", size=1, traced_on="", error=0.02, machine_round_trip_ns=365.0)]
     page = page_of(pd.DataFrame(rows), "Title")
     assert page.startswith("# Title\n")
     assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
@@ -105,7 +105,7 @@ def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
     assert "| loop on a | ranks |" in page
     assert "| latency, 1 B | 2 | 2 s (1.5 s to 2.5 s) | 1 s | +4.0 % | 50 % |" in page
     assert "| p1 | 2 | 12,345 | a | a | 2 s (1.5 s to 2.5 s) |" in page
-    assert "| 1.04 (0.97 to 2.00) |" in page
+    assert "| × 1.04 (0.97 to 2.00) |" in page
     assert "| not known |" in page
     assert "not to be compared" in page
     assert "- late, traced on a: 2 ranks shared cores." in page

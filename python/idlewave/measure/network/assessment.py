@@ -33,7 +33,7 @@ from .fitting.pattern_assessment import assess_patterns
 from .fitting.pattern_times import PatternItem, pattern_time
 from .job.collectives import CollectiveMeasurement, forget_collectives, read_collectives
 from .job.patterns import INTERRUPTED, SHARED, PatternMeasurement, forget_patterns, read_patterns
-from .probing.job_run import keep_samples
+from .probing.job_run import epochs_of, keep_samples
 from .probing.network_run import NetworkRecordings, check_hosts, measure_network
 from .transports import DEFAULT
 
@@ -175,6 +175,25 @@ def read_assessment(
     node_ranks = cores if network.one_node and isinstance(cores, int) else 1
     rules = assess_collectives(collectives, Machine("measured", fitted.level, node_ranks=node_ranks), own_speed)
     return replace(network, collectives=rules, collective_samples=collectives.samples)
+
+
+def read_speeds(folder: Path, fitted: int) -> list[tuple[Speed, NetworkMeasurement | None]]:
+    """The speeds in the recordings of `assess_pair` in `folder`, and what was measured at each: that with the number
+    `fitted` first, without its measurement, and those at which most patterns have a sample. Empty without recordings of
+    patterns, or if they do not have that many speeds; raises what `read_assessment` raises."""
+    if not epochs_of(folder / "patterns", "patterns"):
+        return []
+    patterns, collectives = read_patterns(folder / "patterns"), None
+    if epochs_of(folder / "collectives", "collectives"):
+        collectives = read_collectives(folder / "collectives")
+    speeds = find_speeds(patterns.samples)
+    if fitted >= len(speeds.each):
+        return []
+    found: list[tuple[Speed, NetworkMeasurement | None]] = [(speeds.each[fitted], None)]
+    for number, speed in enumerate(speeds.each):
+        if number != fitted and speeds.rows[number] >= LEAST_ROWS:
+            found.append((speed, read_assessment(folder / "network-1", patterns, number, None, collectives)))
+    return found
 
 
 def _speed_of_both(speeds: Speeds, collectives: CollectiveMeasurement) -> int:

@@ -77,6 +77,11 @@ class Speed:
     pilot_ns: float
     reference: Reference | None = None
 
+    @property
+    def shared(self) -> bool:
+        """Whether cores were shared at this speed; False where that is not known."""
+        return self.reference is not None and self.reference.shared
+
     def has(self, samples: pd.DataFrame, factor: float) -> pd.Series:
         """Whether each sample has this speed: whether both of its pilots are this one's, but for a `factor`, and its
         cores were shared or not as at this speed, where that is known."""
