@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/rank_trace.hpp"
+#include "trace/thread_cpus.hpp"
 
 namespace idlewave::trace {
 
@@ -12,8 +13,7 @@ namespace idlewave::trace {
 /// found nothing, and, unless `wall`, waits for a core.
 class BetweenCalls {
   public:
-    BetweenCalls(const RankTrace& trace, bool wall)
-        : trace_(trace), wall_(wall), threads_(trace.threads().size(), {.left_mpi = trace.header().init_end}) {}
+    BetweenCalls(const RankTrace& trace, bool wall);
 
     /// The computation between the call before and this one, in ns, from 0 on; none if the record is no call that ends
     /// a computation.
@@ -26,12 +26,14 @@ class BetweenCalls {
     };
 
     static void exclude(Thread& thread, std::int64_t ns);
-    void begin_later_threads(std::int64_t now);
-    void join(Thread& thread) const;
+    void begin_threads(std::int64_t before);
+    void join(Thread& thread);
 
     const RankTrace& trace_;
     bool wall_;
     std::vector<Thread> threads_;
+    std::vector<ThreadCpu> cpus_;                  ///< of these
+    std::vector<std::uint32_t> threads_to_begin_;  ///< the one that begins next last
 };
 
 }  // namespace idlewave::trace

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <queue>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "trace/rank_converter.hpp"
+#include "trace/thread_cpus.hpp"
 
 /// How the calls of a rank's threads become programs of their own, and where these wait for each other. Every wait is
 /// for something that had happened in the run before, so the run itself is an order in which all can be executed.
@@ -31,36 +30,21 @@ void RankConverter::begin_conversions() {
     if (threads == 1) {
         return;
     }
-    for (std::uint32_t number = 1; number < threads; ++number) {
-        threads_to_begin_.push_back(number);
-    }
-    std::ranges::stable_sort(threads_to_begin_, std::greater(),
-                             [this](std::uint32_t number) { return trace_.threads()[number].begin; });
+    threads_to_begin_ = threads_by_begin(trace_.threads());
     choose_cpus();
 }
 
-/// A thread has a CPU from its first call to the end of its last one; the first thread, which calls MPI_Init, has its
-/// own throughout. So a program that makes new threads again and again needs as many CPUs as it has threads at a time.
 void RankConverter::choose_cpus() {
-    using Use = std::pair<std::int64_t, std::uint32_t>;  // until when, and which
-    std::priority_queue<Use, std::vector<Use>, std::greater<>> used;
-    std::uint32_t cpus = 1;
-    for (auto number = threads_to_begin_.rbegin(); number != threads_to_begin_.rend(); ++number) {
-        const ThreadSpan& span = trace_.threads()[*number];
-        std::uint32_t cpu = cpus;
-        if (!used.empty() && used.top().first <= span.begin) {
-            cpu = used.top().second;
-            used.pop();
-        } else {
-            ++cpus;
-        }
-        if (cpu > std::numeric_limits<std::uint8_t>::max()) {
+    const std::vector<ThreadCpu> cpus = cpus_of(trace_.threads());
+    for (ThreadConversion& thread : threads_) {
+        const ThreadCpu& own = cpus[thread.number];
+        if (own.cpu > std::numeric_limits<std::uint8_t>::max()) {
             throw InputError(trace_.name() + ": rank " + std::to_string(trace_.header().rank) +
                              " has more than 256 threads that call MPI at a time: expected 256 at most, as many as a "
                              "rank of a schedule has CPUs");
         }
-        threads_[*number].program.cpu = static_cast<std::uint8_t>(cpu);
-        used.emplace(span.end, cpu);
+        thread.program.cpu = static_cast<std::uint8_t>(own.cpu);
+        thread.before = own.before;
     }
 }
 
@@ -73,14 +57,18 @@ void RankConverter::begin_threads(std::int64_t before) {
     }
 }
 
-/// The first call of a thread follows the last call that the first thread had ended before it began; the time between
-/// is computation.
+/// The first call of a thread follows the last call that the first thread had ended before it began, and all calls of
+/// the thread that had its CPU before; the time since then is computation.
 void RankConverter::begin_thread(std::uint32_t number) {
-    const std::uint32_t slot = share(0, number);
     ThreadConversion& thread = threads_[number];
+    std::vector<std::uint32_t> slots{share(0, number)};
     thread.left_mpi = threads_[0].left_mpi;
+    if (thread.before != 0) {
+        slots.push_back(share(thread.before, number));
+        thread.left_mpi = std::max(thread.left_mpi, threads_[thread.before].left_mpi);
+    }
     ThreadConversion* const caller = std::exchange(thread_, &thread);
-    wait_for_shared(std::span(&slot, 1));
+    wait_for_shared(slots);
     thread_ = caller;
 }
 

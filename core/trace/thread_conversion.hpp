@@ -33,6 +33,7 @@ struct ThreadConversion {
     std::unordered_multimap<std::size_t, std::uint32_t> known_collectives = {};
     std::unordered_multimap<std::size_t, std::uint32_t> known_slot_lists = {};
     // Of a rank with several threads:
+    std::uint32_t before = 0;                  ///< the thread that had its CPU before; 0: none
     std::vector<std::uint32_t> users = {};     ///< by slot: the word of the instruction that has it
     std::vector<std::uint32_t> receives = {};  ///< by slot: which receive of the rank is in it
     std::vector<bool> used_once = {};          ///< by slot: another thread ends it, so it is not used again
