@@ -58,11 +58,11 @@ ComputationTimes::ComputationTimes(const RankTrace& rank, bool wall, std::uint64
 }
 
 void ComputationTimes::read(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end) {
-    struct OfSite {
+    struct SiteOnRank {
         std::vector<SiteComputation> computations;
         std::size_t before = 0;
     };
-    std::unordered_map<std::uint64_t, OfSite> found;
+    std::unordered_map<std::uint64_t, SiteOnRank> found;
     CallSites sites;
     BetweenCalls between(rank, wall);
     std::uint64_t record = 0;
@@ -71,18 +71,18 @@ void ComputationTimes::read(const RankTrace& rank, bool wall, std::uint64_t begi
         record += r.call == Call::core_wait ? 0 : 1;
         const std::optional<std::int64_t> ns = between.before(r);
         if (ns && CallSites::has_site(r.call) && record <= end) {
-            OfSite& site = found[sites.next(r).id()];
+            SiteOnRank& site = found[sites.next(r).id()];
             site.before += record <= begin ? 1 : 0;
             site.computations.push_back({++call, *ns});
         }
     });
     for (auto& [id, site] : found) {
-        Recorded recorded{.steps = std::move(steps_of(std::span(&site.computations, 1)).front()),
+        Recorded recorded{.cycle = std::move(cycles_of(std::span(&site.computations, 1)).front()),
                           .before = site.before,
                           .end = site.computations.size()};
-        recorded.ns.resize(recorded.steps.steps);
+        recorded.ns.resize(recorded.cycle.length);
         for (std::size_t i = site.before; i < site.computations.size(); ++i) {
-            recorded.ns[recorded.steps.step(i)].push_back(site.computations[i].ns);
+            recorded.ns[recorded.cycle.position(i)].push_back(site.computations[i].ns);
         }
         recorded_.emplace(id, std::move(recorded));
     }
@@ -98,8 +98,8 @@ std::int64_t ComputationTimes::time(const TraceRecord& r, std::int64_t ns) {
     return factor == 1 ? whole : scaled(whole, factor);
 }
 
-/// One of the recorded computations of the site and its step on this rank, each of which is as likely as another; as
-/// recorded before the stretch that is used.
+/// Draws one of the recorded computations of the site and the position in its cycle on this rank, each of which is as
+/// likely as another. Outside the stretch that is used a computation takes as long as recorded.
 std::int64_t ComputationTimes::drawn_time(std::uint64_t site, std::int64_t ns) {
     const auto found = recorded_.find(site);
     if (found == recorded_.end()) {
@@ -111,8 +111,8 @@ std::int64_t ComputationTimes::drawn_time(std::uint64_t site, std::int64_t ns) {
     if (number < recorded.before || number >= recorded.end) {
         return ns;
     }
-    const std::vector<std::int64_t>& of_step = recorded.ns[recorded.steps.step(number)];
-    return of_step[below(of_step.size(), bits)];
+    const std::vector<std::int64_t>& candidates = recorded.ns[recorded.cycle.position(number)];
+    return candidates[below(candidates.size(), bits)];
 }
 
 double ComputationTimes::factor_of(const CallSite& site) {

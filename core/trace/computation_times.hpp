@@ -11,7 +11,7 @@
 
 #include "trace/call_sites.hpp"
 #include "trace/rank_trace.hpp"
-#include "trace/site_steps.hpp"
+#include "trace/site_cycles.hpp"
 
 namespace idlewave::trace {
 
@@ -20,7 +20,8 @@ using Phase = std::optional<std::int32_t>;
 
 /// How long the computations of a program take that is made of a trace.
 struct ComputationOptions {
-    bool drawn = false;  ///< from the recorded ones of the same site, step and rank; else as they were recorded
+    bool drawn =
+        false;  ///< from the recorded ones of the same site, position in its cycle and rank; else as they were recorded
     std::uint64_t seed = 0;
     double factor = 1;                                ///< by which they take longer than recorded
     std::map<Phase, double> factors_by_phase;         ///< instead of `factor`
@@ -62,8 +63,8 @@ class ComputationTimes {
   private:
     /// The recorded computations of a site.
     struct Recorded {
-        SiteSteps steps;
-        std::vector<std::vector<std::int64_t>> ns = {};  ///< by step, those that are used
+        SiteCycle cycle;
+        std::vector<std::vector<std::int64_t>> ns = {};  ///< by position, those that are used
         std::size_t before = 0;                          ///< how many come before those that are used
         std::size_t end = 0;                             ///< how many there are with these
         std::size_t given = 0;                           ///< how many were given

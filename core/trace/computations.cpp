@@ -5,23 +5,23 @@
 #include <unordered_map>
 
 #include "trace/between_calls.hpp"
-#include "trace/site_steps.hpp"
+#include "trace/site_cycles.hpp"
 
 namespace idlewave::trace {
 namespace {
 
 /// The computations of one site: by rank, and the row of each.
-struct OfSite {
+struct SiteOnRanks {
     std::vector<std::vector<SiteComputation>> ranks;
     std::vector<std::vector<std::size_t>> rows;
 };
 
-/// Sets the steps of all rows. `calls`: by row, the number of the call on its rank.
-void set_steps(Computations& found, const std::vector<std::uint64_t>& calls) {
-    std::vector<OfSite> sites(found.sites.size());
+/// Sets the cycles of all sites and the positions of all rows. `calls`: by row, the number of the call on its rank.
+void set_cycles(Computations& found, const std::vector<std::uint64_t>& calls) {
+    std::vector<SiteOnRanks> sites(found.sites.size());
     for (std::size_t row = 0; row < found.rows.size(); ++row) {
         const ComputationRow& own = found.rows[row];
-        OfSite& site = sites[own.site];
+        SiteOnRanks& site = sites[own.site];
         if (site.rows.empty() || found.rows[site.rows.back().back()].rank != own.rank) {
             site.ranks.emplace_back();
             site.rows.emplace_back();
@@ -30,11 +30,11 @@ void set_steps(Computations& found, const std::vector<std::uint64_t>& calls) {
         site.rows.back().push_back(row);
     }
     for (std::size_t number = 0; number < sites.size(); ++number) {
-        const std::vector<SiteSteps> steps = steps_of(sites[number].ranks);
-        found.sites[number].steps = steps.front().steps;
-        for (std::size_t rank = 0; rank < steps.size() && steps.front().steps > 1; ++rank) {
+        const std::vector<SiteCycle> cycles = cycles_of(sites[number].ranks);
+        found.sites[number].cycle_length = cycles.front().length;
+        for (std::size_t rank = 0; rank < cycles.size() && cycles.front().length > 1; ++rank) {
             for (std::size_t i = 0; i < sites[number].rows[rank].size(); ++i) {
-                found.rows[sites[number].rows[rank][i]].step = steps[rank].step(i);
+                found.rows[sites[number].rows[rank][i]].position = cycles[rank].position(i);
             }
         }
     }
@@ -68,7 +68,7 @@ Computations computations_of(std::span<const RankTrace> ranks, bool wall) {
             calls.push_back(++call);
         });
     }
-    set_steps(found, calls);
+    set_cycles(found, calls);
     return found;
 }
 

@@ -14,14 +14,14 @@ struct SiteOfTrace {
     CallSite site;
     std::int64_t least_bytes = 0;
     std::int64_t most_bytes = 0;
-    std::uint32_t steps = 1;  ///< of the rhythm of its computations (site_steps.hpp)
+    std::uint32_t cycle_length = 1;  ///< of its computations (site_cycles.hpp); 1: there is no cycle
 };
 
 /// One computation: the time before a call.
 struct ComputationRow {
     std::uint32_t rank = 0;
-    std::uint32_t site = 0;  ///< in Computations::sites
-    std::uint32_t step = 0;  ///< of the site's rhythm, from 0
+    std::uint32_t site = 0;      ///< in Computations::sites
+    std::uint32_t position = 0;  ///< in the site's cycle, from 0
     std::int64_t ns = 0;
 };
 

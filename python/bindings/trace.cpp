@@ -152,7 +152,7 @@ nb::dict computations(const trace::Trace& trace, bool wall) {
             calls.append(nb::make_tuple(static_cast<std::uint16_t>(kind.call), kind.communicator));
         }
         d["calls"] = calls;
-        d["steps"] = own.steps;
+        d["cycle_length"] = own.cycle_length;
         d["least_bytes"] = own.least_bytes;
         d["most_bytes"] = own.most_bytes;
         sites.append(d);
@@ -161,7 +161,8 @@ nb::dict computations(const trace::Trace& trace, bool wall) {
     answer["sites"] = sites;
     answer["rank"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.rank; });
     answer["site"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.site; });
-    answer["step"] = column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.step; });
+    answer["position"] =
+        column_of<std::uint32_t>(found.rows, [](const trace::ComputationRow& r) { return r.position; });
     answer["ns"] = column_of<std::int64_t>(found.rows, [](const trace::ComputationRow& r) { return r.ns; });
     return answer;
 }
@@ -211,11 +212,12 @@ void bind_trace(nb::module_& m) {
              "Communicators but MPI_COMM_SELF: id, whether it is an intercommunicator, and the members of its groups, "
              "each as ranks of MPI_COMM_WORLD.")
         .def("calls", &calls, "Columns of all calls (docs/trace-format.md); times on rank 0's clock.")
-        .def("computations", &computations, "wall"_a,
-             "Columns of all computations: rank, number of the site, step of its rhythm, ns. The sites are dicts: id, "
-             "level "
-             "of the last MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, "
-             "steps, and the least and most bytes. `wall`: with the waits for a core.");
+        .def(
+            "computations", &computations, "wall"_a,
+            "Columns of all computations: rank, number of the site, position in its cycle from 0 on, ns. The sites are "
+            "dicts: id, level of the last MPI_Pcontrol or None, (number of the call, communicator) of the call and "
+            "the five before it, length of the cycle, and the least and most bytes. `wall`: with the waits for a "
+            "core.");
     m.def(
         "recorded_calls",
         [](const std::filesystem::path& file) { return trace::RankTrace::read(file.string()).calls(); }, "file"_a,

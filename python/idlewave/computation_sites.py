@@ -2,7 +2,7 @@
 
 A trace has no addresses of code. A site is what every trace has: the call that ends the computation with its
 communicator and the power of two of its size, the five calls before it, and the level of the last MPI_Pcontrol. Where
-the computations of a site repeat themselves in a rhythm (core/trace/site_steps.hpp), each of its steps has a row.
+the computations of a site repeat themselves in a cycle (core/trace/site_cycles.hpp), each position in it has a row.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ QUANTILES = {"q05_ns": 0.05, "q25_ns": 0.25, "median_ns": 0.5, "q75_ns": 0.75, "
 """The quantiles of the table, by column."""
 
 _COMMUNICATORS = {0: "", 1: "world", 2: "self", 0xFFFF: "unknown"}
-_MOST_STEPS = 16
-"""More than the steps of any rhythm."""
 _NO_CALL = 1
 """The number of MPI_Init, which stands for the calls before the first."""
 
@@ -32,7 +30,7 @@ def site_name(number: int) -> str:
 
 
 def computation_table(columns: dict[str, Any]) -> pd.DataFrame:
-    """One row a computation: rank, site, step, ns; of what the core found, in the order of the run."""
+    """One row a computation: rank, site, position, ns; of what the core found, in the order of the run."""
     import numpy as np
     import pandas as pd
 
@@ -41,36 +39,33 @@ def computation_table(columns: dict[str, Any]) -> pd.DataFrame:
         {
             "rank": np.asarray(columns["rank"]),
             "site": pd.Categorical.from_codes(np.asarray(columns["site"]).astype(np.int64), categories=names),
-            "step": np.asarray(columns["step"]) + 1,
+            "position": np.asarray(columns["position"]) + 1,
             "ns": np.asarray(columns["ns"]),
         }
     )
 
 
 def site_table(columns: dict[str, Any], *, by_rank: bool) -> pd.DataFrame:
-    """One row a step of a site, or of a site of a rank: what it is, and the distribution of its computations; the
-    largest first."""
+    """One row a site, or a site of a rank, and a position in its cycle: what it is, and the distribution of its
+    computations; the largest first."""
     import numpy as np
     import pandas as pd
 
     names = pd.DataFrame([_described(site) for site in columns["sites"]], columns=list(_DESCRIPTION))
-    ns, number, step, rank = (np.asarray(columns[name]) for name in ("ns", "site", "step", "rank"))
-    site = number.astype(np.int64) * _MOST_STEPS + step
-    key = site * (int(rank.max(initial=0)) + 1) + rank if by_rank else site
-    order = np.lexsort((ns, key))
-    ns, key, site, rank = ns[order], key[order], site[order], rank[order]
-    first = np.flatnonzero(np.r_[len(key) > 0, key[1:] != key[:-1]])
-    count = np.diff(np.r_[first, len(key)])
+    by = ["site", "position", "rank"] if by_rank else ["site", "position"]
+    order = np.lexsort([np.asarray(columns[name]) for name in ("ns", *reversed(by))])
+    ns, site, position, rank = (np.asarray(columns[name])[order] for name in ("ns", "site", "position", "rank"))
+    rows = pd.DataFrame({"site": site, "position": position, "rank": rank})
+    first = np.flatnonzero(~rows.duplicated(by).to_numpy())
+    count = np.diff(np.r_[first, len(ns)])
     total = np.add.reduceat(ns, first) if len(first) else ns
-    ranks = pd.DataFrame({"site": site, "rank": rank}).drop_duplicates().groupby("site").size()
-    own = site[first]
-    found = names.iloc[own // _MOST_STEPS].reset_index(drop=True)
-    found.insert(1, "step", own % _MOST_STEPS + 1)
+    found = names.iloc[site[first]].reset_index(drop=True)
+    found.insert(1, "position", position[first] + 1)
     found["level"] = found["level"].astype("Int64")
     if by_rank:
         found.insert(1, "rank", rank[first])
     else:
-        found["ranks"] = ranks.reindex(own).to_numpy()
+        found["ranks"] = rows.groupby(by)["rank"].nunique().to_numpy()
     found["count"], found["total_s"] = count, total / 1e9
     found["share"] = total / max(int(total.sum()), 1)
     found["mean_ns"] = total / np.maximum(count, 1)
@@ -82,7 +77,17 @@ def site_table(columns: dict[str, Any], *, by_rank: bool) -> pd.DataFrame:
     return ordered
 
 
-_DESCRIPTION = ("site", "steps", "level", "call", "communicator", "least_bytes", "most_bytes", "after", "before_that")
+_DESCRIPTION = (
+    "site",
+    "cycle_length",
+    "level",
+    "call",
+    "communicator",
+    "least_bytes",
+    "most_bytes",
+    "after",
+    "before_that",
+)
 
 
 def _described(site: dict[str, Any]) -> tuple[object, ...]:
@@ -91,7 +96,7 @@ def _described(site: dict[str, Any]) -> tuple[object, ...]:
     names = [_core.call_name(number) for number, _ in earlier if number != _NO_CALL]
     return (
         site_name(site["id"]),
-        site["steps"],
+        site["cycle_length"],
         site["level"],
         _core.call_name(call),
         _COMMUNICATORS.get(communicator, f"{communicator}"),

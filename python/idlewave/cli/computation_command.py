@@ -34,9 +34,9 @@ def computation(trace: Path, gaps: Gaps, by_rank: bool, rows: int, plot: Path | 
     """Show how long the computations of a TRACE take, by call site.
 
     A call site is the call that ends the computation with its communicator and the power of two of its size, the five
-    calls before it, and the level of the last MPI_Pcontrol: a trace has no addresses of code. Where its computations
-    repeat themselves in a rhythm of 2 to 12, each step of it has a row. Its name is the same in
-    every trace that has it, and `--scale-computation` of other commands takes it.
+    calls before it, and the level of the last MPI_Pcontrol: a trace has no addresses of code. Its name is the same in
+    every trace that has it, and `--scale-computation` of other commands takes it. Where the times of its computations
+    repeat themselves in a cycle of 2 to 12, each position in the cycle has a row.
     """
     with doing(f"reading the trace {trace}"):
         found = Trace.load(trace)
@@ -69,12 +69,12 @@ def _show(table: pd.DataFrame, rows: int, *, by_rank: bool) -> None:
         f"{plural(int(table['count'].sum()), 'computation')} of {plural(sites, 'call site')}: "
         f"{seconds_text(total)} of all ranks' time"
     )
-    columns = ["site", "step", "rank" if by_rank else "ranks", "level", "call", "size", "after", "before that", "count"]
+    columns = ["site", "position", "rank" if by_rank else "ranks", "level", "call", "size", "after", "before that", "count"]
     columns += ["total", "share", *_TIMES]
     cells = [
         (
             row["site"],
-            f"{row['step']} of {row['steps']}" if row["steps"] > 1 else "",
+            f"{row['position']} of {row['cycle_length']}" if row["cycle_length"] > 1 else "",
             row["rank" if by_rank else "ranks"],
             "" if pd.isna(row["level"]) else row["level"],
             row["call"],

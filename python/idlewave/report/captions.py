@@ -139,8 +139,8 @@ def computation_caption(sites: pd.DataFrame, setting: Setting = _UNKNOWN) -> str
     if len(shown) < len(sites):
         text += f". The {len(shown)} that are shown of {count_text(len(sites))} have {percent_text(share)} of it"
     site = "A site is a call with its size and the five calls before it; its label has the last of them, and its name"
-    if (shown["steps"] > 1).any():
-        site += ". Where the computations of a site repeat themselves in a rhythm, its steps are apart"
+    if (shown["cycle_length"] > 1).any():
+        site += ". Where the times of a site repeat themselves in a cycle, each position in the cycle has a row"
     return f"{text}. {site}."
 
 

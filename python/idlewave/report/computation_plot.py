@@ -67,13 +67,14 @@ def _legend() -> list[Line2D | Patch]:
 
 
 def _label(row: pd.Series) -> str:
-    """The call with its size, the call before it, and the name of the site."""
+    """The call with its size, the position in its cycle, the call before it, and the name of the site."""
     size = size_range_text(row["least_bytes"], row["most_bytes"])
     level = "" if pd.isna(row["level"]) else f"level {row['level']}"
     call = ", ".join(filter(None, (f"{row['call']} {size}".strip(), level)))
     before = f"after {row['after']}" if row["after"] else "at the start"
-    step = f", step {row['step']} of {row['steps']}" if row["steps"] > 1 else ""
-    return f"{call}{step}\n{before}, {row['site']}"
+    length = row["cycle_length"]
+    position = f", position {row['position']} of {length}" if length > 1 else ""
+    return f"{call}{position}\n{before}, {row['site']}"
 
 
 def _limits(shown: pd.DataFrame) -> Limits:

@@ -179,19 +179,19 @@ def test_how_it_was_made_is_in_the_provenance(trace: Path) -> None:
     assert made.identity() != Schedule.from_trace(trace).identity()
 
 
-def test_steps_of_a_rhythm_have_distributions_of_their_own_and_are_drawn_in_turn(tmp_path: Path) -> None:
+def test_positions_in_a_cycle_have_distributions_of_their_own_and_are_drawn_in_order(tmp_path: Path) -> None:
     times = [(2_700_000, 400_000, 100_000)[i % 3] + 11 * i for i in range(300)]
     folder = write_messages(tmp_path / "trace", [Message(ns, 3, 8) for ns in times])
     sites = Trace.load(folder).computation_sites()
     loop = sites[sites["count"] >= 90]
-    assert loop["steps"].tolist() == [3] * 6, "of sends and of receives"
+    assert loop["cycle_length"].tolist() == [3] * 6, "of sends and of receives"
     assert (loop["max_ns"] < loop["min_ns"] + 5000).all()
     rows = Trace.load(folder).computations()
     drawn = computed(Schedule.from_trace(folder, computation_times="drawn"))[0]
     own = rows[rows["rank"] == 0].reset_index(drop=True)
     for i, ns in enumerate(drawn):
-        of_step = own[(own["site"] == own["site"][i]) & (own["step"] == own["step"][i])]["ns"]
-        assert ns in set(of_step)
+        same = own[(own["site"] == own["site"][i]) & (own["position"] == own["position"][i])]["ns"]
+        assert ns in set(same)
         assert abs(ns - times[i]) < 5000, "the same place of the loop"
 
 

@@ -236,7 +236,7 @@ def computation_sites(*sites: tuple[str, int, str, int, float]) -> pd.DataFrame:
     rows["total_s"] = rows["count"] * rows["mean_ns"] / 1e9
     rows["share"] = rows["total_s"] / rows["total_s"].sum()
     rows["site"] = [f"{number:010x}" for number in range(len(rows))]
-    rows["step"], rows["steps"] = 1, 1
+    rows["position"], rows["cycle_length"] = 1, 1
     return rows.assign(least_bytes=rows["most_bytes"], level=pd.array([pd.NA] * len(rows), dtype="Int64"))
 
 
