@@ -11,7 +11,7 @@ from ..formatting import plural, seconds_text
 from ..timed_calls import timed_calls_text
 from ..trace import Trace
 from ..traced_run import trace as run_traced
-from .option_types import as_json, print_json, trace_folder
+from .option_types import as_json, print_json, refuse_given, trace_folder
 from .terminal import say, say_note
 
 ABIS = ("own", "standard")
@@ -45,12 +45,6 @@ def build_tracer(mpiexec: str | None, abi: str, as_json: bool) -> None:
     )
 
 
-def _is_build(command: tuple[str, ...]) -> bool:
-    """Whether the command is `build`, and no program of this name."""
-    short = len(command) <= 2 or any(word.startswith("--abi") for word in command[1:])
-    return command[0] == "build" and short and not Path("build").is_file()
-
-
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @trace_folder
 @click.option("--overwrite", is_flag=True, help="Replace an earlier trace.")
@@ -61,11 +55,11 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
 
     The program is not changed: the tracer is preloaded into its ranks.
 
-    `idlewave trace build [--abi standard] [MPIEXEC]` only compiles the tracer for the MPI of that launcher, and prints
-    its path: to preload it (LD_PRELOAD) where ranks are started in another way, with IDLEWAVE_TRACE_DIR naming an empty
-    folder. `--abi standard` is for programs that are linked with MPI's standard ABI (MPI-5).
+    `idlewave trace build [OPTIONS] [MPIEXEC]` only compiles the tracer, and prints its path: to preload it (LD_PRELOAD)
+    where ranks are started in another way, with IDLEWAVE_TRACE_DIR naming an empty folder.
     """
-    if _is_build(command):
+    if command[0] == "build":  # no launcher, with which every command begins that is traced
+        refuse_given(click.get_current_context(), ("folder", "overwrite"), "trace build only compiles the tracer")
         words = [*(["--json"] if as_json else []), *command[1:]]
         build_tracer.main(words, prog_name="idlewave trace build", standalone_mode=False)
         return

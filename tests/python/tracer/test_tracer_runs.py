@@ -248,6 +248,39 @@ def test_the_tracer_may_be_built_alone_and_preloaded_by_hand(tmp_path: Path) -> 
     assert "start the ranks with LD_PRELOAD=" in " ".join(plain.stderr.split())
 
 
+def test_the_options_of_build_may_stand_before_it_and_behind_it() -> None:
+    launcher = str(open_mpi().mpiexec)
+    for words in (
+        ("--json", "build", launcher),
+        ("build", "--json", launcher),
+        ("build", launcher, "--json"),
+        ("build", "--abi=own", "--json", launcher),
+        ("--json", "build", "--abi", "own"),
+    ):
+        built = run("trace", *words)
+        assert built.returncode == 0, built.stderr
+        assert Path(json.loads(built.stdout)["tracer"]).name == "libidlewave-trace.so"
+    assert "--abi [own|standard]" in run("trace", "build", "--help").stdout
+    for option, words in (("--output", ("-o", "trace")), ("--overwrite", ("--overwrite",))):
+        refused = run("trace", *words, "build", launcher)
+        assert refused.returncode == 2
+        assert f"{option} has no meaning beside it" in " ".join(refused.stderr.split())
+
+
+def test_build_is_no_program_of_this_folder_and_has_no_other_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands that are traced begin with a launcher: a program called build is not among them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "build").write_text("#!/bin/sh\n")
+    (tmp_path / "build").chmod(0o755)
+    assert run("trace", "build", str(open_mpi().mpiexec)).returncode == 0
+    for words, said in ((("-n", "4"), "No such option"), (("one", "two"), "unexpected extra argument (two)")):
+        refused = run("trace", "build", *words)
+        assert refused.returncode == 2
+        assert said in " ".join(refused.stderr.split())
+
+
 def test_srun_is_told_to_export_the_tracer_to_its_ranks(tmp_path: Path) -> None:
     use = open_mpi()
     srun = tmp_path / "srun"
