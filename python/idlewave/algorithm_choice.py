@@ -1,24 +1,32 @@
-"""Who chose the algorithms of a schedule's collectives, and how many follow which, in sentences."""
+"""Which algorithms collectives follow, who chose them, and how many follow which, in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from .algorithm_rules import LIBRARY_TITLES, NAMED_LIBRARIES, AlgorithmRule
-from .escaping import cut
+from .algorithm_rules import AlgorithmRule, core_rules
+from .algorithm_tables import LIBRARIES, rules_in_table
+from .errors import InputError, UsageError
+from .escaping import cut, name_of
 from .formatting import join_words
+from .input.files import read_bytes
+from .open_mpi_rules import is_open_mpi_file, open_mpi_rules
 
 DEFAULTS = "the default algorithms"
 
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
-    """Who chose: `named` the algorithms of some collectives by --algorithm, `by` those of the others."""
+    """The algorithms of collectives: `named` has those of some, `rules` choose for the others, and `by` says whose
+    rules these are. `notes` are sentences on rules that the simulation cannot follow as they are meant."""
 
+    rules: tuple[AlgorithmRule, ...] = ()
     by: str = DEFAULTS
     named: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -37,19 +45,41 @@ class AlgorithmChoice:
         return {"by": self.by, "named": dict(self.named), "calls": {name: dict(of) for name, of in uses.items()}}
 
 
-def choice_of(
-    named: Mapping[str, str], library: str | None, machine: str | None, rules: Iterable[AlgorithmRule]
-) -> AlgorithmChoice:
-    """The choice of a command: `library` names rules for all collectives, a library or a file; without it the `rules`
-    of the machine of that name choose, if it has some."""
-    if library is not None:
-        title = LIBRARY_TITLES.get(NAMED_LIBRARIES.get(library, ""))
-        return AlgorithmChoice(f"the rules in {cut(library)}" if title is None else f"the choices of {title}", named)
-    listed = list(rules)
-    if machine is None or not listed:
-        return AlgorithmChoice(named=named)
-    measured = any(rule.residual is not None for rule in listed)
-    return AlgorithmChoice(f"the {'measured ' if measured else ''}rules of {cut(machine)}", named)
+def choice_named(name: str) -> AlgorithmChoice:
+    """What the library of that name (`Library.option`) chooses by itself; or the rules in a file.
+
+    The file is CSV with the columns collective, ranks, bytes and algorithm, and perhaps segment; or the one that Open
+    MPI reads (coll_tuned_dynamic_rules_filename). Raises InputError naming the file and its line.
+    """
+    for library in LIBRARIES:
+        if library.option == name:
+            return AlgorithmChoice(library.rules(), f"the choices of {library.title}")
+    file = Path(name)
+    data = read_bytes(file, "rules of algorithms")
+    by = f"the rules in {cut(name)}"
+    if is_open_mpi_file(file, data):
+        found = open_mpi_rules(file, data)
+        choice = AlgorithmChoice(found.rules, by, notes=tuple(found.notes()))
+    else:
+        choice = AlgorithmChoice(rules_in_table(file, data), by)
+    try:
+        core_rules(choice.rules)  # refuses unknown names
+    except (InputError, UsageError) as error:
+        raise InputError(f"{name_of(file)}: {error}") from error
+    return choice
+
+
+def rules_named(name: str) -> tuple[AlgorithmRule, ...]:
+    """The rules of `choice_named` alone."""
+    return choice_named(name).rules
+
+
+def choice_of_machine(name: str, rules: tuple[AlgorithmRule, ...]) -> AlgorithmChoice:
+    """The choice of the `rules` of the machine of that name, if it has some."""
+    if not rules:
+        return AlgorithmChoice()
+    measured = any(rule.residual is not None for rule in rules)
+    return AlgorithmChoice(rules, f"the {'measured ' if measured else ''}rules of {cut(name)}")
 
 
 def _counted(algorithms: Mapping[str, int]) -> str:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from . import _core
-from .algorithm_rules import AlgorithmRule, rules_named
+from .algorithm_rules import AlgorithmRule
+from .algorithm_tables import OPEN_MPI
 from .errors import InputError
 from .escaping import name_of
 from .formatting import join_words
@@ -117,6 +118,11 @@ class OpenMpiRules:
         if self.unused:
             said.append(f"rules for {join_words(list(self.unused))} are not used: no rule chooses for these calls")
         return said
+
+
+def is_open_mpi_file(file: Path, data: bytes) -> bool:
+    """Whether a file of rules has Open MPI's form, by what it begins with: no header of columns."""
+    return file.suffix != ".csv" and not data.removeprefix(b"\xef\xbb\xbf").startswith(b"collective")
 
 
 def open_mpi_rules(file: Path, data: bytes) -> OpenMpiRules:
@@ -258,7 +264,7 @@ class _Reader:
 
 def _own_choice(rules: tuple[AlgorithmRule, ...]) -> list[AlgorithmRule]:
     """What Open MPI chooses by itself, where `rules` choose nothing."""
-    found = [replace(rule, fallback=True) for rule in rules_named("openmpi")]
+    found = [replace(rule, fallback=True) for rule in OPEN_MPI.rules()]
     known = {rule.collective for rule in found}
     left = {rule.collective for rule in rules if not rule.algorithm} - known
     defaults = dict(reversed([(collective, name) for collective, name, _ in _core.algorithms()]))

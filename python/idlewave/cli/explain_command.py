@@ -64,7 +64,7 @@ def explain(
     configuration = RunConfiguration.of(how)
     check_parts(how, RUNS)
     check_statistics(statistics, configuration)
-    schedule = schedule_from(source, options, simulated_machine(machine, how))
+    schedule, _ = schedule_from(source, options, simulated_machine(machine, how))
     note_scope(machine, schedule.ranks)
     with time_progress("simulating") as progress:
         timeline = simulate(schedule, machine, record=True, progress=progress, **part_of(how, RUNS[0]))

@@ -10,7 +10,7 @@ import click
 from ..errors import UsageError
 from ..formatting import join_words
 from ..output import check_output_folder
-from .input_options import algorithm_option, algorithms_from, is_library
+from .input_options import algorithm_option, algorithms_from
 from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say, say_note
@@ -73,8 +73,6 @@ def _import_trace(source: Path, folder: Path, as_json: bool) -> None:
 def _import_schedule(source: Path, file: Path, chosen: tuple[str, ...], as_json: bool) -> None:
     from ..importing import import_schedule
 
-    if any(is_library(text) for text in chosen):
-        raise UsageError("--algorithm: expected COLLECTIVE=NAME, such as allreduce=ring, for a Chakra trace")
     with doing(f"importing {source}"):
         found = import_schedule(source, file, algorithms=algorithms_from(chosen))
     if as_json:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import click
 
 from .. import _core
-from ..algorithm_choice import AlgorithmChoice, choice_of
-from ..algorithm_rules import NAMED_LIBRARIES, AlgorithmRule, notes_on_rules, rules_named
+from ..algorithm_choice import AlgorithmChoice, choice_named, choice_of_machine
+from ..algorithm_tables import LIBRARIES
 from ..errors import UsageError
 from ..escaping import cut, quote
 from ..formatting import join_words, plain_percent
@@ -114,7 +115,7 @@ def note_scope(machine: Machine, ranks: int) -> None:
 
 def load_schedule(
     source: str,
-    chosen: Iterable[str],
+    choice: AlgorithmChoice,
     reduction_cost: float,
     machine: Machine | None = None,
     *,
@@ -122,8 +123,8 @@ def load_schedule(
     **conversion: Unpack[ConversionParameters],
 ) -> Schedule:
     """The schedule in a file (GOAL, or a binary one) or in a directory (a trace). That of a trace is made for
-    `machine`: with the algorithms of its MPI library that are not named, its costs of cold caches, and without what its
-    interrupts took if it was traced there. `quiet`: without notes on them."""
+    `machine`: with the algorithms of `choice`, its costs of cold caches, and without what its interrupts took if it was
+    traced there. `quiet`: without notes on them."""
     if not Path(source).is_dir():
         if Path(source).exists():
             context = click.get_current_context()
@@ -139,8 +140,8 @@ def load_schedule(
             conversion["interrupts"] = _interrupts_of(trace, machine, quiet=quiet)
         return Schedule.from_trace(
             trace,
-            algorithms=algorithms_from(chosen),
-            rules=rules_from(chosen, machine, quiet=quiet),
+            algorithms=choice.named,
+            rules=choice.rules,
             cold_caches=None if machine is None else machine.cold_caches,
             reduction_cost=reduction_cost,
             **conversion,
@@ -196,7 +197,7 @@ def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dic
     return cast("ConversionParameters", {name: value for name, value in named.items() if value is not None})
 
 
-def note_traced(schedule: Schedule, conversion: ConversionParameters, choice: AlgorithmChoice | None = None) -> None:
+def note_traced(schedule: Schedule, conversion: ConversionParameters, choice: AlgorithmChoice) -> None:
     """Print notes on what the traced run has that its schedule lacks, or has in another way; and by whose `choice` its
     collectives follow which algorithms."""
     notes = timed_calls_notes(schedule.one_sided, schedule.files)
@@ -205,16 +206,22 @@ def note_traced(schedule: Schedule, conversion: ConversionParameters, choice: Al
         why = "" if conversion.get("begin") or conversion.get("end") else "the run ended early; "
         notes.append(f"{why}used: {used:,} of {recorded:,} calls, {_between(conversion)}")
     notes += _wildcard_notes(schedule, conversion)
-    if choice is not None and (said := choice.sentence(schedule.collectives)):
+    if said := choice.sentence(schedule.collectives):
         notes.append(said)
     if schedule.structure is not None:
         traced = [f"in the largest traced run: {note}" for note in notes]
         notes = [*schedule.structure.notes(), *traced]
-    if notes:
-        from .terminal import say_note
+    say_notes([*notes, *choice.notes])
 
-        for note in notes:
-            say_note(note)
+
+def say_notes(notes: Sequence[str]) -> None:
+    """Print each of them as a note."""
+    if not notes:
+        return
+    from .terminal import say_note
+
+    for note in notes:
+        say_note(note)
 
 
 def _between(conversion: ConversionParameters) -> str:
@@ -241,51 +248,37 @@ def _wildcard_notes(schedule: Schedule, conversion: ConversionParameters) -> lis
     return notes
 
 
-def algorithms_from(chosen: Iterable[str]) -> dict[str, str]:
-    """The choices in ``("allreduce=ring", …)``, without those of `rules_from`."""
+def choice_from(chosen: Iterable[str], machine: Machine | None) -> AlgorithmChoice:
+    """The algorithms of --algorithm: the named ones, and the rules of a library or in a file; without such rules those
+    of the machine."""
+    words = tuple(chosen)
+    rules = [text for text in words if names_rules(text)]
+    if len(rules) > 1:
+        raise UsageError(f"--algorithm names rules for all collectives twice: {join_words(rules)}")
+    options = ", ".join(library.option for library in LIBRARIES)
+    named = algorithms_from((text for text in words if text not in rules), f", or {options} or a file of rules")
+    if rules:
+        return replace(choice_named(rules[0]), named=named)
+    of_machine = AlgorithmChoice() if machine is None else choice_of_machine(machine.name, machine.algorithm_rules)
+    return replace(of_machine, named=named)
+
+
+def algorithms_from(chosen: Iterable[str], others: str = "") -> dict[str, str]:
+    """The choices in ``("allreduce=ring", …)``; `others` says what else was expected instead of one."""
     named = {}
     for text in chosen:
-        if is_library(text):
-            continue
         collective, equals, name = text.partition("=")
         if not equals or not collective or not name:
-            raise UsageError(
-                f"expected COLLECTIVE=NAME, such as allreduce=ring, or {', '.join(NAMED_LIBRARIES)} or a file of "
-                f"rules, found {quote(text)}"
-            )
+            raise UsageError(f"expected COLLECTIVE=NAME, such as allreduce=ring{others}, found {quote(text)}")
         named[collective] = name
     return named
 
 
-def is_library(text: str) -> bool:
-    """Whether a choice names rules for all collectives: a library, or a file that has not the name of an algorithm."""
-    if text in NAMED_LIBRARIES or "=" in text:
-        return text in NAMED_LIBRARIES
-    if text.endswith(".csv") or "/" in text:
+def names_rules(text: str) -> bool:
+    """Whether a choice names rules for all collectives: of a library, or in a file that has not the name of an
+    algorithm."""
+    if "=" in text:
+        return False
+    if text.endswith(".csv") or "/" in text or any(text == library.option for library in LIBRARIES):
         return True
     return Path(text).is_file() and all(text != name for _, name, _ in _core.algorithms())
-
-
-def choice_from(chosen: Iterable[str], machine: Machine | None) -> AlgorithmChoice:
-    """Who chooses the algorithms of collectives."""
-    chosen = tuple(chosen)
-    library = next(filter(is_library, chosen), None)
-    name, rules = (None, ()) if machine is None else (machine.name, machine.algorithm_rules)
-    return choice_of(algorithms_from(chosen), library, name, rules)
-
-
-def rules_from(chosen: Iterable[str], machine: Machine | None, *, quiet: bool = False) -> tuple[AlgorithmRule, ...]:
-    """The rules of the library or the file that a choice names, which a note says unless `quiet`, else those of the
-    machine."""
-    libraries = [text for text in chosen if is_library(text)]
-    if len(libraries) > 1:
-        raise UsageError(f"--algorithm names rules for all collectives twice: {join_words(libraries)}")
-    if not libraries:
-        return () if machine is None else machine.algorithm_rules
-    if not quiet:
-        from .terminal import say_note
-
-        say_note(f"collectives that --algorithm does not name: the choices of {libraries[0]}")
-        for note in notes_on_rules(libraries[0]):
-            say_note(note)
-    return rules_named(libraries[0])

@@ -15,7 +15,7 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from ..studies.table import read_study
 from ..trace import Trace
-from .input_options import algorithm_options, algorithms_from, choice_from, rules_from
+from .input_options import algorithm_options, choice_from, say_notes
 from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import say
@@ -74,16 +74,17 @@ def report(
     if measured and trace:
         with doing("simulating the traced run"):
             machine = Machine.load(measured / "machine.toml")
-            algorithms = algorithms_from(chosen)
+            choice = choice_from(chosen, machine)
             schedule = Schedule.from_trace(
                 trace,
-                algorithms=algorithms,
-                rules=rules_from(chosen, machine),
+                algorithms=choice.named,
+                rules=choice.rules,
                 cold_caches=machine.cold_caches,
                 reduction_cost=reduction_cost,
             )
             prediction = simulate(schedule, machine, noise=None)
-            collectives = choice_from(chosen, machine).sentence(schedule.collectives)
+            collectives = choice.sentence(schedule.collectives)
+        say_notes(choice.notes)
     study = read_study(studied) if studied else None
     made = report_of(
         measurement,

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from ..schedule import FORMATS, format_for
-from .input_options import choice_from
 from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
 from .schedule_source import schedule_from, source_options
@@ -26,7 +25,7 @@ from .terminal import say
 def schedule(source: str, file: Path | None, to: str | None, as_json: bool, **options: object) -> None:
     """Write the schedule of a TRACE, a PATTERN or another FILE: to a file, or as GOAL text to the output stream."""
     form = None if file is None else format_for(file, to)
-    made = schedule_from(source, options)
+    made, choice = schedule_from(source, options)
     if file is None and as_json:
         print_json({"ranks": made.ranks, "goal": made.to_goal()})
         return
@@ -38,7 +37,7 @@ def schedule(source: str, file: Path | None, to: str | None, as_json: bool, **op
     if as_json:
         found = {"ranks": made.ranks, "written": str(file), "format": form, "bytes": file.stat().st_size}
         if made.collectives:
-            found["collectives"] = choice_from(options["chosen"], None).described(made.collectives)  # type: ignore[arg-type]
+            found["collectives"] = choice.described(made.collectives)
         print_json(found)
         return
     say(f"{made.ranks} ranks; written: {file}")

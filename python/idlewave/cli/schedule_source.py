@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ..algorithm_choice import AlgorithmChoice
 from ..errors import InputError, UsageError
 from ..escaping import quote
 from ..formatting import did_you_mean
@@ -26,10 +27,10 @@ from .input_options import (
     algorithm_option,
     choice_from,
     conversion_of,
-    is_library,
     load_schedule,
+    names_rules,
     note_traced,
-    rules_from,
+    say_notes,
 )
 from .parameter_options import option, option_of, options_of
 from .structure_options import by_structure, structure_of, structure_options
@@ -59,9 +60,11 @@ def source_options(command: F) -> F:
     return click.argument("source", metavar="FILE|TRACE|PATTERN", shell_complete=sources)(command)
 
 
-def schedule_from(source: str, options: Mapping[str, object], machine: Machine | None = None) -> Schedule:
-    """The schedule that the command line names, for `machine`: with the algorithms of its MPI library where it names
-    none. An option that was not given is None."""
+def schedule_from(
+    source: str, options: Mapping[str, object], machine: Machine | None = None
+) -> tuple[Schedule, AlgorithmChoice]:
+    """The schedule that the command line names, for `machine`, and the choice of its algorithms: with those of the
+    machine's MPI library where none are named. An option that was not given is None."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     ranks: int | None = given.pop("ranks", None)
     chosen: tuple[str, ...] = given.pop("chosen")
@@ -73,17 +76,18 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
         if given:
             name = min(given).replace("_", "-")
             raise UsageError(f"--{name} belongs to a pattern, not to a file or a trace")
-        schedule = load_schedule(source, chosen, reduction_cost, machine, **conversion)
+        choice = choice_from(chosen, machine)
+        schedule = load_schedule(source, choice, reduction_cost, machine, **conversion)
         if structure.is_wanted:
             schedule = by_structure(
                 schedule,
                 structure,
-                lambda trace: load_schedule(trace, chosen, reduction_cost, machine, quiet=True, **conversion),
+                lambda trace: load_schedule(trace, choice, reduction_cost, machine, quiet=True, **conversion),
             )
         if structure.is_wanted or (ranks is not None and ranks != schedule.ranks):
             schedule = schedule.extrapolate(ranks or schedule.ranks, dims=dims)
-        note_traced(schedule, conversion, choice_from(chosen, machine))
-        return schedule
+        note_traced(schedule, conversion, choice)
+        return schedule, choice
     if source not in PATTERNS:
         raise InputError(
             f"{quote(source)} is no file, no trace, and no pattern{did_you_mean(source, PATTERNS)} "
@@ -97,8 +101,16 @@ def schedule_from(source: str, options: Mapping[str, object], machine: Machine |
         raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:
         raise UsageError("a pattern has one algorithm")
-    rules = rules_from(chosen, machine)
-    algorithm = chosen[0].removeprefix(f"{source}=") if chosen and not is_library(chosen[0]) else ""
-    return Schedule.pattern(
-        source, ranks=ranks, rules=rules, algorithm=algorithm, reduction_cost=reduction_cost, **given
+    choice = choice_from([_for_pattern(source, text) for text in chosen], machine)
+    if any(map(names_rules, chosen)):
+        say_notes([f"collectives by {choice.text}", *choice.notes])
+    algorithm = choice.named.get(source, "")
+    schedule = Schedule.pattern(
+        source, ranks=ranks, rules=choice.rules, algorithm=algorithm, reduction_cost=reduction_cost, **given
     )
+    return schedule, choice
+
+
+def _for_pattern(pattern: str, text: str) -> str:
+    """A choice of algorithms with the name of the only collective, which a pattern may leave out."""
+    return text if names_rules(text) or text.startswith(f"{pattern}=") else f"{pattern}={text}"

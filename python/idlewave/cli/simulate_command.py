@@ -14,7 +14,7 @@ from ..output import write_table
 from ..provenance import provenance_entry
 from ..simulation import DIALECTS
 from ..simulation import simulate as run
-from .input_options import choice_from, load_machine, machine_options, note_scope
+from .input_options import load_machine, machine_options, note_scope
 from .kernel_options import STATISTICS, check_statistics, counts_of, show_run, where, write_statistics
 from .option_types import OutputFile, as_json, print_json
 from .progress import time_progress
@@ -58,7 +58,7 @@ def simulate(
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     check_statistics(statistics, RunConfiguration.of(how))
-    schedule = schedule_from(source, options, simulated_machine(machine, how))
+    schedule, choice = schedule_from(source, options, simulated_machine(machine, how))
     note_scope(machine, schedule.ranks)
     if as_json or statistics is not None:
         schedule.lazy_provenance.begin()
@@ -87,7 +87,7 @@ def simulate(
         else:
             found |= {"run": counts_of(timeline.run), "peak_rss_bytes": timeline.run.peak_rss_bytes}
         if schedule.collectives:
-            found["collectives"] = choice_from(options["chosen"], machine).described(schedule.collectives)  # type: ignore[arg-type]
+            found["collectives"] = choice.described(schedule.collectives)
         if timeline.provenance is not None:
             found |= provenance_entry(timeline.provenance)
         print_json(found)

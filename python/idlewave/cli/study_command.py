@@ -87,14 +87,15 @@ def study(
     conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
-    schedule = load_schedule(source, chosen, reduction_cost, machine, **conversion)
+    choice = choice_from(chosen, machine)
+    schedule = load_schedule(source, choice, reduction_cost, machine, **conversion)
     if structure.is_wanted:
-        load = partial(load_schedule, chosen=chosen, reduction_cost=reduction_cost, machine=machine, quiet=True)
+        load = partial(load_schedule, choice=choice, reduction_cost=reduction_cost, machine=machine, quiet=True)
         schedule = by_structure(schedule, structure, lambda trace: load(trace, **conversion))
     scales = ranks_from(sizes) or [schedule.ranks]
     largest = max(scales)
     largest_run = schedule.extrapolate(largest) if structure.is_wanted else schedule
-    note_traced(largest_run, conversion, choice_from(chosen, machine))
+    note_traced(largest_run, conversion, choice)
     note_scope(machine, max(scales))
     table = run_study(schedule, machine, scales, seeds, file, workers, statistics, **options)
     if as_json:

@@ -65,7 +65,7 @@ def timeline(
     machine = load_machine(machine_name, between, node_ranks)
     how = run_arguments(options)
     check_statistics(statistics, RunConfiguration.of(how))
-    schedule = schedule_from(source, options, simulated_machine(machine, how))
+    schedule, _ = schedule_from(source, options, simulated_machine(machine, how))
     note_scope(machine, schedule.ranks)
     recording = Recording(None if only_ranks is None else _ranks(only_ranks), since, until)
     with time_progress("simulating") as progress:

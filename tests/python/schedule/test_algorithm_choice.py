@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_runs import run
 from idlewave import AlgorithmRule, Machine, Schedule
-from idlewave.algorithm_rules import rules_named
+from idlewave.algorithm_choice import rules_named
 from trace_files import write_trace
 
 RULES = (
@@ -46,6 +46,7 @@ def test_the_default_and_every_other_choice_are_said(trace: Path, measured: Path
     assert "collectives by the measured rules of vm: allreduce: 3 ring" in note_of("simulate", trace, "-m", measured)
     library = note_of("simulate", trace, "-m", measured, "-a", "openmpi")
     assert "collectives by the choices of Open MPI 5.0: allreduce: 3 recursive_doubling" in library
+    assert library.count("the choices of") == 1, "it is said once"
     assert "by the choices of MPICH 5: allreduce: 3 rabenseifner" in note_of("schedule", trace, "-a", "mpich", *goal)
     named = note_of("simulate", trace, "-m", measured, "-a", "allreduce=dissemination")
     assert "by the measured rules of vm, but allreduce=dissemination: allreduce: 3 dissemination" in named

@@ -7,19 +7,21 @@ from pathlib import Path
 import pytest
 from command_runs import run
 from idlewave import Schedule
-from idlewave.algorithm_rules import NAMED_LIBRARIES, rules_named
+from idlewave.algorithm_choice import rules_named
+from idlewave.algorithm_tables import LIBRARIES, Library
 from idlewave.errors import InputError
 from trace_files import write_trace
 
 
-@pytest.mark.parametrize("library", NAMED_LIBRARIES)
-def test_a_pattern_takes_what_the_library_chooses_for_its_ranks_and_size(library: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.option)
+def test_a_pattern_takes_what_the_library_chooses_for_its_ranks_and_size(library: Library, tmp_path: Path) -> None:
     for size in (8, 1 << 20):
         file = tmp_path / f"{size}.goal"
-        done = run("schedule", "allreduce", "--ranks", "16", "--bytes", str(size), "-a", library, "-o", str(file))
+        words = ("--ranks", "16", "--bytes", str(size), "-a", library.option, "-o", str(file))
+        done = run("schedule", "allreduce", *words)
         assert done.returncode == 0, done.stderr
-        assert f"the choices of {library}" in done.stderr
-        expected = Schedule.pattern("allreduce", ranks=16, bytes=size, rules=rules_named(library))
+        assert f"collectives by the choices of {library.title}" in done.stderr
+        expected = Schedule.pattern("allreduce", ranks=16, bytes=size, rules=rules_named(library.option))
         assert Schedule.load(file).to_goal() == expected.to_goal()
     small, large = (Schedule.load(tmp_path / f"{size}.goal").to_goal() for size in (8, 1 << 20))
     assert small.count("send") != large.count("send"), "the choice depends on the size"

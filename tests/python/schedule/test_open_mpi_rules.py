@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from command_runs import run
 from idlewave import InputError, Machine, Schedule
-from idlewave.algorithm_rules import AlgorithmRule, core_rules, rules_named
+from idlewave.algorithm_choice import rules_named
+from idlewave.algorithm_rules import AlgorithmRule, core_rules
 from idlewave.open_mpi_rules import open_mpi_rules
 from tracer_support import command_of, open_mpi, program
 
@@ -106,9 +107,10 @@ def test_the_file_is_an_option_like_any_other_set_of_rules(tmp_path: Path) -> No
         goal = tmp_path / f"{size}.goal"
         done = run("schedule", "alltoall", "--ranks", "8", "--bytes", str(size), "-a", str(file), "-o", str(goal))
         assert done.returncode == 0, done.stderr
-        assert "Open MPI's rules for allreduce, bcast and alltoall; for all else its own choice" in " ".join(
-            done.stderr.split()
-        )
+        said = " ".join(done.stderr.split())
+        assert said.count("Open MPI's rules for allreduce, bcast and alltoall; for all else its own choice") == 1
+        assert said.count("collectives by") == 1
+        assert f"collectives by the rules in {file}" in said
         expected = Schedule.pattern("alltoall", ranks=8, bytes=size, algorithm=algorithm)
         assert Schedule.load(goal).to_goal() == expected.to_goal()
 

@@ -36,7 +36,8 @@ from collective_recordings import recorded as write_collectives
 from dumpi_trace import rank_file, write_dumpi
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
-from idlewave.algorithm_rules import core_rules, rules_named
+from idlewave.algorithm_choice import rules_named
+from idlewave.algorithm_rules import core_rules
 from idlewave.checkpoint_parts import SampleCheckpoints
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable

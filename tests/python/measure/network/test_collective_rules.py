@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from collective_recordings import PILOT_NS, SAMPLES, recorded, time_ns
 from idlewave import AlgorithmRule, Operation, Schedule, simulate
-from idlewave.algorithm_rules import core_rules, rules_of_library
+from idlewave.algorithm_rules import core_rules
+from idlewave.algorithm_tables import rules_of_library
 from idlewave.errors import InputError
 from idlewave.formatting import plain
 from idlewave.machine import Level, Machine, Parameters

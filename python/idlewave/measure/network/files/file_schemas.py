@@ -327,7 +327,7 @@ class CollectiveErrorRow(Open):
 
 
 class AlgorithmRuleSchema(Open):
-    """AlgorithmRule (algorithm_rules.py)."""
+    """What a measurement says of an AlgorithmRule (algorithm_rules.py)."""
 
     collective: str
     algorithm: str
@@ -339,8 +339,6 @@ class AlgorithmRuleSchema(Open):
     call_ns_per_byte: Amount
     residual: Amount | None = None
     of_library: bool = False
-    of_all_ranks: bool = False
-    fallback: bool = False
 
 
 class CollectiveFitSchema(Open):

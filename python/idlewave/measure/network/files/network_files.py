@@ -41,6 +41,7 @@ from ..fitting.piece_fit import NAMES
 from ..fitting.prediction import FittedParameters
 from ..transports import DEFAULT
 from .file_schemas import (
+    AlgorithmRuleSchema,
     ColdCachesSchema,
     CollectiveErrorRow,
     CollectiveFitSchema,
@@ -196,7 +197,7 @@ def _patterns_as_json(fit: PatternFit) -> dict[str, Any]:
 
 def _collectives_as_json(fit: CollectiveFit) -> dict[str, Any]:
     return {
-        "rules": [asdict(rule) for rule in fit.rules],
+        "rules": [{name: getattr(rule, name) for name in AlgorithmRuleSchema.__struct_fields__} for rule in fit.rules],
         "errors": records(fit.table),
         "ranks": fit.ranks,
         "notes": fit.notes,

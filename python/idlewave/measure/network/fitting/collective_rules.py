@@ -21,7 +21,8 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from ....algorithm_rules import AlgorithmRule, rules_of_library
+from ....algorithm_rules import AlgorithmRule
+from ....algorithm_tables import rules_of_library
 from ....errors import MeasurementError
 from ....formatting import percent_text, size_text
 from ....jobs import Operation

@@ -1,0 +1,78 @@
+"""Rules for algorithms in tables of CSV: those of users, and what MPI libraries choose by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .algorithm_rules import AlgorithmRule
+from .errors import InputError
+from .escaping import name_of, quote
+from .input.files import decoded
+from .native_files import PRESETS
+
+
+@dataclass(frozen=True)
+class Library:
+    """An MPI library whose own choices are known.
+
+    `option` is its name on the command line, `title` the one in sentences. `table` is the file of presets/algorithms
+    with its choices, without the ending. What its MPI_Get_library_version says begins with `version`.
+    """
+
+    option: str
+    title: str
+    table: str
+    version: str
+
+    def rules(self) -> tuple[AlgorithmRule, ...]:
+        """What it chooses by itself, without costs of calls.
+
+        Where the simulator lacks an algorithm, the one nearest in its messages stands for it.
+        """
+        file = PRESETS / "algorithms" / f"{self.table}.csv"
+        return rules_in_table(file, file.read_bytes(), of_library=True)
+
+
+OPEN_MPI = Library("openmpi", "Open MPI 5.0", "open-mpi-5.0", "Open MPI v5.0")
+LIBRARIES = (OPEN_MPI, Library("mpich", "MPICH 5", "mpich-5", "MPICH Version: 5."))
+
+
+def rules_of_library(version: str) -> tuple[AlgorithmRule, ...]:
+    """The rules of the library whose MPI_Get_library_version says `version`; none if its choices are not known."""
+    said = " ".join(version.split())
+    return next((library.rules() for library in LIBRARIES if said.startswith(library.version)), ())
+
+
+def rules_in_table(file: Path, data: bytes, *, of_library: bool = False) -> tuple[AlgorithmRule, ...]:
+    """The rules in `file`, whose content is `data`: the columns collective, ranks, bytes and algorithm, and perhaps
+    segment. Raises InputError naming the file and its line."""
+    import csv
+
+    text = decoded(data, name_of(file)).removeprefix("\ufeff")
+    rules = []
+    try:
+        for line, row in enumerate(csv.DictReader(text.splitlines()), start=2):
+            rules.append(_rule_in(row, f"{name_of(file)}, line {line}", of_library=of_library))
+    except csv.Error as error:
+        raise InputError(f"{name_of(file)}, line {len(rules) + 2}: expected columns of CSV: {error}") from error
+    if not rules:
+        raise InputError(f"{name_of(file)}: expected rules in the columns collective, ranks, bytes and algorithm")
+    return tuple(rules)
+
+
+def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:
+    try:
+        return AlgorithmRule(
+            row["collective"],
+            row["algorithm"] or "?",
+            int(row["ranks"]),
+            int(row["bytes"]),
+            segment=int(row.get("segment") or 0),
+            of_library=of_library,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{where}: expected collective, ranks, bytes and algorithm, found {quote(str(row))}"
+        ) from error
