@@ -27,7 +27,7 @@ from .terminal import say, say_note
     show_default="trace or trace.goal",
     help="Folder to write the trace to; of a Chakra trace a file (.goal, .bin, .idg).",
 )
-@algorithm_option("COLLECTIVE=NAME", "only of a Chakra trace; may be repeated")
+@algorithm_option("only of a Chakra trace; may be repeated", "COLLECTIVE=NAME")
 @as_json
 def import_(source: Path, folder: Path, chosen: tuple[str, ...], as_json: bool) -> None:
     """Write the trace SOURCE of another tool as a trace: the file traces.otf2 of an OTF2 archive, or its folder; the

@@ -38,6 +38,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LIKE_WAITS = 0.05
 """Of the time: shares of waits for a core that differ by less are of like loads."""
+OR_RULES = "[COLLECTIVE=]NAME|FILE"
+"""The form of --algorithm where it may name rules for all collectives, too; `RULES` says in its help which."""
+RULES = "or openmpi, mpich, or a FILE of rules: CSV, or the one that Open MPI reads"
 _OUTSIDE = f"{__name__}.outside"
 
 
@@ -71,13 +74,13 @@ def between_options(default: str | None = None) -> Callable[[F], F]:
 
 
 def algorithm_options(command: F) -> F:
-    """--algorithm COLLECTIVE=NAME and --reduction-cost."""
-    remark = "may be repeated; or openmpi, mpich, or a file of rules: a .csv, or the one that Open MPI reads"
-    return algorithm_option("COLLECTIVE=NAME", remark)(options_of(ReductionParameters)(command))
+    """--algorithm and --reduction-cost, for traces."""
+    option = algorithm_option(f"as COLLECTIVE=NAME, which may be repeated; {RULES}", OR_RULES)
+    return option(options_of(ReductionParameters)(command))
 
 
-def algorithm_option(form: str, remark: str) -> Callable[[F], F]:
-    """--algorithm, with its form and a remark for the help."""
+def algorithm_option(remark: str, form: str) -> Callable[[F], F]:
+    """--algorithm, with a remark for the help, and its form."""
     _, parameter = parameters_of(OperationParameters)["algorithm"]
     return click.option(
         "-a",

@@ -24,6 +24,8 @@ from ..pattern_options import (
 from ..schedule import Schedule
 from .completion import sources
 from .input_options import (
+    OR_RULES,
+    RULES,
     algorithm_option,
     choice_from,
     conversion_of,
@@ -41,11 +43,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS = (
     option("ranks", int, RANKS),
     option_of(OperationParameters, "bytes", unset=True),
-    algorithm_option(
-        "[COLLECTIVE=]NAME",
-        "for a trace COLLECTIVE=NAME, which may be repeated; or openmpi, mpich, or a file of rules: a .csv, or the "
-        "one that Open MPI reads",
-    ),
+    algorithm_option(f"for a trace as COLLECTIVE=NAME, which may be repeated; {RULES}", OR_RULES),
     options_of(ReductionParameters),
     options_of(ConversionParameters, unset=True),
     structure_options,
