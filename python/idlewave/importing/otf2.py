@@ -13,8 +13,8 @@ from ..escaping import name_of, quote
 from ..export.library_stderr import LibraryLines, captured_lines
 from ..export.otf2_archive import load_library
 from ..trace_format import LATEST, MEMBERS, SELF, TWO_GROUPS, WORLD, Call, pair, pairs
-from .mpi_events import Communicator, Event, RankEvents, name_of_kind
 from .otf2_collectives import CallsByRank
+from .otf2_events import Communicator, Event, RankEvents, name_of_kind
 from .otf2_messages import Messages
 from .rank_file import RankFile
 

@@ -75,6 +75,7 @@ from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
 from pattern_recordings import recorded as write_patterns
 from reader_mutations import contents, damage, put_back, restore
+from trace_files import INIT, RECV, SEND, Core, with_header
 
 SECONDS = 5
 """Within which a reader answers."""
@@ -83,7 +84,6 @@ MEMORY = 1 << 30
 """Bytes that it may take."""
 LONGEST = 2000
 """Characters of a message."""
-_HEADER = struct.Struct("<8sIIIIQqqII6q4Qq64s48s")  # of a rank's file of a trace
 
 
 @dataclass(frozen=True)
@@ -148,26 +148,25 @@ def _record(call: int, begin: int, end: int, *words: bytes) -> bytes:
 
 def _write_trace(folder: Path) -> None:
     """Two ranks that exchange a message and leave, as docs/trace-format.md has it."""
-    init, finalize, send, receive, barrier = 1, 2, 16, 32, 64
+    finalize, barrier = 2, 64
     world, size = struct.pack("<q", 1), struct.pack("<q", 100)
     for rank in range(2):
         clock = (5 * rank, 3, 1000, 6 * rank, 3, 90_000)
-        counts = (0, 50_000, 1, 2, 80_000)
-        header = _HEADER.pack(
-            *(b"IDLEWTR1", 1, 256, rank, 2, 77, 1000, 90_000, 1, 0, *clock, *counts),
-            *(f"node{rank}".encode(), b"Some MPI 1"),
-        )
         peer = struct.pack("<ii", 1 - rank, 7)
         sent, received = (world, peer, size), (world, peer, size, peer, size)
-        first, second = ((send, sent), (receive, received)) if rank == 0 else ((receive, received), (send, sent))
+        first, second = ((SEND, sent), (RECV, received)) if rank == 0 else ((RECV, received), (SEND, sent))
         records = (
-            _record(init, 500, 1000),
+            _record(INIT, 500, 1000),
             _record(first[0], 2000, 3000, *first[1]),
             _record(second[0], 4000, 9000, *second[1]),
             _record(barrier, 10_000, 20_000, world, struct.pack("<ii", -3, 0), bytes(8), bytes(8)),
             _record(finalize, 90_000, 91_000),
         )
-        (folder / f"rank-{rank:07d}.iwtrace").write_bytes(header + b"".join(records))
+        core = Core(cpu_ns=80_000, voluntary=1, involuntary=2)
+        data = with_header(
+            rank, 2, f"node{rank}", b"".join(records), 90_000, clock=clock, record_cost_ps=50_000, core=core
+        )
+        (folder / f"rank-{rank:07d}.iwtrace").write_bytes(data)
     write_json(folder / "trace.json", {"format": 1, "command": ["mpiexec", "-n", "2", "./a.out"], "host": "node0"})
 
 

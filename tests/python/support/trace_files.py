@@ -37,9 +37,8 @@ def write_trace(
     the one before it; to read them took 100 ns."""
     folder.mkdir(parents=True, exist_ok=True)
     for rank, host in enumerate(hosts):
-        data = bytearray(_rank(rank, len(hosts), host, gap_ns, waits))
-        if core is not None:
-            struct.pack_into("<2Qq", data, 120, core.voluntary, core.involuntary, core.cpu_ns)
+        records, end = _reductions(gap_ns, waits)
+        data = with_header(rank, len(hosts), host, records, end, core=core)
         (folder / f"rank-{rank:07}.iwtrace").write_bytes(data)
     described = {"format": 1, "command": ["mpiexec", "-n", str(len(hosts)), "./solve"], "host": hosts[0]}
     (folder / "trace.json").write_text(json.dumps(described | {"started": "2025-01-02T03:04:05+00:00"} | (said or {})))
@@ -71,12 +70,13 @@ def write_messages(folder: Path, messages: Sequence[Message]) -> Path:
             call = SEND if rank == 0 else RECV
             records += struct.pack("<IHHqq", len(words) // 8, call, 0, now, now + 100) + words
             now += 100
-        (folder / f"rank-{rank:07}.iwtrace").write_bytes(_with_header(rank, 2, "node1", records, now))
+        (folder / f"rank-{rank:07}.iwtrace").write_bytes(with_header(rank, 2, "node1", records, now))
     (folder / "trace.json").write_text(json.dumps({"format": 1, "command": ["./send"], "host": "node1"}))
     return folder
 
 
-def _rank(rank: int, ranks: int, host: str, gap_ns: int, waits: Sequence[tuple[int, int]]) -> bytes:
+def _reductions(gap_ns: int, waits: Sequence[tuple[int, int]]) -> tuple[bytes, int]:
+    """The records of a rank, and when it calls MPI_Finalize."""
     records, now = struct.pack("<IHHqq", 0, INIT, 1, 1000, 1000) if waits else b"", 1000
     for i in range(3):
         words = struct.pack("<Q2i2q", 1, -3, 0, 64, 64)
@@ -85,11 +85,26 @@ def _rank(rank: int, ranks: int, host: str, gap_ns: int, waits: Sequence[tuple[i
             records += struct.pack("<IHHqqqqq", 3, CORE_WAIT, 0, now, now, *waits[i], 100)
         records += struct.pack("<IHHqq", 4, ALLREDUCE, 0, begin, end) + words
         now = end
-    return _with_header(rank, ranks, host, records, now + gap_ns)
+    return records, now + gap_ns
 
 
-def _with_header(rank: int, ranks: int, host: str, records: bytes, end: int) -> bytes:
+def with_header(
+    rank: int,
+    ranks: int,
+    host: str,
+    records: bytes,
+    end: int,
+    *,
+    clock: Sequence[int] = (0, 0, 0, 0, 0, 0),
+    record_cost_ps: int = 0,
+    core: Core | None = None,
+) -> bytes:
+    """The file of a rank with plain records, which called MPI_Finalize at `end`. `clock`: its offset to rank 0's, the
+    offset's error and when it held, at the beginning and at the end."""
     header = bytearray(HEADER_BYTES)
     struct.pack_into("<8s4IQ2q2I", header, 0, b"IDLEWTR1", 1, HEADER_BYTES, rank, ranks, 1, 1000, end, 1, 0)
+    struct.pack_into("<6q2Q", header, 56, *clock, 0, record_cost_ps)
+    if core is not None:
+        struct.pack_into("<2Qq", header, 120, core.voluntary, core.involuntary, core.cpu_ns)
     struct.pack_into("<64s48s", header, 144, host.encode(), b"Some MPI 1.0")
     return bytes(header) + records
