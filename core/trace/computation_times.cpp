@@ -62,18 +62,18 @@ void ComputationTimes::read(const RankTrace& rank, bool wall, std::uint64_t begi
         std::vector<SiteComputation> computations;
         std::size_t before = 0;
     };
-    std::unordered_map<std::uint64_t, SiteOnRank> found;
+    std::map<SiteOfThread, SiteOnRank> found;
     CallSites sites;
     BetweenCalls between(rank, wall);
     std::uint64_t record = 0;
-    std::uint64_t call = 0;
+    std::vector<std::uint64_t> calls(rank.threads().size());  // by thread
     rank.each([&](const TraceRecord& r) {
         record += r.call == Call::core_wait ? 0 : 1;
         const std::optional<std::int64_t> ns = between.before(r);
         if (ns && CallSites::has_site(r.call) && record <= end) {
-            SiteOnRank& site = found[sites.next(r).id()];
+            SiteOnRank& site = found[{r.thread, sites.next(r).id()}];
             site.before += record <= begin ? 1 : 0;
-            site.computations.push_back({++call, *ns});
+            site.computations.push_back({++calls[r.thread], *ns});
         }
     });
     for (auto& [id, site] : found) {
@@ -88,19 +88,19 @@ void ComputationTimes::read(const RankTrace& rank, bool wall, std::uint64_t begi
     }
 }
 
-std::int64_t ComputationTimes::time(const TraceRecord& r, std::int64_t ns) {
+std::int64_t ComputationTimes::time(const TraceRecord& r, std::int64_t ns, bool used) {
     if (!CallSites::has_site(r.call)) {
         return ns;
     }
     const CallSite& site = sites_.next(r);
-    const std::int64_t whole = std::max<std::int64_t>(options_.drawn ? drawn_time(site.id(), ns) : ns, 0);
-    const double factor = factor_of(site) * (1 - options_.noise);
+    const std::int64_t whole = std::max<std::int64_t>(options_.drawn ? drawn_time({r.thread, site.id()}, ns) : ns, 0);
+    const double factor = factor_of(site, used) * (1 - options_.noise);
     return factor == 1 ? whole : scaled(whole, factor);
 }
 
-/// Draws one of the recorded computations of the site and the position in its cycle on this rank, each of which is as
-/// likely as another. Outside the stretch that is used a computation takes as long as recorded.
-std::int64_t ComputationTimes::drawn_time(std::uint64_t site, std::int64_t ns) {
+/// Draws one of the recorded computations of the site and the position in its cycle in this thread of the rank, each of
+/// which is as likely as another. Outside the stretch that is used a computation takes as long as recorded.
+std::int64_t ComputationTimes::drawn_time(const SiteOfThread& site, std::int64_t ns) {
     const auto found = recorded_.find(site);
     if (found == recorded_.end()) {
         return ns;
@@ -115,12 +115,14 @@ std::int64_t ComputationTimes::drawn_time(std::uint64_t site, std::int64_t ns) {
     return candidates[below(candidates.size(), bits)];
 }
 
-double ComputationTimes::factor_of(const CallSite& site) {
+double ComputationTimes::factor_of(const CallSite& site, bool used) {
     if (options_.factors_by_site.empty() && options_.factors_by_phase.empty()) {
         return options_.factor;
     }
     const std::uint64_t id = site.id();
-    seen_.note(site, id);
+    if (used) {
+        seen_.note(site, id);
+    }
     if (const auto own = options_.factors_by_site.find(id); own != options_.factors_by_site.end()) {
         return own->second;
     }

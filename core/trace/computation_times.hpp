@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/call_sites.hpp"
@@ -57,10 +57,13 @@ class ComputationTimes {
     ComputationTimes(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end,
                      const ComputationOptions& options, SeenSites& seen);
 
-    /// How long the computation before a call takes, in ns, which took `ns`. All calls of the rank are given, in order.
-    std::int64_t time(const TraceRecord& r, std::int64_t ns);
+    /// How long the computation before a call takes, in ns, which took `ns`. All calls of the rank are given, in order,
+    /// also those that are left out, which are not `used`.
+    std::int64_t time(const TraceRecord& r, std::int64_t ns, bool used);
 
   private:
+    using SiteOfThread = std::pair<std::uint32_t, std::uint64_t>;  // the thread, and CallSite::id
+
     /// The recorded computations of a site.
     struct Recorded {
         SiteCycle cycle;
@@ -71,17 +74,17 @@ class ComputationTimes {
     };
 
     void read(const RankTrace& rank, bool wall, std::uint64_t begin, std::uint64_t end);
-    [[nodiscard]] std::int64_t drawn_time(std::uint64_t site, std::int64_t ns);
-    [[nodiscard]] double factor_of(const CallSite& site);
+    [[nodiscard]] std::int64_t drawn_time(const SiteOfThread& site, std::int64_t ns);
+    [[nodiscard]] double factor_of(const CallSite& site, bool used);
     std::int64_t scaled(std::int64_t ns, double factor);
 
     std::uint32_t rank_;
     const ComputationOptions& options_;
     SeenSites& seen_;
     CallSites sites_;
-    std::unordered_map<std::uint64_t, Recorded> recorded_;  ///< by CallSite::id
-    std::uint64_t drawn_ = 0;                               ///< how many computations were drawn
-    double remainder_ = 0;                                  ///< of the last scaled computation, below 1 ns
+    std::map<SiteOfThread, Recorded> recorded_;
+    std::uint64_t drawn_ = 0;  ///< how many computations were drawn
+    double remainder_ = 0;     ///< of the last scaled computation, below 1 ns
 };
 
 }  // namespace idlewave::trace

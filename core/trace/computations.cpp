@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "trace/between_calls.hpp"
 #include "trace/site_cycles.hpp"
@@ -10,31 +12,39 @@
 namespace idlewave::trace {
 namespace {
 
-/// The computations of one site: by rank, and the row of each.
-struct SiteOnRanks {
-    std::vector<std::vector<SiteComputation>> ranks;
+/// The computations of one site: by thread of a rank, and the row of each.
+struct SiteOnThreads {
+    std::vector<std::vector<SiteComputation>> threads;
     std::vector<std::vector<std::size_t>> rows;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> numbers;  ///< in these, by rank and thread
 };
 
-/// Sets the cycles of all sites and the positions of all rows. `calls`: by row, the number of the call on its rank.
-void set_cycles(Computations& found, const std::vector<std::uint64_t>& calls) {
-    std::vector<SiteOnRanks> sites(found.sites.size());
+/// A call in its thread.
+struct CallOfThread {
+    std::uint32_t thread = 0;
+    std::uint64_t number = 0;
+};
+
+/// Sets the cycles of all sites and the positions of all rows. `calls`: by row.
+void set_cycles(Computations& found, const std::vector<CallOfThread>& calls) {
+    std::vector<SiteOnThreads> sites(found.sites.size());
     for (std::size_t row = 0; row < found.rows.size(); ++row) {
         const ComputationRow& own = found.rows[row];
-        SiteOnRanks& site = sites[own.site];
-        if (site.rows.empty() || found.rows[site.rows.back().back()].rank != own.rank) {
-            site.ranks.emplace_back();
+        SiteOnThreads& site = sites[own.site];
+        const auto [entry, is_new] = site.numbers.try_emplace({own.rank, calls[row].thread}, site.rows.size());
+        if (is_new) {
+            site.threads.emplace_back();
             site.rows.emplace_back();
         }
-        site.ranks.back().push_back({calls[row], own.ns});
-        site.rows.back().push_back(row);
+        site.threads[entry->second].push_back({calls[row].number, own.ns});
+        site.rows[entry->second].push_back(row);
     }
     for (std::size_t number = 0; number < sites.size(); ++number) {
-        const std::vector<SiteCycle> cycles = cycles_of(sites[number].ranks);
+        const std::vector<SiteCycle> cycles = cycles_of(sites[number].threads);
         found.sites[number].cycle_length = cycles.front().length;
-        for (std::size_t rank = 0; rank < cycles.size() && cycles.front().length > 1; ++rank) {
-            for (std::size_t i = 0; i < sites[number].rows[rank].size(); ++i) {
-                found.rows[sites[number].rows[rank][i]].position = cycles[rank].position(i);
+        for (std::size_t thread = 0; thread < cycles.size() && cycles.front().length > 1; ++thread) {
+            for (std::size_t i = 0; i < sites[number].rows[thread].size(); ++i) {
+                found.rows[sites[number].rows[thread][i]].position = cycles[thread].position(i);
             }
         }
     }
@@ -45,11 +55,11 @@ void set_cycles(Computations& found, const std::vector<std::uint64_t>& calls) {
 Computations computations_of(std::span<const RankTrace> ranks, bool wall) {
     Computations found;
     std::unordered_map<std::uint64_t, std::uint32_t> numbers;  // of the sites, by id
-    std::vector<std::uint64_t> calls;
+    std::vector<CallOfThread> calls;
     for (const RankTrace& rank : ranks) {
         CallSites sites;
         BetweenCalls between(rank, wall);
-        std::uint64_t call = 0;
+        std::vector<std::uint64_t> made(rank.threads().size());  // calls, by thread
         rank.each([&](const TraceRecord& r) {
             const std::optional<std::int64_t> ns = between.before(r);
             if (!ns || !CallSites::has_site(r.call)) {
@@ -65,7 +75,7 @@ Computations computations_of(std::span<const RankTrace> ranks, bool wall) {
             own.least_bytes = std::min(own.least_bytes, bytes);
             own.most_bytes = std::max(own.most_bytes, bytes);
             found.rows.push_back({.rank = rank.header().rank, .site = entry->second, .ns = *ns});
-            calls.push_back(++call);
+            calls.push_back({r.thread, ++made[r.thread]});
         });
     }
     set_cycles(found, calls);

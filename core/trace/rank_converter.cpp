@@ -82,7 +82,8 @@ void RankConverter::call(const TraceRecord& r) {
         join_threads();
     }
     const std::int64_t recorded = r.begin - thread_->left_mpi - std::exchange(thread_->excluded, 0);
-    const std::int64_t computed = times_ == nullptr ? recorded : times_->time(r, recorded);
+    const bool used = found_cut_ == nullptr || call_ > found_cut_->begin(trace_.header().rank);
+    const std::int64_t computed = times_ == nullptr ? recorded : times_->time(r, recorded, used);
     compute(computed);
     thread_->cache_use.compute(std::max<std::int64_t>(computed, 0));
     thread_->left_mpi = r.end;
