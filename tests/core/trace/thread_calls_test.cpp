@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "goal/goal_writer.hpp"
 #include "outcome.hpp"
 #include "threaded_run.hpp"
+#include "trace/computations.hpp"
 #include "trace/convert.hpp"
 #include "trials.hpp"
 #include "written_out.hpp"
@@ -68,6 +70,48 @@ TEST(Threads, FinalizeFollowsTheLastCallsOfAll) {
     EXPECT_EQ(statements(beside(file)),
               "l1: calc 50\nl2: calc 10 cpu 1\nl3: send 8b to 1 tag 1 cpu 1\nl4: calc 20 cpu 2\n"
               "l5: send 8b to 1 tag 2 cpu 2\nl1 requires l3\nl1 requires l5\nl3 requires l2\nl5 requires l4\n");
+}
+
+TEST(Threads, AThreadFollowsTheOneThatHadItsCpuBefore) {
+    const TraceBytes file = rank_of_two(0)
+                                .thread(1, 1000)
+                                .call(Call::send, 1010, 1020, {world, pair(1, 1), 8})
+                                .thread(2, 1020)
+                                .call(Call::send, 1050, 1060, {world, pair(1, 2), 8})
+                                .thread(0, 1060)
+                                .call(Call::finalize, 1100, 1110, {});
+    EXPECT_EQ(statements(beside(file)),
+              "l1: calc 40\nl2: calc 10 cpu 1\nl3: send 8b to 1 tag 1 cpu 1\nl4: calc 30 cpu 1\n"
+              "l5: send 8b to 1 tag 2 cpu 1\nl1 requires l3\nl1 requires l5\nl3 requires l2\nl4 requires l3\nl5 "
+              "requires l4\n");
+    std::vector<std::int64_t> found;
+    for (const ComputationRow& row : computations_of(testing::trace_of(beside(file)).ranks, false).rows) {
+        if (row.rank == 0) {
+            found.push_back(row.ns);
+        }
+    }
+    EXPECT_EQ(found, (std::vector<std::int64_t>{10, 30, 40}));
+}
+
+TEST(Threads, EachDrawsFromItsOwnComputations) {
+    TraceBytes file = rank_of_two(0);
+    for (std::int64_t now = 1000; now < 5000; now += 1000) {
+        file.thread(1, now).call(Call::send, now + 100, now + 110, {world, pair(1, 1), 8});
+        file.thread(2, now + 110).call(Call::send, now + 500, now + 510, {world, pair(1, 2), 8});
+    }
+    const ConvertOptions drawn{.computation = {.drawn = true, .seed = 3}};
+    const auto program = convert(testing::trace_of(beside(file)), drawn);
+    for (std::uint32_t thread : {1U, 2U}) {
+        std::set<std::uint64_t> known;
+        std::int64_t last = 1000;
+        for (std::int64_t now = 1000; now < 5000; now += 1000) {
+            known.insert(static_cast<std::uint64_t>(now + (thread == 1 ? 100 : 500) - last));
+            last = now + (thread == 1 ? 110 : 510);
+        }
+        program.ranks[thread].instructions.each([&](const collectives::Instruction& i) {
+            EXPECT_TRUE(i.kind != collectives::Instruction::Kind::calc || known.contains(i.size)) << i.size;
+        });
+    }
 }
 
 /// A wait for a core has the time of the record before, which may be after the begin of its call.
