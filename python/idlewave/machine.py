@@ -215,10 +215,10 @@ class Machine(FieldMethods):
         say which of its time these are."""
         if self.noise is None or "calc" not in self.noise_reaches:
             return 0.0
-        if self.noise_origin is None or self.noise_origin.core_waits is None:
+        if self.noise_origin is None or self.noise_origin.core_wait_share is None:
             return None
         detours = self.noise.overhead
-        waits = detours * self.noise_origin.core_waits
+        waits = detours * self.noise_origin.core_wait_share
         return min((detours - waits) / (1 - waits), MOST_INTERRUPTS) if waits < 1 else MOST_INTERRUPTS
 
     def with_noise_reaches(self, reaches: Iterable[str]) -> Machine:

@@ -116,7 +116,7 @@ class NoiseOrigin(FieldMethods):
     """
 
     host: str = ""
-    core_waits: float | None = None
+    core_wait_share: float | None = None
 
 
 AnyNoise: TypeAlias = "Noise | PoissonNoise | MixedNoise"

@@ -185,7 +185,7 @@ def _other_waits(trace: Trace, machine: Machine) -> str:
     headers = trace.core().headers()
     ran = sum(max(rank["finalize_begin_ns"] - rank["init_end_ns"], 0) for rank in headers)
     waited = sum(rank["core_wait_in_computations_ns"] + rank["core_wait_in_calls_ns"] for rank in headers) / max(ran, 1)
-    waits = machine.noise.overhead * (machine.noise_origin.core_waits or 0.0)
+    waits = machine.noise.overhead * (machine.noise_origin.core_wait_share or 0.0)
     if abs(waited - waits) <= LIKE_WAITS:
         return ""
     return (

@@ -25,9 +25,9 @@ def noise_of(table: NoiseTable | None, origin: Origin) -> tuple[AnyNoise | None,
 
 def origin_of(table: NoiseTable | None) -> NoiseOrigin | None:
     """Where the noise was recorded; None if the table does not say."""
-    if table is None or isinstance(table, NoNoise) or (not table.host and table.core_waits is None):
+    if table is None or isinstance(table, NoNoise) or (not table.host and table.core_wait_share is None):
         return None
-    return NoiseOrigin(table.host, table.core_waits)
+    return NoiseOrigin(table.host, table.core_wait_share)
 
 
 def fixed_detours(

@@ -128,7 +128,7 @@ class TraceNoise(TraceSource, tag="trace"):
     phase: Phases = "random"
     reaches: Reaches = REACHES
     host: str = ""
-    core_waits: Share | None = None
+    core_wait_share: Share | None = None
 
 
 class PeriodicNoise(PeriodicSource, tag="periodic"):
@@ -137,7 +137,7 @@ class PeriodicNoise(PeriodicSource, tag="periodic"):
     phase: Phases = "random"
     reaches: Reaches = REACHES
     host: str = ""
-    core_waits: Share | None = None
+    core_wait_share: Share | None = None
 
 
 class RandomNoise(PoissonSource, tag="poisson"):
@@ -146,7 +146,7 @@ class RandomNoise(PoissonSource, tag="poisson"):
     phase: Phase = "random"
     reaches: Reaches = REACHES
     host: str = ""
-    core_waits: Share | None = None
+    core_wait_share: Share | None = None
 
 
 class Mixture(Closed, tag_field="kind", tag="mixture"):
@@ -156,7 +156,7 @@ class Mixture(Closed, tag_field="kind", tag="mixture"):
     phase: Phase = "random"
     reaches: Reaches = REACHES
     host: str = ""
-    core_waits: Share | None = None
+    core_wait_share: Share | None = None
 
 
 NoiseTable = NoNoise | TraceNoise | PeriodicNoise | RandomNoise | Mixture

@@ -203,8 +203,8 @@ def _write_noise(
     lines.table("noise")
     if origin is not None and origin.host:
         lines.value("host", toml_text(origin.host))
-    if origin is not None and origin.core_waits is not None:
-        lines.value("core_waits", repr(float(origin.core_waits)))
+    if origin is not None and origin.core_wait_share is not None:
+        lines.value("core_wait_share", repr(float(origin.core_wait_share)))
     if tuple(reaches) != REACHES:
         lines.value("reaches", str(list(reaches)))
     if isinstance(noise, Noise):

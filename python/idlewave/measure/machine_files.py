@@ -71,7 +71,7 @@ class Measurement:
         """The measured machine, as machine.toml has it if that was not changed."""
         detours, period = self.noise.trace()
         noise = Noise(as_times(detours["start_ps"]), as_times(detours["length_ps"]), period)
-        origin = NoiseOrigin(str(self.noise.environment.get("host") or ""), self.noise.core_waits)
+        origin = NoiseOrigin(str(self.noise.environment.get("host") or ""), self.noise.core_wait_share)
         return machine_of(self.name, self.network, self.node, self.node_ranks).with_noise(noise, origin)
 
     def misfits(self) -> list[str]:

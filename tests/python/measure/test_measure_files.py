@@ -174,4 +174,4 @@ def test_the_time_that_other_tasks_had_the_cores_is_in_the_machine(measured, tmp
         for machine in (idlewave.Machine.load(toml), Measurement.load(toml.parent).machine()):
             assert machine.noise_origin is not None
             assert machine.noise_origin.host == platform.node()
-            assert machine.noise_origin.core_waits == (None if expected is None else pytest.approx(expected))
+            assert machine.noise_origin.core_wait_share == (None if expected is None else pytest.approx(expected))

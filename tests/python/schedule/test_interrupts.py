@@ -26,7 +26,7 @@ NOISE = """
 [noise]
 kind = "mixture"
 host = "node1"
-core_waits = {waits}
+core_wait_share = {waits}
 [[noise.source]]
 kind = "poisson"
 interval = "100us"
@@ -161,7 +161,7 @@ def test_a_machine_file_says_where_its_noise_was_recorded(tmp_path: Path) -> Non
             file = tmp_path / "machine.toml"
             file.write_text(machine_toml(machine.with_noise(made, origin), save))
             assert Machine.load(file).noise_origin == origin
-    with pytest.raises(idlewave.InputError, match=r"core_waits: expected a number from 0 to 1"):
+    with pytest.raises(idlewave.InputError, match=r"core_wait_share: expected a number from 0 to 1"):
         Machine.from_toml(NETWORK + NOISE.format(waits=1.5))
 
 
@@ -197,7 +197,7 @@ def test_noise_under_another_load_than_the_traced_run_is_said_to_be_doubtful(noi
 
 def test_noise_that_does_not_say_what_waits_were_is_said(noisy_trace: Path, tmp_path: Path) -> None:
     file = tmp_path / "machine.toml"
-    file.write_text((NETWORK + NOISE).replace("core_waits = {waits}\n", "").replace("{{", "{").replace("}}", "}"))
+    file.write_text((NETWORK + NOISE).replace("core_wait_share = {waits}\n", "").replace("{{", "{").replace("}}", "}"))
     found, said = finish_of(str(noisy_trace), "-m", str(file))
     assert "does not say which of its time other tasks had" in said
     assert found == finish_of(str(noisy_trace), "-m", str(file), "--interrupts", "0")[0]

@@ -65,7 +65,7 @@ class NoiseMeasurement:
         )
 
     @property
-    def core_waits(self) -> float | None:
+    def core_wait_share(self) -> float | None:
         """The share of the detours' time for which another task had the core; None if that is not known of all cores,
         or there was no detour."""
         if "core_wait_s" not in self.cores or not self.cores["overhead_ps"].sum():
