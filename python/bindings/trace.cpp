@@ -3,6 +3,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "base/quote.hpp"
@@ -43,12 +46,24 @@ nb::dict header(const trace::TraceHeader& h) {
     return d;
 }
 
+/// The run time of the first thread, and of each further one the time from its first call to its last, ns.
+std::int64_t time_of_threads(const trace::RankTrace& rank) {
+    const trace::TraceHeader& h = rank.header();
+    const trace::ThreadSpan& first = rank.threads().front();
+    std::int64_t sum = std::max<std::int64_t>((h.finalize_begin > 0 ? h.finalize_begin : first.end) - h.init_end, 0);
+    for (const trace::ThreadSpan& thread : std::span(rank.threads()).subspan(1)) {
+        sum = std::min(sum + std::max<std::int64_t>(thread.end - thread.begin, 0), trace::latest);
+    }
+    return sum;
+}
+
 nb::list headers(const trace::Trace& trace) {
     nb::list list;
     for (const trace::RankTrace& rank : trace.ranks) {
         nb::dict d = header(rank.header());
         d["calls"] = rank.calls();
         d["threads"] = rank.threads().size();
+        d["threads_ns"] = time_of_threads(rank);
         d["core_waits_known"] = rank.core_waits_known();
         d["core_wait_in_computations_ns"] = rank.core_wait_in_computations();
         d["core_wait_in_calls_ns"] = rank.core_wait_in_calls();

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -21,10 +22,11 @@ _MOST = 1e6
 
 def core_of(options: TraceParameters) -> _core.ComputationOptions:
     """The options as the compiled core has them. Raises UsageError."""
+    refuse_without_effect({name: value for name, value in options.items() if value})
     found = _core.ComputationOptions()
     found.drawn = options["computation_times"] == "drawn"
     found.seed = options["computation_seed"]
-    found.noise = 0.0 if options["gaps"] == "wall" else options["interrupts"]
+    found.noise = options["interrupts"]
     phases: dict[int | None, float] = {}
     sites: dict[int, float] = {}
     factors = _factors(options["scale_computation"])
@@ -41,6 +43,14 @@ def core_of(options: TraceParameters) -> _core.ComputationOptions:
             raise _unusable(name)
     found.factors_by_phase, found.factors_by_site = phases, sites
     return found
+
+
+def refuse_without_effect(given: Mapping[str, object]) -> None:
+    """Raise UsageError if an option that was given has no effect beside the others."""
+    if "computation_seed" in given and given.get("computation_times") != "drawn":
+        raise UsageError("computation_seed has no meaning unless computation_times is drawn")
+    if given.get("interrupts") and given.get("gaps") == "wall":
+        raise UsageError("interrupts has no meaning if gaps is wall, which leaves computations as they were")
 
 
 def _factors(text: str) -> dict[str, float]:

@@ -40,6 +40,7 @@ class Parameter(FieldMethods):
     above: what a number has to be larger than; for numbers that need not be whole, instead of `least`.
     choices: the names that a text may be.
     default_text: the default as the help shows it, if that is not the value itself.
+    metavar: what the help of a command calls the value, if not by its type.
     field: the name of the core's field, if it is another one.
     to_core: makes the value of that field.
     """
@@ -52,6 +53,7 @@ class Parameter(FieldMethods):
     above: float | None = None
     choices: tuple[str, ...] = ()
     default_text: str = ""
+    metavar: str = ""
     field: str = ""
     to_core: Callable[[Any], Any] = lambda value: value
 

@@ -95,13 +95,16 @@ class ConversionParameters(TypedDict, total=False):
             choices=get_args(ComputationTimes),
         ),
     ]
-    computation_seed: Annotated[int, Parameter(0, "Seed of drawn computations", least=0, most=2**64 - 1)]
+    computation_seed: Annotated[
+        int, Parameter(0, "Seed of drawn computations", least=0, most=2**64 - 1, metavar="SEED")
+    ]
     scale_computation: Annotated[
         str,
         Parameter(
             "",
-            "Computations of a trace take so many times as long, as on another processor: a factor, and factors by "
-            "phase or call site, separated by commas (0.5,level:2=0.25,SITE=1); `idlewave computation` lists them",
+            "Factor by which computations of a trace take longer, as on another processor, and factors by phase or "
+            "call site, separated by commas (0.5,level:2=0.25,SITE=1); `idlewave computation` lists them",
+            metavar="FACTORS",
         ),
     ]
     interrupts: Annotated[
@@ -112,7 +115,7 @@ class ConversionParameters(TypedDict, total=False):
             "simulated machine adds it again",
             least=0,
             most=MOST_INTERRUPTS,
-            default_text="0; of commands that simulate noise that was measured on the hosts of the trace, what it has",
+            metavar="SHARE",
         ),
     ]
     cut: Annotated[

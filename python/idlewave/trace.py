@@ -23,6 +23,9 @@ from .provenance import PROVENANCE, Provenance, command_text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .interrupts import Interrupts
+    from .machine import Machine
+
 GROUPS = ("point-to-point", "waiting for requests", "collective", "one-sided", "files", "other MPI")
 """The groups of calls; the core has them as numbers."""
 
@@ -116,7 +119,7 @@ class Trace:
     @cached_property
     def processes(self) -> pd.DataFrame:
         """One row a rank: the header of its file (host, clock, context switches, CPU time, calls, threads that made
-        them)."""
+        them and their time)."""
         import pandas as pd
 
         return pd.DataFrame(self._core.headers())
@@ -168,7 +171,7 @@ class Trace:
         inside = self.calls.groupby(["rank", "group"], observed=False)["inside_ns"].sum() / 1e9
         table = inside.rename("seconds").reset_index().rename(columns={"group": "category"})
         table["category"] = table["category"].astype(str)
-        total = self.run_times()["seconds"] + self._further_threads_s()
+        total = self.processes["threads_ns"] / 1e9
         in_mpi = table.groupby("rank")["seconds"].sum().reindex(range(self.ranks), fill_value=0.0)
         computing = pd.DataFrame(
             {
@@ -178,12 +181,6 @@ class Trace:
             }
         )
         return pd.concat([computing, table[table["seconds"] > 0]], ignore_index=True)
-
-    def _further_threads_s(self) -> pd.Series:
-        """For how long the threads of each rank but its first one made calls, s, added up."""
-        further = self.calls[self.calls["thread"] > 0].groupby(["rank", "thread"])
-        spans = further["end_ns"].max() - further["begin_ns"].min()
-        return spans.groupby("rank").sum().reindex(range(self.ranks), fill_value=0) / 1e9
 
     def totals(self) -> pd.DataFrame:
         """One row a kind of call: call, count, bytes, seconds inside it; sums over ranks, the longest first."""
@@ -234,6 +231,22 @@ class Trace:
                 "core_wait_in_calls_s": rows["core_wait_in_calls_ns"].where(rows["core_waits_known"]) / 1e9,
             }
         )
+
+    @property
+    def share_without_core(self) -> float | None:
+        """For which share of their time the threads of all ranks could have run and had no core, between and inside
+        calls: of those ranks of which it is known, None if it is known of none. The time of the threads is that of
+        `time`."""
+        ranks = [rank for rank in self._core.headers() if rank["core_waits_known"]]
+        waited = sum(rank["core_wait_in_computations_ns"] + rank["core_wait_in_calls_ns"] for rank in ranks)
+        return float(waited / max(sum(rank["threads_ns"] for rank in ranks), 1)) if ranks else None
+
+    def interrupts_on(self, machine: Machine) -> Interrupts:
+        """Which share of the computations' time interrupts took that the noise of `machine` adds again, and a note on
+        it: `Schedule.from_trace(trace, interrupts=share)` removes it; see `interrupts.interrupts_on`."""
+        from .interrupts import interrupts_on
+
+        return interrupts_on(self, machine)
 
     def computations(self, gaps: Gaps = "own") -> pd.DataFrame:
         """One row a computation, by rank and in order: rank, site and position (as in `computation_sites`), ns.

@@ -135,10 +135,13 @@ def _schedule(plan: Plan, trace: Trace, machine: Machine) -> Schedule:
 
 def _without_interrupts(schedule: Schedule, trace: Trace, machine: Machine) -> Schedule:
     """The schedule for simulations with the measured noise, which adds what interrupts took while it was traced."""
-    if not machine.interrupts:
+    share, note = trace.interrupts_on(machine)
+    if note:
+        say_note(note)
+    if share == 0:
         return schedule
     rules, costs = machine.algorithm_rules, machine.cold_caches
-    return Schedule.from_trace(trace, rules=rules, cold_caches=costs, interrupts=machine.interrupts)
+    return Schedule.from_trace(trace, rules=rules, cold_caches=costs, interrupts=share)
 
 
 def _simulate(schedule: Schedule, machine: Machine, trace: Trace) -> Timeline:

@@ -14,7 +14,7 @@ from ..algorithm_choice import AlgorithmChoice, choice_named, choice_of_machine
 from ..algorithm_tables import LIBRARIES
 from ..errors import UsageError
 from ..escaping import cut, quote
-from ..formatting import join_words, plain_percent
+from ..formatting import join_words
 from ..machine import Machine
 from ..parameters import parameters_of
 from ..pattern_options import (
@@ -36,11 +36,12 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-LIKE_WAITS = 0.05
-"""Of the time: shares of waits for a core that differ by less are of like loads."""
 OR_RULES = "[COLLECTIVE=]NAME|FILE"
 """The form of --algorithm where it may name rules for all collectives, too; `RULES` says in its help which."""
 RULES = "or openmpi, mpich, or a FILE of rules: CSV, or the one that Open MPI reads"
+_DEFAULTS_ON_MACHINES = {
+    "interrupts": "what the machine's noise says if it was measured where the trace was recorded, else 0"
+}
 _OUTSIDE = f"{__name__}.outside"
 
 
@@ -135,8 +136,10 @@ def load_schedule(
             refuse_given(context, ("chosen", *parameters_of(TraceParameters)), why)
         with rank_progress(f"reading {Path(source).name}") as progress:
             return Schedule.load(source, progress=progress)
+    from ..computation_options import refuse_without_effect
     from ..trace import Trace
 
+    refuse_without_effect(conversion)
     with doing(f"reading the trace {source}"):
         trace = Trace.load(source)
         if machine is not None and "interrupts" not in conversion and conversion.get("gaps") != "wall":
@@ -152,46 +155,18 @@ def load_schedule(
 
 
 def _interrupts_of(trace: Trace, machine: Machine, *, quiet: bool) -> float:
-    """The share of its computations' time that the interrupts took which the noise of `machine` adds again; 0 if its
-    noise is not that of the hosts of the trace, or does not say."""
-    origin = machine.noise_origin
-    if machine.noise is None or origin is None or not origin.host:
-        return 0.0
-    if any(rank["host"] != origin.host for rank in trace.core().headers()):
-        return 0.0
-    share = machine.interrupts
-    note = ""
-    if share is None:
-        note = (
-            f"the noise of {cut(machine.name)} does not say which of its time other tasks had: what interrupts took of "
-            "the traced computations is in them, and noise adds it again (--interrupts)"
-        )
-    elif share > 0:
-        note = (
-            f"computations: without {plain_percent(share)} of their time, which interrupts took where they were traced "
-            f"and noise adds again (--interrupts 0 leaves it in them){_other_waits(trace, machine)}"
-        )
-    if note and not quiet:
+    """The share that interrupts took of the computations' time, with a note on it unless `quiet`."""
+    found = trace.interrupts_on(machine)
+    if found.note and not quiet:
         from .terminal import say_note
 
-        say_note(note)
-    return share or 0.0
+        say_note(f"{found.note} (--interrupts)")
+    return found.share
 
 
-def _other_waits(trace: Trace, machine: Machine) -> str:
-    """A doubt, if other tasks had the cores during the traced run for another share of the time than in the noise."""
-    assert machine.noise is not None
-    assert machine.noise_origin is not None
-    headers = trace.core().headers()
-    ran = sum(max(rank["finalize_begin_ns"] - rank["init_end_ns"], 0) for rank in headers)
-    waited = sum(rank["core_wait_in_computations_ns"] + rank["core_wait_in_calls_ns"] for rank in headers) / max(ran, 1)
-    waits = machine.noise.overhead * (machine.noise_origin.core_wait_share or 0.0)
-    if abs(waited - waits) <= LIKE_WAITS:
-        return ""
-    return (
-        f"; other tasks had the traced ranks' cores for {plain_percent(waited)} of the time, and for "
-        f"{plain_percent(waits)} when the noise was measured: so this share is doubtful"
-    )
+def conversion_options(command: F) -> F:
+    """The options by which a trace is converted for a machine; those that are not given are None."""
+    return options_of(ConversionParameters, unset=True, default_texts=_DEFAULTS_ON_MACHINES)(command)
 
 
 def conversion_of(options: Any) -> ConversionParameters:  # noqa: ANN401 - a dict of any options

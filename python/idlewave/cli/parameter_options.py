@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
@@ -22,15 +23,18 @@ else:
     PlacementType = NumbersType = click.ParamType  # which older versions of click cannot subscript
 
 
-def options_of(table: type, *, unset: bool = False) -> Callable[[F], F]:
+def options_of(table: type, *, unset: bool = False, default_texts: Mapping[str, str] | None = None) -> Callable[[F], F]:
     """An option for each parameter of a table, in its order: `--checkpoint-every` for `checkpoint_every`.
 
-    `unset`: an option that is not given is None instead of the default of the parameter.
+    `unset`: an option that is not given is None instead of the default of the parameter. `default_texts`: the defaults
+    that the help shows, by the names of parameters for which the command has others.
     """
+    texts = default_texts or {}
 
     def add(command: F) -> F:
         for name, (kind, parameter) in reversed(list(parameters_of(table).items())):
-            command = option(name, kind, parameter, unset=unset)(command)
+            own = replace(parameter, default_text=texts[name]) if name in texts else parameter
+            command = option(name, kind, own, unset=unset)(command)
         return command
 
     return add
@@ -50,13 +54,19 @@ def option(name: str, kind: Any, parameter: Parameter, *, unset: bool = False) -
             word = f"{'' if parameter.default else 'no-'}{flag[2:]}"
             return click.option(both, name, is_flag=True, default=None, help=f"{text}  [default: {word}]")
         return click.option(both, name, is_flag=True, default=parameter.default, help=text)
-    shown = parameter.shown_default
+    shown, metavar = parameter.shown_default, parameter.metavar or None
     if unset:
         text += f"  [default: {shown}]" if shown and parameter.default != () else ""
-        return click.option(flag, name, type=_type(kind, parameter), help=text)
+        return click.option(flag, name, type=_type(kind, parameter), metavar=metavar, help=text)
     show = parameter.default_text or parameter.default is not None
     return click.option(
-        flag, name, type=_type(kind, parameter), default=parameter.default, show_default=show, help=text
+        flag,
+        name,
+        type=_type(kind, parameter),
+        default=parameter.default,
+        show_default=show,
+        metavar=metavar,
+        help=text,
     )
 
 

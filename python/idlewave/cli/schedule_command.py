@@ -9,12 +9,12 @@ import click
 from ..schedule import FORMATS, format_for
 from .option_types import OutputFile, as_json, print_json
 from .progress import rank_progress
-from .schedule_source import schedule_from, source_options
+from .schedule_source import schedule_from, source_options_without_machine
 from .terminal import say
 
 
 @click.command()
-@source_options
+@source_options_without_machine
 @click.option(
     "-o", "--output", "file", type=OutputFile(), help="File to write (default: GOAL text to the output stream)."
 )

@@ -29,6 +29,7 @@ from .input_options import (
     algorithm_option,
     choice_from,
     conversion_of,
+    conversion_options,
     load_schedule,
     names_rules,
     note_traced,
@@ -40,20 +41,28 @@ from .structure_options import by_structure, structure_of, structure_options
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-OPTIONS = (
+_BEFORE_CONVERSION = (
     option("ranks", int, RANKS),
     option_of(OperationParameters, "bytes", unset=True),
     algorithm_option(f"for a trace as COLLECTIVE=NAME, which may be repeated; {RULES}", OR_RULES),
     options_of(ReductionParameters),
-    options_of(ConversionParameters, unset=True),
-    structure_options,
-    options_of(PatternParameters, unset=True),
 )
+_AFTER_CONVERSION = (structure_options, options_of(PatternParameters, unset=True))
 
 
 def source_options(command: F) -> F:
-    """The argument SOURCE and the options of patterns. The command passes them to `schedule_from` as keywords."""
-    for add in reversed(OPTIONS):
+    """The argument SOURCE and the options of traces and patterns, for a command with a machine. The command passes them
+    to `schedule_from` as keywords."""
+    return _source_options(command, conversion_options)
+
+
+def source_options_without_machine(command: F) -> F:
+    """The same for a command without a machine."""
+    return _source_options(command, options_of(ConversionParameters, unset=True))
+
+
+def _source_options(command: F, conversion: Callable[[F], F]) -> F:
+    for add in reversed((*_BEFORE_CONVERSION, conversion, *_AFTER_CONVERSION)):
         command = add(command)
     return click.argument("source", metavar="FILE|TRACE|PATTERN", shell_complete=sources)(command)
 
@@ -94,7 +103,7 @@ def schedule_from(
     if structure.is_wanted:
         raise UsageError("--extrapolate and --smaller belong to a trace, not to a pattern")
     if conversion:
-        raise UsageError(f"--{min(conversion)} belongs to a trace, not to a pattern")
+        raise UsageError(f"--{min(conversion).replace('_', '-')} belongs to a trace, not to a pattern")
     if ranks is None:
         raise UsageError(f"the pattern {source} needs --ranks")
     if len(chosen) > 1:

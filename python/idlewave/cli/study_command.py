@@ -18,7 +18,6 @@ from ..kernel import RunConfiguration, RunOptions
 from ..machine import Machine
 from ..measure.table_rows import records
 from ..output import TABLE_ENDINGS, write_table
-from ..pattern_options import ConversionParameters
 from ..provenance import Provenance, provenance_entry
 from ..schedule import Schedule
 from ..studies.rows_digest import attach_with_rows
@@ -30,6 +29,7 @@ from .input_options import (
     algorithm_options,
     choice_from,
     conversion_of,
+    conversion_options,
     load_machine,
     load_schedule,
     machine_options,
@@ -48,7 +48,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 @click.argument("source", metavar="TRACE|FILE")
 @machine_options
 @algorithm_options
-@options_of(ConversionParameters, unset=True)
+@conversion_options
 @structure_options
 @click.option(
     "--ranks", "sizes", metavar="COUNT,COUNT,...", help="Numbers of ranks, such as 64,1024,1e5.  [default: as traced]"

@@ -104,27 +104,19 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     if timed := timed_calls_text(trace.one_sided_calls, trace.file_calls):
         parts.append(f"its {timed} are computation in the simulation, for as long as they took")
     if prediction is not None:
-        predicted_s = prediction.max_finish / 1e12
+        predicted_s, waited = prediction.max_finish / 1e12, percent_text(trace.share_without_core or 0.0)
         parts.append(
             prediction_clause(trace.measured_s, predicted_s)
             if comparable_with_simulation(trace)
             else f"the simulation, in which each rank has a core of its own, predicts {seconds_text(predicted_s)}: in "
-            f"the measured run a rank waited {seconds_text(waited_for_core(trace))} for a core"
+            f"the measured run ranks waited for a core for {waited} of their time"
         )
     return _sentence("; ".join(parts))
 
 
-def waited_for_core(trace: Trace) -> float:
-    """For how long a rank could have run and had no core, in and outside MPI, s: the mean of those of which it is
-    known."""
-    cores = trace.core_shares()
-    waited = (cores["core_wait_s"] + cores["core_wait_in_calls_s"]).dropna()
-    return float(waited.mean()) if len(waited) else 0.0
-
-
 def comparable_with_simulation(trace: Trace) -> bool:
     """Whether the ranks had their cores for themselves, as simulated ones do."""
-    return waited_for_core(trace) <= MOST_WAITING * trace.measured_s
+    return (trace.share_without_core or 0.0) <= MOST_WAITING
 
 
 def communication_share(time: pd.DataFrame) -> float:

@@ -99,7 +99,8 @@ TEST(Threads, EachDrawsFromItsOwnComputations) {
         file.thread(1, now).call(Call::send, now + 100, now + 110, {world, pair(1, 1), 8});
         file.thread(2, now + 110).call(Call::send, now + 500, now + 510, {world, pair(1, 2), 8});
     }
-    const ConvertOptions drawn{.computation = {.drawn = true, .seed = 3}};
+    ConvertOptions drawn;
+    drawn.computation.drawn = true;
     const auto program = convert(testing::trace_of(beside(file)), drawn);
     for (std::uint32_t thread : {1U, 2U}) {
         std::set<std::uint64_t> known;

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from idlewave import Machine
+from idlewave import Machine, Trace
 from idlewave.formatting import (
     count_text,
     fixed_seconds_texts,
@@ -22,8 +22,15 @@ from idlewave.formatting import (
 from idlewave.measure import NoiseMeasurement
 from idlewave.report import Report, findings
 from idlewave.report.caveats import caveats, load_text, program_text
-from idlewave.report.findings import machine_sentence, prediction_clause, program_sentence, scale_sentence
+from idlewave.report.findings import (
+    comparable_with_simulation,
+    machine_sentence,
+    prediction_clause,
+    program_sentence,
+    scale_sentence,
+)
 from report_samples import fit, machine, measurement, no_noise, noise_of, prediction, quiet_trace, sample, study, trace
+from trace_files import write_threads
 
 
 def plain(text: str) -> str:
@@ -243,7 +250,16 @@ def test_no_slowdown_is_stated_where_its_baseline_is_not_to_be_trusted():
     known = Report(trace=trace(core_shares=waits), prediction=prediction(error=-0.5), study=study())
     assert "slows the program by" in findings(known)["scale"]
     assert "in which each rank has a core of its own, predicts 760 ms" in plain(findings(known)["program"])
-    assert "a rank waited 600 ms for a core" in plain(findings(known)["program"])
+    assert "ranks waited for a core for 39 % of their time" in plain(findings(known)["program"])
+
+
+def test_waits_of_threads_that_are_few_for_so_many_leave_a_run_comparable(tmp_path):
+    def comparable(wait_ns: int) -> bool:
+        folder = write_threads(tmp_path / str(wait_ns), threads=3, steps=40, step_ns=1_000_000, wait_ns=wait_ns)
+        return comparable_with_simulation(Trace.load(folder))
+
+    assert comparable(40_000), "4 % of each thread's time are 12 % of the run time"
+    assert not comparable(60_000)
 
 
 def test_calls_that_have_only_their_time_in_the_simulation_are_named():

@@ -123,6 +123,16 @@ def test_the_seed_decides_in_python_and_in_each_command(trace: Path, tmp_path: P
         assert json.loads(said.stdout)["max_finish_ps"] == expected
 
 
+def test_a_seed_without_drawn_computations_is_refused(trace: Path) -> None:
+    with pytest.raises(UsageError, match="computation_seed has no meaning unless computation_times is drawn"):
+        Schedule.from_trace(trace, computation_seed=8)
+    for seed in ("0", "8"):
+        for command in (("schedule",), ("simulate", "-m", "odin"), ("study", "-m", "odin")):
+            said = run(command[0], str(trace), *command[1:], "--computation-seed", seed)
+            assert said.returncode == 2
+            assert "computation_seed has no meaning unless computation_times is drawn" in said.stderr
+
+
 def test_a_factor_scales_all_computation(trace: Path) -> None:
     recorded = [sum(rank) for rank in computed(Schedule.from_trace(trace))]
     for text, factor in (("0.5", 0.5), ("3", 3), ("0.0137", 0.0137)):

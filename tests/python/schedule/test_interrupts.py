@@ -17,7 +17,7 @@ from idlewave import Machine, Noise, Schedule, Trace, UsageError
 from idlewave.detour_file import detours_csv
 from idlewave.machine_file.writer import machine_toml
 from idlewave.noise_models import NoiseOrigin
-from trace_files import CORE_WAIT, HEADER_BYTES, INIT, SEND
+from trace_files import CORE_WAIT, HEADER_BYTES, INIT, SEND, write_threads
 
 NETWORK = 'name = "made"\n[network]\nL = "1us"\no_s = "0ns"\no_r = "0ns"\ng = "0ns"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
 INTERRUPTS, WAITS = (1e-4, 3e-6), (1e-2, 1e-3)
@@ -44,13 +44,16 @@ def noisy_machine(waits: float = 0.1 / 0.13) -> Machine:
     return Machine.from_toml(NETWORK + NOISE.format(waits=waits))
 
 
-def write_calls(folder: Path, rank_gaps: list[list[tuple[int, int]]], host: str = "node1") -> Path:
-    """A run whose ranks send to no one, after computations that took so long, in ns, and waited so long for a core."""
+def write_calls(
+    folder: Path, rank_gaps: list[list[tuple[int, int]]], host: str = "node1", unknown: tuple[int, ...] = ()
+) -> Path:
+    """A run whose ranks send to no one, after computations that took so long, in ns, and waited so long for a core. Of
+    the ranks `unknown` these waits were not recorded."""
     folder.mkdir()
     for rank, gaps in enumerate(rank_gaps):
-        records, now = [struct.pack("<IHHqq", 0, INIT, 1, 1000, 1000)], 1000
+        records, now = [struct.pack("<IHHqq", 0, INIT, int(rank not in unknown), 1000, 1000)], 1000
         for ns, waited in gaps:
-            if waited:
+            if waited and rank not in unknown:
                 records.append(struct.pack("<IHHqqqqq", 3, CORE_WAIT, 0, now, now, waited, 0, 0))
             now += ns + waited
             records.append(struct.pack("<IHHqqQ2iq", 3, SEND, 0, now, now, 1, -2, -1, 8))
@@ -123,9 +126,15 @@ def test_none_becomes_less_than_nothing_and_whole_ns_lose_none(tmp_path: Path) -
         assert found == [pytest.approx((1 - share) * 1000, abs=1), pytest.approx((1 - share) * 1000, abs=1)]
 
 
-def test_wall_gaps_stay_as_they_are(noisy_trace: Path) -> None:
+def test_a_share_of_computations_that_stay_as_they_were_is_refused(noisy_trace: Path) -> None:
+    with pytest.raises(UsageError, match="interrupts has no meaning if gaps is wall"):
+        Schedule.from_trace(noisy_trace, gaps="wall", interrupts=0.2)
+    for command in (("schedule",), ("simulate", "-m", "odin"), ("study", "-m", "odin")):
+        said = run(command[0], str(noisy_trace), *command[1:], "--gaps", "wall", "--interrupts", "0.2")
+        assert said.returncode == 2
+        assert "interrupts has no meaning if gaps is wall" in said.stderr
     whole = Schedule.from_trace(noisy_trace, gaps="wall").to_goal()
-    assert Schedule.from_trace(noisy_trace, gaps="wall", interrupts=0.2).to_goal() == whole
+    assert Schedule.from_trace(noisy_trace, gaps="wall", interrupts=0).to_goal() == whole
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, math.nan])
@@ -201,3 +210,44 @@ def test_noise_that_does_not_say_what_waits_were_is_said(noisy_trace: Path, tmp_
     found, said = finish_of(str(noisy_trace), "-m", str(file))
     assert "does not say which of its time other tasks had" in said
     assert found == finish_of(str(noisy_trace), "-m", str(file), "--interrupts", "0")[0]
+
+
+def test_python_has_the_share_and_the_note_of_the_commands(noisy_trace: Path, tmp_path: Path) -> None:
+    trace, machine = Trace.load(noisy_trace), noisy_machine()
+    share, note = trace.interrupts_on(machine)
+    assert share == machine.interrupts
+    assert "computations: without" in note
+    assert "doubtful" not in note
+    assert trace.interrupts_on(machine.with_noise(None)) == (0, "")
+    assert trace.interrupts_on(machine.with_noise_reaches(["o_s"])) == (0, "")
+    assert trace.interrupts_on(machine.with_noise(machine.noise)) == (0, ""), "noise of no host"
+    elsewhere = Trace.load(write_calls(tmp_path / "trace", [[(1000, 0)]] * 2, host="node2"))
+    assert elsewhere.interrupts_on(machine) == (0, "")
+
+
+def test_waits_of_threads_are_held_against_the_time_of_all_threads(tmp_path: Path) -> None:
+    step_ns, wait_ns, machine = 1_000_000, 88_500, noisy_machine()  # as the noise of the machine: 0.1 / 1.13
+    for threads in (1, 2, 5):
+        folder = write_threads(tmp_path / str(threads), threads=threads, steps=50, step_ns=step_ns, wait_ns=wait_ns)
+        trace = Trace.load(folder)
+        assert trace.processes["threads"].tolist() == [threads]
+        assert trace.share_without_core == pytest.approx(wait_ns / step_ns)
+        assert trace.time()["seconds"].sum() == pytest.approx((50 + (threads - 1) * 49) * step_ns / 1e9)
+        share, note = trace.interrupts_on(machine)
+        assert share == machine.interrupts
+        assert "doubtful" not in note
+
+
+@pytest.mark.parametrize("unknown", [(0, 1), (1,)])
+def test_nothing_is_removed_where_a_trace_does_not_say_how_long_ranks_waited(
+    unknown: tuple[int, ...], tmp_path: Path
+) -> None:
+    folder = write_calls(tmp_path / "trace", [[(90_000, 10_000)] * 100] * 2, unknown=unknown)
+    file = tmp_path / "machine.toml"
+    for waits in (0.1 / 0.13, 1.0):
+        file.write_text(NETWORK + NOISE.format(waits=waits))
+        found, said = finish_of(str(folder), "-m", str(file))
+        assert "the trace does not say how long its ranks waited for a core" in said
+        assert "% of the" not in said, "no share is claimed"
+        assert found == finish_of(str(folder), "-m", str(file), "--interrupts", "0")[0]
+        assert Trace.load(folder).interrupts_on(Machine.load(file)).share == 0

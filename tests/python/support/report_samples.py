@@ -170,6 +170,12 @@ class MadeTrace(Trace):
         )
         return self.tables.get("core_shares", own)
 
+    @property
+    def share_without_core(self) -> float | None:
+        cores = self.core_shares()
+        waited = (cores["core_wait_s"] + cores["core_wait_in_calls_s"]).dropna()
+        return float(waited.mean()) / max(self.measured_s, 1e-9) if len(waited) else None
+
     def run_times(self) -> pd.DataFrame:
         return pd.DataFrame({"rank": range(self.ranks), "seconds": float(self.measured_s)})
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 SEND, RECV = 16, 32
 ALLREDUCE = 64 + 3
-INIT, CORE_WAIT = 1, 62
+INIT, CORE_WAIT, THREAD = 1, 62, 42
 HEADER_BYTES = 256
 
 
@@ -72,6 +72,23 @@ def write_messages(folder: Path, messages: Sequence[Message]) -> Path:
             now += 100
         (folder / f"rank-{rank:07}.iwtrace").write_bytes(with_header(rank, 2, "node1", records, now))
     (folder / "trace.json").write_text(json.dumps({"format": 1, "command": ["./send"], "host": "node1"}))
+    return folder
+
+
+def write_threads(folder: Path, *, threads: int, steps: int, step_ns: int, wait_ns: int) -> Path:
+    """The folder of a run of one rank whose threads each send to no one at the end of each step. In each step from its
+    first call on a thread waits for a core, so long."""
+    folder.mkdir(parents=True)
+    records = struct.pack("<IHHqq", 0, INIT, 1, 1000, 1000)
+    for step in range(1, steps + 1):
+        now = 1000 + step * step_ns
+        for thread in range(threads):
+            before = now if thread else now - step_ns
+            records += struct.pack("<IHHqqQ", 1, THREAD, 0, before, before, thread)
+            if thread == 0 or step > 1:
+                records += struct.pack("<IHHqqqqq", 3, CORE_WAIT, 0, before, before, wait_ns, 0, 0)
+            records += struct.pack("<IHHqqQ2iq", 3, SEND, 0, now, now, 1, -2, -1, 8)
+    (folder / "rank-0000000.iwtrace").write_bytes(with_header(0, 1, "node1", records, 1000 + steps * step_ns))
     return folder
 
 
