@@ -35,7 +35,8 @@ std::uint64_t ProgramSource::least_ops() const {
     for (const RankProgram& rank : program_->ranks) {
         ops.push_back(0);
         rank.instructions.each([&ops](const Instruction& instruction) {
-            const bool is_op = instruction.kind != Kind::wait && instruction.kind != Kind::collective;
+            const bool is_op =
+                instruction.kind == Kind::calc || instruction.kind == Kind::send || instruction.kind == Kind::recv;
             ops.back() += is_op ? 1 : 0;
         });
     }

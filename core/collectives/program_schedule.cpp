@@ -56,10 +56,8 @@ class ProgramExpansion {
             before = position_;
             went_on = true;
         }
-        done_ = true;
         return went_on;
     }
-    [[nodiscard]] bool done() const { return done_; }
 
     /// The slot ends with what is in a shared slot of another thread, which has not come so far.
     void open(std::uint32_t slot) { open_[slot] = true; }
@@ -142,7 +140,6 @@ class ProgramExpansion {
     std::vector<SharedEnd> shared_;
     std::vector<std::uint32_t> begun_;  ///< collectives, by counter
     Instructions::Position position_;
-    bool done_ = false;
 };
 
 goal::RankSchedule ProgramSource::rank_schedule(std::uint32_t rank) const {
