@@ -17,7 +17,7 @@ auto key(const AlgorithmRule& rule) {
     return std::tuple(rule.collective, rule.ranks, rule.bytes);
 }
 
-/// The call's own computation, then the steps of its algorithm.
+/// Returns the call's own computation as the first step, and then the steps of its algorithm.
 Step after_own_work(const CollectiveCall& call, StepNumber number) {
     return number == 0 ? steps::work(number, call.own_ns) : call.algorithm(call, number - 1).from(1);
 }
@@ -39,7 +39,7 @@ void check_rule(const AlgorithmRule& rule) {
     }
 }
 
-/// Of rules in order.
+/// Refuses rules, which are in order, of which two are for the same calls or count bytes in different ways.
 void check_neighbours(const std::vector<AlgorithmRule>& rules) {
     for (std::size_t i = 1; i < rules.size(); ++i) {
         const AlgorithmRule& before = rules[i - 1];
@@ -59,7 +59,7 @@ std::span<const AlgorithmRule> of_collective(const std::vector<AlgorithmRule>& r
     return std::ranges::equal_range(rules, collective, {}, &AlgorithmRule::collective);
 }
 
-/// Null if there is no rule for the collective.
+/// Finds the rule for a call among rules in order; null if there is none for the collective.
 const AlgorithmRule* find_among(const std::vector<AlgorithmRule>& rules, Collective collective, std::uint32_t ranks,
                                 std::uint64_t bytes) {
     const std::span<const AlgorithmRule> candidates = of_collective(rules, collective);

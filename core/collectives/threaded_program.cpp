@@ -1,7 +1,6 @@
 #include "collectives/threaded_program.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.hpp"
 
@@ -25,7 +24,7 @@ ThreadedProgramSource::ThreadedProgramSource(const std::shared_ptr<const Program
     }
 }
 
-/// The index of each thread's first op, of a rank with this program in this copy.
+/// Returns the index of the first op of each thread, for a rank of this copy that has this program.
 std::vector<goal::OpIndex> ThreadedProgramSource::first_ops(std::uint32_t base, std::uint32_t copy) const {
     std::vector<goal::OpIndex> first;
     std::uint64_t ops = 0;

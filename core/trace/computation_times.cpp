@@ -12,7 +12,7 @@
 namespace idlewave::trace {
 namespace {
 
-/// Beside those of Stream, which every model includes.
+/// The stream of random numbers that draws use. It differs from those of Stream (base/random.hpp).
 constexpr std::uint64_t computation_stream = 0x636f6d70;
 
 std::string phase_text(const Phase& phase) {
@@ -130,7 +130,7 @@ double ComputationTimes::factor_of(const CallSite& site, bool used) {
     return of_phase == options_.factors_by_phase.end() ? options_.factor : of_phase->second;
 }
 
-/// Whole ns. What is cut off is added to the next computation, so that no more than 1 ns of all is lost.
+/// Returns whole ns. What is cut off is added to the next computation, so that no more than 1 ns of all is lost.
 std::int64_t ComputationTimes::scaled(std::int64_t ns, double factor) {
     const double exact = std::min(static_cast<double>(ns) * factor + remainder_, static_cast<double>(latest));
     const double whole = std::floor(exact);

@@ -10,9 +10,9 @@
 
 namespace idlewave::trace {
 
-/// Of a trace whose ranks have several threads: between which threads each message went. Threads of a rank may use one
-/// source, destination and tag at a time; simulated, they might send and receive in another order than they did, take
-/// each other's messages, and wait for ever. So the messages between each two threads get a tag of their own.
+/// Finds between which threads each message of a trace went whose ranks have several threads. Threads of a rank may use
+/// one source, destination and tag at a time; simulated, they might send and receive in another order than they did,
+/// take each other's messages, and wait for ever. So the messages between each two threads get a tag of their own.
 ///
 /// First the conversion of all records notes the messages; then `find` finds which send each receive took; and then the
 /// conversion asks for each message. Sends and receives are numbered in the order of a rank's records, from 0.
@@ -82,7 +82,7 @@ class MessageThreads {
             return (ranks * odd ^ channel.tag) * odd;
         }
     };
-    /// Of a channel whose ends have several threads: its messages, in the order of the records.
+    /// The messages of a channel whose ends have several threads, in the order of the records.
     struct Ends {
         std::vector<Message*> sends = {};
         std::vector<Receive*> receives = {};

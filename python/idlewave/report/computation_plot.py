@@ -17,7 +17,7 @@ from idlewave.plot_style import BLUE, INK, MUTED, SKY, SMALL, new_figure, say_em
 
 MOST_SITES = 12
 LEAST_SHARE = 0.001
-"""Of all computation: the sites that a figure shows."""
+"""A figure shows the sites that have this share of all computation or more."""
 _SHORTEST = 1.0  # ns, on the axis of times
 
 
@@ -78,7 +78,7 @@ def _label(row: pd.Series) -> str:
 
 
 def _limits(shown: pd.DataFrame) -> Limits:
-    """Of the axis of times: those of almost all computations, and the longest as far as they are near."""
+    """The axis of times spans almost all computations, and reaches to the extremes as far as they are near."""
     inner = shown[["q05_ns", "median_ns", "q95_ns"]].to_numpy(dtype=float)
     limits = bulk_limits(np.maximum(inner, _SHORTEST), log=True, room=10)
     ends = np.maximum(shown[["min_ns", "max_ns"]].to_numpy(dtype=float), _SHORTEST)
