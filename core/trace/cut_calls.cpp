@@ -99,9 +99,8 @@ void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& b
     unknown_receives_ = 0;
     one_sided_ = {};
     files_ = {};
-    thread_->excluded = begin.skipped;
+    between_.begin_again(r, begin.skipped);  // polls do not end a computation, and they are left out
     thread_->waited_inside = 0;
-    thread_->left_mpi = std::max(thread_->left_mpi, r.end);  // polls do not end a computation, and they are left out
 }
 
 /// The requests and windows of receives that were posted anew have their slots; those of all else wait for nothing.

@@ -4,8 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/error.hpp"
-
 namespace idlewave::trace {
 namespace {
 
@@ -25,7 +23,6 @@ std::string text_of(const TraceRecord& r) {
 
 std::vector<collectives::RankProgram> RankConverter::convert(const RankBegin& begin) {
     compute(begin.offset);
-    thread_->left_mpi = trace_.header().init_end;
     const std::uint64_t left_out = found_cut_ == nullptr ? 0 : found_cut_->begin(trace_.header().rank);
     const std::uint64_t calls = found_cut_ == nullptr ? trace_.calls() : found_cut_->records(trace_.header().rank);
     trace_.each([&](const TraceRecord& r) {
@@ -33,10 +30,7 @@ std::vector<collectives::RankProgram> RankConverter::convert(const RankBegin& be
             return;
         }
         call_ += r.call == Call::core_wait ? 0 : 1;
-        if (threads_.size() > 1) {
-            begin_threads(r.thread == 0 ? r.end : trace_.threads()[r.thread].begin + 1);
-            thread_ = &threads_[r.thread];
-        }
+        thread_ = &threads_[r.thread];
         call(r);
         if (left_out > 0 && r.call != Call::core_wait && call_ == std::min(left_out, calls)) {
             leave_out_beginning(r, begin);
@@ -53,63 +47,28 @@ std::vector<collectives::RankProgram> RankConverter::convert(const RankBegin& be
 
 /// Converts a call, and the computation since the one before.
 void RankConverter::call(const TraceRecord& r) {
-    if (r.call == Call::init) {
-        thread_->left_mpi = std::max(thread_->left_mpi, r.end);
-        return;
+    const std::optional<std::int64_t> recorded = between_.before(r);
+    for (const std::uint32_t number : between_.begun()) {
+        begin_thread(number);
     }
-    if (r.call == Call::polls) {
-        if (r.number(1) < 0 || r.number(1) > r.end - r.begin) {
-            fail(r, "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) + " ns, found " +
-                        std::to_string(r.number(1)));
-        }
-        exclude(r.number(1));
-        return;
+    if (r.call == Call::core_wait &&
+        !options_.wall_gaps) {  // matters if the time of the call that follows is simulated
+        thread_->waited_inside = std::min(thread_->waited_inside + r.number(1), latest);
     }
-    if (r.call == Call::tracer) {
-        exclude(r.end - r.begin);
+    if (!recorded) {
         return;
-    }
-    if (r.call == Call::core_wait) {
-        wait_for_core(r);
-        return;
-    }
-    if (r.begin < thread_->left_mpi) {
-        fail(r,
-             "overlaps the call before it: expected the calls of a thread one after another (earlier tracers did not "
-             "record which thread made a call)");
     }
     if (r.call == Call::finalize && threads_.size() > 1) {
         join_threads();
     }
-    const std::int64_t recorded = r.begin - thread_->left_mpi - std::exchange(thread_->excluded, 0);
     const bool used = found_cut_ == nullptr || call_ > found_cut_->begin(trace_.header().rank);
-    const std::int64_t computed = times_ == nullptr ? recorded : times_->time(r, recorded, used);
+    const std::int64_t computed = times_ == nullptr ? *recorded : times_->time(r, *recorded, used);
     compute(computed);
-    thread_->cache_use.compute(std::max<std::int64_t>(computed, 0));
-    thread_->left_mpi = r.end;
+    thread_->cache_use.compute(computed);
     thread_->call_begin = r.begin;
+    thread_->call_end = r.end;
     record(r);
     thread_->waited_inside = 0;
-}
-
-/// Time since the last call that is no computation, in ns.
-void RankConverter::exclude(std::int64_t ns) {
-    thread_->excluded = std::min(thread_->excluded + ns, latest);
-}
-
-/// Waits for a core, which another process had, are no computation of the program; nor is the time that it took to read
-/// them. Those inside the call that follows matter if its time is simulated.
-void RankConverter::wait_for_core(const TraceRecord& r) {
-    for (const std::size_t word : {0, 1, 2}) {
-        if (r.number(word) < 0 || r.number(word) > latest) {
-            fail(r, "expected a time from 0 to 36 years, found " + std::to_string(r.number(word)) + " ns");
-        }
-    }
-    exclude(r.number(2));
-    if (!options_.wall_gaps) {
-        exclude(r.number(0));
-        thread_->waited_inside = std::min(thread_->waited_inside + r.number(1), latest);
-    }
 }
 
 void RankConverter::record(const TraceRecord& r) {
@@ -430,9 +389,7 @@ std::uint32_t RankConverter::new_slot() {
 }
 
 void RankConverter::fail(const TraceRecord& r, const std::string& what) const {
-    throw InputError(trace_.name() + ": rank " + std::to_string(trace_.header().rank) + ", call " +
-                     std::to_string(call_) + " of " + std::to_string(trace_.calls()) + " (" + call_name(r.call) + ") " +
-                     what);
+    refuse(trace_, call_, r, what);
 }
 
 }  // namespace idlewave::trace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collectives/program.hpp"
+#include "trace/between_calls.hpp"
 #include "trace/cold_caches.hpp"
 #include "trace/collective_file_calls.hpp"
 #include "trace/communicators.hpp"
@@ -67,6 +68,7 @@ class RankConverter {
           found_threads_(shared.message_threads && shared.message_threads_are_found ? &*shared.message_threads
                                                                                     : nullptr),
           options_(options),
+          between_(trace, options.wall_gaps),
           times_(times) {
         begin_conversions();
     }
@@ -191,7 +193,6 @@ class RankConverter {
 
     void begin_conversions();
     void choose_cpus();
-    void begin_threads(std::int64_t before);
     void begin_thread(std::uint32_t number);
     void join_threads();
     std::uint32_t share(std::uint32_t thread, std::uint32_t with);
@@ -206,8 +207,6 @@ class RankConverter {
     void call(const TraceRecord& r);
     void record(const TraceRecord& r);
     void further_call(const TraceRecord& r);
-    void wait_for_core(const TraceRecord& r);
-    void exclude(std::int64_t ns);
     void persistent(const TraceRecord& r);
     void collective(const TraceRecord& r, std::uint32_t ordinal = 0);
     void make_persistent(const TraceRecord& r);
@@ -283,9 +282,9 @@ class RankConverter {
     MessageThreads* threads_in_search_;  ///< takes down the messages of threads; else null
     MessageThreads* found_threads_;      ///< between which threads messages go; else null
     const ConvertOptions& options_;
-    std::vector<ThreadConversion> threads_;        ///< by number
-    ThreadConversion* thread_ = nullptr;           ///< that made the call which is converted
-    std::vector<std::uint32_t> threads_to_begin_;  ///< the one that begins next last
+    BetweenCalls between_;
+    std::vector<ThreadConversion> threads_;  ///< by number
+    ThreadConversion* thread_ = nullptr;     ///< that made the call which is converted
     ComputationTimes* times_;
     /// The communicator that was looked up last: most calls are on the one of the call before.
     std::uint64_t last_id_ = 0;

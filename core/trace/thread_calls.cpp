@@ -30,7 +30,6 @@ void RankConverter::begin_conversions() {
     if (threads == 1) {
         return;
     }
-    threads_to_begin_ = threads_by_begin(trace_.threads());
     choose_cpus();
 }
 
@@ -48,42 +47,24 @@ void RankConverter::choose_cpus() {
     }
 }
 
-/// Begins the threads whose first call began before a time, which is no later than the end of the first thread's next
-/// call.
-void RankConverter::begin_threads(std::int64_t before) {
-    while (!threads_to_begin_.empty() && trace_.threads()[threads_to_begin_.back()].begin < before) {
-        begin_thread(threads_to_begin_.back());
-        threads_to_begin_.pop_back();
-    }
-}
-
 /// The first call of a thread follows the last call that the first thread had ended before it began, and all calls of
-/// the thread that had its CPU before; the time since then is computation.
+/// the thread that had its CPU before.
 void RankConverter::begin_thread(std::uint32_t number) {
-    ThreadConversion& thread = threads_[number];
     std::vector<std::uint32_t> slots{share(0, number)};
-    thread.left_mpi = threads_[0].left_mpi;
-    if (thread.before != 0) {
-        slots.push_back(share(thread.before, number));
-        thread.left_mpi = std::max(thread.left_mpi, threads_[thread.before].left_mpi);
+    if (threads_[number].before != 0) {
+        slots.push_back(share(threads_[number].before, number));
     }
-    ThreadConversion* const caller = std::exchange(thread_, &thread);
+    ThreadConversion* const caller = std::exchange(thread_, &threads_[number]);
     wait_for_shared(slots);
     thread_ = caller;
 }
 
-/// MPI_Finalize follows the last calls of all threads. Computation before it is the time since the last one of these.
+/// MPI_Finalize follows the last calls of all threads.
 void RankConverter::join_threads() {
-    begin_threads(std::numeric_limits<std::int64_t>::max());
     std::vector<std::uint32_t> slots;
     for (const ThreadConversion& thread : threads_) {
-        if (thread.number == thread_->number) {
-            continue;
-        }
-        slots.push_back(share(thread.number, thread_->number));
-        if (thread.left_mpi > thread_->left_mpi) {
-            thread_->left_mpi = thread.left_mpi;
-            thread_->excluded = thread.excluded;
+        if (thread.number != thread_->number) {
+            slots.push_back(share(thread.number, thread_->number));
         }
     }
     wait_for_shared(slots);
@@ -162,7 +143,7 @@ void RankConverter::use_thread(collectives::Instruction& message, const Message&
     sends_ += m.receive ? 0 : 1;
 }
 
-/// Of a trace whose threads' messages are sought: the one that was just added.
+/// Notes the message that was just added, if the trace's messages between threads are sought.
 void RankConverter::note_thread(const collectives::Instruction& message, const Message& m) {
     note_user(message.slot);
     if (threads_in_search_ == nullptr) {
@@ -174,7 +155,7 @@ void RankConverter::note_thread(const collectives::Instruction& message, const M
         return;
     }
     const std::uint32_t number = receives_ - 1;
-    const auto [begin, end] = m.probed.value_or(std::pair(thread_->call_begin, thread_->left_mpi));
+    const auto [begin, end] = m.probed.value_or(std::pair(thread_->call_begin, thread_->call_end));
     threads_in_search_->posted(rank, thread_->number, begin, end, message.peer, message.tag);
     if (m.probed || message.blocking) {
         threads_in_search_->received(rank, number, end);
@@ -191,7 +172,7 @@ void RankConverter::note_complete(std::span<const std::uint32_t> slots) {
     }
     for (const std::uint32_t slot : slots) {
         if (slot < thread_->receives.size() && thread_->receives[slot] != ThreadConversion::no_receive) {
-            threads_in_search_->received(trace_.header().rank, thread_->receives[slot], thread_->left_mpi);
+            threads_in_search_->received(trace_.header().rank, thread_->receives[slot], thread_->call_end);
         }
     }
 }

@@ -21,11 +21,9 @@ struct ThreadConversion {
     std::uint32_t number;
     CacheUse cache_use;
     collectives::RankProgram program = {};
-    std::int64_t left_mpi = 0;  ///< the end of the last call, ns
-    std::int64_t excluded =
-        0;  ///< time since then that is no computation: unsuccessful tests, the tracer, waits for a core
     std::int64_t waited_inside = 0;  ///< for a core, inside the call that is converted, ns
     std::int64_t call_begin = 0;     ///< of the call that is converted, ns
+    std::int64_t call_end = 0;
     std::vector<std::uint32_t> unused_slots = {};
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> counters =
         {};  ///< of collectives, by communicator index and the ordinal of a persistent one

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from command_runs import run
 from idlewave import Schedule, Trace, UsageError, traced_run
+from idlewave.pattern_options import Gaps
 from trace_files import Message, write_messages, write_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
@@ -203,6 +204,24 @@ def test_positions_in_a_cycle_have_distributions_of_their_own_and_are_drawn_in_o
         same = own[(own["site"] == own["site"][i]) & (own["position"] == own["position"][i])]["ns"]
         assert ns in set(same)
         assert abs(ns - times[i]) < 5000, "the same place of the loop"
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["ping_pongs", "awaits", "in_turn"])
+@pytest.mark.parametrize("gaps", ["own", "wall"])
+def test_the_threads_of_a_schedule_compute_as_long_as_those_of_the_table(tmp_path: Path, what: str, gaps: Gaps) -> None:
+    use = open_mpi()
+    traced_run.trace(command_of(use, 2, program(use, "thread_calls"), what, 20), tmp_path / "trace")
+    trace = Trace.load(tmp_path / "trace")
+    assert (trace.processes["threads"] > 1).all()
+    rows = trace.computations(gaps)
+    scheduled = [sum(rank) for rank in computed(Schedule.from_trace(trace, gaps=gaps))]
+    # The ranks do not leave MPI_Init at one time: the later one begins with a computation that no call ends.
+    late = np.array(scheduled) - rows.groupby("rank")["ns"].sum().to_numpy()
+    left_init = trace.processes["init_end_ns"].to_numpy()
+    assert late.min() == 0
+    assert late.max() == pytest.approx(np.ptp(left_init + trace.processes["clock_offset_ns"].to_numpy()), abs=1000)
 
 
 @pytest.mark.mpi
