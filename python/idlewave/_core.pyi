@@ -164,7 +164,7 @@ class Trace:
 
     def computations(self, wall: bool) -> dict:
         """
-        Columns of all computations: rank, number of the site, step of its rhythm, ns. The sites are dicts: id, level of the last MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, steps, and the least and most bytes. `wall`: with the waits for a core.
+        Columns of all computations: rank, number of the site, position in its cycle from 0 on, ns. The sites are dicts: id, level of the last MPI_Pcontrol or None, (number of the call, communicator) of the call and the five before it, length of the cycle, and the least and most bytes. `wall`: with the waits for a core.
         """
 
 def recorded_calls(file: str | os.PathLike) -> int:
