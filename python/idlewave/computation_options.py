@@ -36,6 +36,8 @@ def core_of(options: TraceParameters) -> _core.ComputationOptions:
             level = None if marked[1] == "none" else int(marked[1])
             if level is not None and not -(2**31) <= level < 2**31:
                 raise _unusable(name)
+            if level in phases:
+                raise UsageError(f"scale_computation: two factors for {quote(f'level:{marked[1]}')}")
             phases[level] = factor
         elif re.fullmatch(r"[0-9a-f]{10}", name):
             sites[int(name, 16)] = factor
@@ -53,9 +55,13 @@ def refuse_without_effect(given: Mapping[str, object]) -> None:
         raise UsageError("interrupts has no meaning if gaps is wall, which leaves computations as they were")
 
 
-def _factors(text: str) -> dict[str, float]:
+def _factors(text: object) -> dict[str, float]:
     """The factor by name of a phase or site; that of all others by ""."""
     found: dict[str, float] = {}
+    if isinstance(text, int | float):
+        text = repr(text)
+    if not isinstance(text, str):
+        raise UsageError(f"scale_computation: expected {_FORM}, found {quote(repr(text))}")
     for entry in filter(None, (word.strip() for word in text.split(","))):
         name, equals, number = entry.rpartition("=")
         try:

@@ -262,11 +262,11 @@ class Trace:
         A site is the call that ends the computation, with its communicator and the power of two of its size, the five
         calls before it, and the level of the last MPI_Pcontrol; places in the program with the same of these are one
         site. Where the times of its computations repeat themselves in a cycle of 2 to 12, each position in the cycle
-        has a row. Columns: site (its name, the same in every trace), position (in the cycle, from 1), cycle_length (1: there
-        is no cycle), level (NA before the first MPI_Pcontrol), call, communicator, least_bytes and most_bytes of the
-        calls, after (the call before), before_that (the four calls before that, the latest first), ranks (how many have
-        it; with `by_rank` there is a row for each rank, and its number in rank), count, total_s, share (of all
-        computation), mean_ns, min_ns, the quantiles q05_ns, q25_ns, median_ns, q75_ns, q95_ns, and max_ns.
+        has a row. Columns: site (its name, the same in every trace), position (in the cycle, from 1), cycle_length
+        (1: there is no cycle), level (NA before the first MPI_Pcontrol), call, communicator, least_bytes and most_bytes
+        of the calls, after (the call before), before_that (the four calls before that, the latest first), ranks (how
+        many have it; with `by_rank` there is a row for each rank, and its number in rank), count, total_s, share (of
+        all computation), mean_ns, min_ns, the quantiles q05_ns, q25_ns, median_ns, q75_ns, q95_ns, and max_ns.
         """
         return site_table(self._computations(gaps), by_rank=by_rank)
 

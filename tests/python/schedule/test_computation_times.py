@@ -163,9 +163,11 @@ def test_a_site_has_a_factor_of_its_own(trace: Path) -> None:
         ("level:4294967297=2", "found 'level:4294967297'"),
         ("2,3", "two factors for all computations"),
         ("level:1=2,level:1=3", "two factors for 'level:1'"),
+        ("level:1=2,level:01=3", "two factors for 'level:01'"),
+        (None, "found 'None'"),
     ],
 )
-def test_a_factor_that_is_none_is_refused(trace: Path, text: str, said: str) -> None:
+def test_a_factor_that_is_none_is_refused(trace: Path, text: object, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
         Schedule.from_trace(trace, scale_computation=text)
 
