@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 static struct {
     volatile bool recording;
     bool started;
-    bool locked;       // true if several threads may call MPI at once
-    uint32_t threads;  // how many have called MPI
+    atomic_bool locked;  // true if several threads may call MPI at once
+    uint32_t threads;    // how many have called MPI
     ClockRanks clock;
     Header* header;
     int64_t cpu_begin;
@@ -34,6 +35,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 // The library is preloaded, so its thread-local storage may use the cheap, static model.
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+// Whether the thread has the lock: it did not take it if the first session of a program of MPI_Init began since.
+static _Thread_local bool holding __attribute__((tls_model("initial-exec")));
 // The number of the thread, in the order in which their first calls ended, plus one; 0: it has called nothing yet.
 static _Thread_local uint32_t thread_number __attribute__((tls_model("initial-exec")));
 
@@ -46,12 +49,18 @@ bool call_enter(Call* call) {
     return true;
 }
 
+bool session_has_threads(void) {
+    return atomic_load_explicit(&session.locked, memory_order_relaxed);
+}
+
 void session_lock(void) {
-    if (session.locked) pthread_mutex_lock(&mutex);
+    holding = session_has_threads();
+    if (holding) pthread_mutex_lock(&mutex);
 }
 
 void session_unlock(void) {
-    if (session.locked) pthread_mutex_unlock(&mutex);
+    if (holding) pthread_mutex_unlock(&mutex);
+    holding = false;
 }
 
 // Says whose the next records are.
@@ -130,6 +139,13 @@ static void library_name(char library[MPI_MAX_LIBRARY_VERSION_STRING]) {
     *end = '\0';
 }
 
+// A level of MPI as the header's number.
+static uint32_t thread_level(int level) {
+    if (level == MPI_THREAD_MULTIPLE) return 3;
+    if (level == MPI_THREAD_SERIALIZED) return 2;
+    return level == MPI_THREAD_FUNNELED ? 1 : 0;
+}
+
 static void describe(Header* header) {
     gethostname(header->host, sizeof header->host - 1);
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -137,9 +153,7 @@ static void describe(Header* header) {
     memcpy(header->library, library, strnlen(library, sizeof header->library - 1));
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    header->thread_level = level == MPI_THREAD_MULTIPLE     ? 3
-                           : level == MPI_THREAD_SERIALIZED ? 2
-                                                            : level == MPI_THREAD_FUNNELED;
+    header->thread_level = thread_level(level);
 }
 
 // Several programs that each have rank 0 (two MPIs mixed up, or one started by another MPI's launcher) create the same
@@ -248,8 +262,8 @@ void session_start(int64_t begin) {
     windows_start();
     for (int kind = 0; kind < SCRATCH_KINDS; kind++) scratch((ScratchKind)kind, 1);
     const unsigned watched = core_wait_watch() ? INFO_CORE_WAIT : 0;
+    if (header->thread_level == 3) session.locked = true;
     header->record_cost_ps = calibrate();
-    session.locked = header->thread_level == 3;
     session.header = header;
     watch_termination();
     pthread_atfork(NULL, NULL, stop_in_child);
@@ -293,27 +307,50 @@ void session_close(Call* call) {
     record_close();
 }
 
+// Threads may begin and end sessions at once, whatever their levels.
+static pthread_mutex_t sessions_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 static struct {
     int open;
     bool initialised;  // MPI, by the tracer
 } sessions;
 
-void sessions_begin(int64_t begin) {
+// Initialises MPI, unless it is. The MPI gets no lower level of threads than the session has.
+static void initialise_for_session(int64_t begin, int level) {
     int initialised = 0;
     PMPI_Initialized(&initialised);
-    sessions.open++;
-    if (initialised || !trace_folder()) return;
-    sessions.initialised = PMPI_Init(NULL, NULL) == MPI_SUCCESS;
+    if (initialised) return;
+    int provided = MPI_THREAD_SINGLE;
+    sessions.initialised = PMPI_Init_thread(NULL, NULL, level, &provided) == MPI_SUCCESS;
     if (sessions.initialised) session_start(begin);
 }
 
-void sessions_end(void) {
-    if (--sessions.open > 0 || !sessions.initialised) return;
+void sessions_begin(int64_t begin, int level) {
+    pthread_mutex_lock(&sessions_mutex);
+    sessions.open++;
+    if (trace_folder()) {
+        session.locked = true;  // even threads of sessions that have one each may call MPI at once
+        initialise_for_session(begin, level);
+        Header* header = session.header;
+        if (header && header->thread_level < thread_level(level)) header->thread_level = thread_level(level);
+    }
+    pthread_mutex_unlock(&sessions_mutex);
+}
+
+// Finalises MPI, if the tracer has initialised it.
+static void finalise_after_sessions(void) {
+    if (!sessions.initialised) return;
     sessions.initialised = false;
     Call call;
     session_finish(&call);
     call.error = PMPI_Finalize();
     session_close(&call);
+}
+
+void sessions_end(void) {
+    pthread_mutex_lock(&sessions_mutex);
+    if (--sessions.open == 0) finalise_after_sessions();
+    pthread_mutex_unlock(&sessions_mutex);
 }
 
 void record_dynamic(const Call* call, const char* name) {

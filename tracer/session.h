@@ -17,6 +17,9 @@ bool call_leave(Call* call, int error);
 // Releases the lock. Every call_enter that returned true ends here.
 void call_done(void);
 
+// Whether several threads may call MPI at once. If not, no lock is taken.
+bool session_has_threads(void);
+
 // The lock for lookups before the call.
 void session_lock(void);
 void session_unlock(void);
@@ -32,7 +35,8 @@ void session_close(Call* call);
 
 // The same for the sessions model. Without MPI_Init there is no MPI_COMM_WORLD, whose ranks the trace is of: the tracer
 // initialises MPI beside the program's first session, and finalises it before the last one of those that are open ends.
-void sessions_begin(int64_t begin);
+// `level` is the session's level of threads.
+void sessions_begin(int64_t begin, int level);
 void sessions_end(void);
 
 // Records a call that starts processes or joins others, by its name.
