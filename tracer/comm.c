@@ -1,5 +1,6 @@
 #include "comm.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +26,23 @@ static struct {
     Comm world;
     Comm self;
     Comm unknown;
-    MPI_Comm last;  // the handle of the last lookup, and its result
+    MPI_Comm last;  // the handle of the last lookup, its result, and how many communicators were freed before it
     Comm* last_info;
+    unsigned last_freed;
+    atomic_uint freed;
     Counter* counters;
     size_t counter_count;
     Pending* pending;
     size_t pending_count;
 } comms;
 
+// The MPI calls it when it frees a communicator, whose handle may be another's afterwards. It takes no lock, as the MPI
+// may hold its own: it only makes what the last lookup found, perhaps of this communicator, useless.
 static int forget(MPI_Comm comm, int key, void* info, void* extra) {
     (void)comm;
     (void)key;
     (void)extra;
-    if (comms.last_info == info) comm_forget();
+    atomic_fetch_add_explicit(&comms.freed, 1, memory_order_release);
     free(info);
     return MPI_SUCCESS;
 }
@@ -80,7 +85,8 @@ static Comm* attach(MPI_Comm comm, uint64_t id) {
 }
 
 Comm* comm_of(MPI_Comm comm) {
-    if (comm == comms.last) return comms.last_info;
+    const unsigned freed = atomic_load_explicit(&comms.freed, memory_order_acquire);
+    if (comm == comms.last && freed == comms.last_freed) return comms.last_info;
     void* found = NULL;
     int there = 0;
     if (comm == MPI_COMM_WORLD) {
@@ -93,6 +99,7 @@ Comm* comm_of(MPI_Comm comm) {
     }
     comms.last = comm;
     comms.last_info = found;
+    comms.last_freed = freed;
     return found;
 }
 
@@ -182,10 +189,6 @@ static int* peers_world_ranks(MPI_Comm comm, const Comm* info) {
     return ranks;
 }
 
-static Call at_end_of(const Call* call) {
-    return (Call){.begin = call->end, .end = call->end};
-}
-
 static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
     int dimensions = 0;
     PMPI_Cartdim_get(comm, &dimensions);
@@ -197,7 +200,7 @@ static void record_cart(const Call* call, MPI_Comm comm, uint64_t id) {
         words[0] = id;
         words[1] = (uint64_t)dimensions;
         for (int i = 0; i < dimensions; i++) words[2 + i] = pair(numbers[i], periods[i]);
-        const Call end = at_end_of(call);
+        const Call end = record_at_end(call);
         record_commit(&end, CALL_CART, 0, 2 + (size_t)dimensions);
     }
     free(numbers);
@@ -229,7 +232,7 @@ static void record_neighbors(const Call* call, MPI_Comm comm, const Comm* info) 
     if (listed > 0) words[1 + listed] = 0;
     int* ranks = (int*)(words + 2);
     if (!neighbors(comm, degrees, info->rank, ranks, ranks + degrees.in)) return;
-    const Call end = at_end_of(call);
+    const Call end = record_at_end(call);
     record_commit(&end, CALL_NEIGHBORS, 0, 2 + listed);
 }
 

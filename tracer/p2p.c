@@ -310,7 +310,8 @@ void record_start(const Call* call, uint64_t request) {
 
 void record_startall(const Call* call, int n, const uint64_t* requests) {
     // Each request has a record; only the first has the call's time, so that it is not counted n times.
-    Call rest = *call;
-    rest.begin = rest.end;
-    for (int i = 0; requests && i < n; i++) record_start(i == 0 ? call : &rest, requests[i]);
+    for (int i = 0; requests && i < n; i++) {
+        const Call rest = record_at_end(call);
+        record_start(i == 0 ? call : &rest, requests[i]);
+    }
 }

@@ -224,6 +224,11 @@ void record_commit(const Call* call, unsigned id, unsigned info, size_t words) {
     file.growth.end = 0;
 }
 
+Call record_at_end(const Call* call) {
+    const int64_t end = later(file.last_end, call->end);
+    return (Call){.begin = end, .end = end, .error = call->error};
+}
+
 void record_word(const Call* call, unsigned id, uint64_t word) {
     uint64_t* words = record_begin(1);
     if (!words) return;

@@ -86,6 +86,10 @@ void record_thread(uint32_t thread);
 // the record before.
 void record_waits(Waits waits);
 
+// No time at the end of the last record, which is later than that of the call if the thread waited for another's
+// record: for the further records of a call, of which only the first has its time.
+Call record_at_end(const Call* call);
+
 // Records a call with one word.
 void record_word(const Call* call, unsigned id, uint64_t word);
 
