@@ -37,7 +37,7 @@ void RankConverter::choose_cpus() {
     const std::vector<ThreadCpu> cpus = cpus_of(trace_.threads());
     for (ThreadConversion& thread : threads_) {
         const ThreadCpu& own = cpus[thread.number];
-        if (own.cpu > std::numeric_limits<std::uint8_t>::max()) {
+        if (own.cpu >= most_cpus) {
             throw InputError(trace_.name() + ": rank " + std::to_string(trace_.header().rank) +
                              " has more than 256 threads that call MPI at a time: expected 256 at most, as many as a "
                              "rank of a schedule has CPUs");

@@ -25,7 +25,7 @@ std::vector<ThreadCpu> cpus_of(std::span<const ThreadSpan> threads) {
     const std::vector<std::uint32_t> numbers = threads_by_begin(threads);
     for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
         ThreadCpu& own = found[*number];
-        if (!used.empty() && std::get<0>(used.top()) <= threads[*number].begin) {
+        if (cpus >= most_cpus && std::get<0>(used.top()) <= threads[*number].begin) {
             std::tie(std::ignore, own.cpu, own.before) = used.top();
             used.pop();
         } else {

@@ -14,9 +14,12 @@ struct ThreadCpu {
     std::uint32_t before = 0;  ///< number of that thread; 0: none
 };
 
-/// The CPUs of a rank's threads, by number. A thread has a CPU from its first call to the end of its last one; the
-/// first thread, which calls MPI_Init, has its own throughout. So a program that makes new threads again and again
-/// needs as many CPUs as it has threads at a time.
+/// As many CPUs as a rank of a schedule can have.
+constexpr std::uint32_t most_cpus = 256;
+
+/// The CPUs of a rank's threads, by number. Each thread has its own. Where there are more threads than CPUs, as in a
+/// program that makes new threads again and again, a later one has the CPU of a thread whose last call had ended before
+/// its first one began; without such a thread its number is `most_cpus` or more.
 [[nodiscard]] std::vector<ThreadCpu> cpus_of(std::span<const ThreadSpan> threads);
 
 /// The threads after the first one, the one whose first call begins last first.

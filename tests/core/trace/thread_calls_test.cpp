@@ -14,6 +14,7 @@
 #include "threaded_run.hpp"
 #include "trace/computations.hpp"
 #include "trace/convert.hpp"
+#include "trace/thread_cpus.hpp"
 #include "trials.hpp"
 #include "written_out.hpp"
 
@@ -72,25 +73,26 @@ TEST(Threads, FinalizeFollowsTheLastCallsOfAll) {
               "l5: send 8b to 1 tag 2 cpu 2\nl1 requires l3\nl1 requires l5\nl3 requires l2\nl5 requires l4\n");
 }
 
-TEST(Threads, AThreadFollowsTheOneThatHadItsCpuBefore) {
-    const TraceBytes file = rank_of_two(0)
-                                .thread(1, 1000)
-                                .call(Call::send, 1010, 1020, {world, pair(1, 1), 8})
-                                .thread(2, 1020)
-                                .call(Call::send, 1050, 1060, {world, pair(1, 2), 8})
-                                .thread(0, 1060)
-                                .call(Call::finalize, 1100, 1110, {});
-    EXPECT_EQ(statements(beside(file)),
-              "l1: calc 40\nl2: calc 10 cpu 1\nl3: send 8b to 1 tag 1 cpu 1\nl4: calc 30 cpu 1\n"
-              "l5: send 8b to 1 tag 2 cpu 1\nl1 requires l3\nl1 requires l5\nl3 requires l2\nl4 requires l3\nl5 "
-              "requires l4\n");
+TEST(Threads, OfMoreThanCpusALaterOneFollowsTheOneThatHadItsCpuBefore) {
+    TraceBytes file = rank_of_two(0);
+    constexpr std::uint32_t threads = most_cpus;  // beside the first one
+    for (std::uint32_t number = 1; number <= threads; ++number) {
+        const std::int64_t begin = 1000 + 100 * number;
+        file.thread(number, begin - 90).call(Call::send, begin, begin + 10, {world, pair(1, 1), 8});
+    }
+    file.thread(0, 40'000).call(Call::finalize, 40'010, 40'020, {});
+    const auto traced = testing::trace_of(beside(file));
+    const auto program = convert(traced, {});
+    EXPECT_EQ(program.ranks[threads - 1].cpu, threads - 1);
+    EXPECT_EQ(program.ranks[threads].cpu, 1);
     std::vector<std::int64_t> found;
-    for (const ComputationRow& row : computations_of(testing::trace_of(beside(file)).ranks, false).rows) {
+    for (const ComputationRow& row : computations_of(traced.ranks, false).rows) {
         if (row.rank == 0) {
             found.push_back(row.ns);
         }
     }
-    EXPECT_EQ(found, (std::vector<std::int64_t>{10, 30, 40}));
+    EXPECT_EQ(found[threads - 2], 100 * (threads - 1)) << "since MPI_Init";
+    EXPECT_EQ(found[threads - 1], 100 * (threads - 1) - 10) << "since the call of the thread before";
 }
 
 TEST(Threads, EachDrawsFromItsOwnComputations) {
