@@ -69,18 +69,8 @@ def _show(table: pd.DataFrame, rows: int, *, by_rank: bool) -> None:
         f"{plural(int(table['count'].sum()), 'computation')} of {plural(sites, 'call site')}: "
         f"{seconds_text(total)} of all ranks' time"
     )
-    columns = [
-        "site",
-        "position",
-        "rank" if by_rank else "ranks",
-        "level",
-        "call",
-        "size",
-        "after",
-        "before that",
-        "count",
-    ]
-    columns += ["total", "share", *_TIMES]
+    columns = ["site", "position", "rank" if by_rank else "ranks", "level", "call", "size", "after", "before that"]
+    columns += ["count", "total", "share", *_TIMES]
     cells = [
         (
             row["site"],
