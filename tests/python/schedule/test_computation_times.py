@@ -79,7 +79,7 @@ def test_waits_for_a_core_are_in_the_table_only_if_they_are_wanted(tmp_path: Pat
 
 def test_a_wait_that_cannot_be_is_refused_in_the_table_as_in_a_schedule(tmp_path: Path) -> None:
     trace = Trace.load(write_trace(tmp_path / "trace", waits=[(2**62, 0), (0, 0), (0, 0)]))
-    refused = r"rank 0, call \d+ of \d+ \(\(waits for a core\)\) expected a time from 0 to 36 years, found 4611686018427387904 ns"
+    refused = r"rank 0, call 1 of 4 .* expected a time from 0 to 36 years, found 4611686018427387904 ns"
     for read in (Trace.computations, Trace.computation_sites, Schedule.from_trace):
         with pytest.raises(idlewave.InputError, match=refused):
             read(trace)
