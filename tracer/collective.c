@@ -47,7 +47,9 @@ static const unsigned first_of[] = {CALL_COLLECTIVE, CALL_NONBLOCKING_COLLECTIVE
 
 static void record_collective(const Call* call, const Collective* collective) {
     const Comm* comm = comm_of(collective->comm);
-    if (collective->started.kind == PERSISTENT) persistent_add(request_value(collective->started.request));
+    if (collective->started.kind == PERSISTENT) {
+        persistent_add(request_value(collective->started.request), call->end);
+    }
     const Degrees peers =
         collective->c == NEIGHBOR ? degrees_of(collective->comm) : (Degrees){comm->peers, comm->peers};
     const int sends = collective->sends ? peers.out : 0;

@@ -15,6 +15,7 @@ typedef struct {
 
 typedef struct {
     uint64_t request;
+    int64_t begun;  // when the call that made the request ended
     const MPI_Comm* made;
     const MPI_Fint* made_fortran;
     Comm* info;
@@ -371,6 +372,7 @@ static void record_pending(const Call* call, MPI_Comm parent, Pending pending) {
     const int first = first_member(parent, from->inter);
     if (from->id != COMM_ID_UNKNOWN) info->id = as_id(mix(mix(mix(1, from->id), number), (uint64_t)first));
     pending.info = info;
+    pending.begun = call->end;
     comms.pending[comms.pending_count++] = pending;
     record_definition(call, parent, info, from->id);
 }
@@ -383,10 +385,10 @@ void record_comm_idup_fortran(const Call* call, MPI_Comm parent, const MPI_Fint*
     record_pending(call, parent, (Pending){.request = request_value(request), .made_fortran = made});
 }
 
-void comm_completed(uint64_t request) {
+void comm_completed(uint64_t request, int64_t begin) {
     for (size_t i = 0; i < comms.pending_count; i++) {
         const Pending pending = comms.pending[i];
-        if (pending.request != request) continue;
+        if (pending.request != request || pending.begun > begin) continue;
         const MPI_Comm made = pending.made ? *pending.made : PMPI_Comm_f2c(*pending.made_fortran);
         PMPI_Comm_set_attr(made, comms.key, pending.info);
         comm_forget();

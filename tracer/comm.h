@@ -61,10 +61,11 @@ static inline Text fortran_text(const char* text, size_t length) {
 void record_comm_from_group(const Call* call, MPI_Comm made, Text text);
 
 // The same for MPI_Comm_idup: the definition is recorded now, but `made` gets its attribute only when `request`
-// completes (comm_completed); until then MPI forbids its use. Fortran stores the handle in an integer.
+// completes in a call that began at `begin` (comm_completed); until then MPI forbids its use. Fortran stores the handle
+// in an integer.
 void record_comm_idup(const Call* call, MPI_Comm parent, const MPI_Comm* made, MPI_Request request);
 void record_comm_idup_fortran(const Call* call, MPI_Comm parent, const MPI_Fint* made, MPI_Request request);
-void comm_completed(uint64_t request);
+void comm_completed(uint64_t request, int64_t begin);
 
 // Records that the communicator with this id is freed.
 void record_comm_free(const Call* call, uint64_t id);

@@ -160,7 +160,7 @@ def completions() -> list[Function]:
         ),
         Function("Testsome", some, f"record_testsome(&call, {listed});", HANDLES),
         Function("Request_get_status", "request_in request, flag flag, unread status", "record_poll(&call);"),
-        Function("Request_free", one, "record_request_free(&call, handle);", HANDLE),
+        Function("Request_free", one, "record_request_free(&call, handle);", HANDLE, frees_handle=True),
         Function("Cancel", one, "record_cancel(&call, handle);", HANDLE),
         Function("Start", one, "record_start(&call, handle);", HANDLE),
         Function("Startall", every, "record_startall(&call, $count, handles);", HANDLES),

@@ -196,7 +196,21 @@ def record(function: Function, form: str, error: str) -> list[str]:
         return []
     if function.despite_errors:
         error = "MPI_SUCCESS"
-    return [f"if (call_leave(&call, {error})) {{", fill(function.record, function, form), "}", "call_done();"]
+    left = f"{'!ahead && ' if function.frees_handle else ''}call_leave(&call, {error})"
+    return [f"if ({left}) {{", fill(function.record, function, form), "}", "call_done();"]
+
+
+def record_ahead(function: Function, form: str) -> list[str]:
+    """The same before the call, for calls that free a handle."""
+    if not function.frees_handle:
+        return []
+    return [
+        "const bool ahead = session_has_threads();",
+        "if (ahead) {",
+        f"if (call_leave(&call, MPI_SUCCESS)) {fill(function.record, function, form)}",
+        "session_unlock();",
+        "}",
+    ]
 
 
 def c_wrapper(function: Function, form: str = "c") -> str:
@@ -209,6 +223,7 @@ def c_wrapper(function: Function, form: str = "c") -> str:
         f"if (!call_enter(&call)) return PMPI_{name}({passed(function, False, form)});",
         *c_status(function, form),
         fill(function.before, function, form),
+        *record_ahead(function, form),
         f"const int error = PMPI_{name}({passed(function, True, form)});",
         *record(function, form, "error"),
         "return error;",
@@ -232,6 +247,7 @@ def fortran_entry(function: Function, suffix: str) -> str:
         "}",
         *before,
         fill(function.before, function, "fortran"),
+        *record_ahead(function, "fortran"),
         f"p{name}({passed(function, True, 'fortran')});",
         *after,
         *record(function, "fortran", "fortran_error(ierror)"),

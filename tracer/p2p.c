@@ -67,13 +67,13 @@ static void record_started(const Call* call, unsigned id, int64_t bytes, int pee
 
 void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
                   MPI_Comm comm, MPI_Request request) {
-    if (id == CALL_SEND_INIT) persistent_add(request_value(request));
+    if (id == CALL_SEND_INIT) persistent_add(request_value(request), call->end);
     record_started(call, id, bytes_of(count, datatype), destination, tag, comm, request);
 }
 
 void record_irecv(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int source, int tag,
                   MPI_Comm comm, MPI_Request request) {
-    if (id == CALL_RECV_INIT) persistent_add(request_value(request));
+    if (id == CALL_RECV_INIT) persistent_add(request_value(request), call->end);
     record_started(call, id, bytes_of(count, datatype), source, tag, comm, request);
 }
 
@@ -102,7 +102,7 @@ void record_isendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype
                       int64_t recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                       MPI_Request request) {
 #ifndef OPEN_MPI  // MPICH 5.0 leaves in the status what was there before
-    status_means_nothing(request_value(request));
+    status_means_nothing(request_value(request), call->end);
 #endif
     uint64_t* words = record_begin(6);
     if (!words) return;
@@ -115,7 +115,7 @@ void record_isendrecv(const Call* call, int64_t sendcount, MPI_Datatype sendtype
 
 static void record_partitioned(const Call* call, unsigned id, int partitions, int64_t bytes, int peer, int tag,
                                MPI_Comm comm, MPI_Request request) {
-    persistent_add(request_value(request));
+    persistent_add(request_value(request), call->end);
     uint64_t* words = record_begin(5);
     if (!words) return;
     envelope(words, comm, peer, tag, bytes * partitions);
@@ -199,10 +199,10 @@ static bool was_cancelled(const MPI_Status* status) {
 }
 
 // Writes a completed request to `words`. Returns the number of words written.
-static size_t completion(uint64_t* words, uint64_t request, const MPI_Status* status) {
+static size_t completion(const Call* call, uint64_t* words, uint64_t request, const MPI_Status* status) {
     bool has_status = true;
-    if (request == request_value(MPI_REQUEST_NULL) || !request_completes(request, &has_status)) return 0;
-    comm_completed(request);
+    if (request == request_value(MPI_REQUEST_NULL) || !request_completes(request, call->begin, &has_status)) return 0;
+    comm_completed(request, call->begin);
     const bool known = has_status && status != MPI_STATUS_IGNORE && !was_cancelled(status);
     words[0] = request;
     received(known ? status : MPI_STATUS_IGNORE, words + 1);
@@ -220,7 +220,7 @@ static size_t completions(const Call* call, uint64_t* words, int n, const uint64
         const MPI_Status* status = status_at(statuses, i);
         const bool told = call->error == MPI_ERR_IN_STATUS && status != MPI_STATUS_IGNORE;
         if (told && status->MPI_ERROR == MPI_ERR_PENDING) continue;
-        used += completion(words + used, requests[i], status);
+        used += completion(call, words + used, requests[i], status);
     }
     return used;
 }
@@ -236,7 +236,7 @@ static void commit_completions(const Call* call, unsigned id, size_t used) {
 
 void record_wait(const Call* call, unsigned id, uint64_t request, const MPI_Status* status) {
     uint64_t* words = record_begin(3);
-    if (words) commit_completions(call, id, completion(words, request, status));
+    if (words) commit_completions(call, id, completion(call, words, request, status));
 }
 
 void record_waitall(const Call* call, unsigned id, int n, const uint64_t* requests, const MPI_Status* statuses) {
@@ -257,7 +257,7 @@ void record_waitsome(const Call* call, unsigned id, int completed, const int* in
     if (!words) return;
     size_t used = 0;
     for (int i = 0; i < n; i++) {
-        used += completion(words + used, requests[indices[i] - first], status_at(statuses, i));
+        used += completion(call, words + used, requests[indices[i] - first], status_at(statuses, i));
     }
     commit_completions(call, id, used);
 }
@@ -294,7 +294,8 @@ void record_testsome(const Call* call, int completed, const int* indices, int fi
 }
 
 void record_request_free(const Call* call, uint64_t request) {
-    persistent_remove(request);
+    if (request == request_value(MPI_REQUEST_NULL)) return;  // an error, which is not known yet
+    persistent_remove(request, call->begin);
     record_word(call, CALL_REQUEST_FREE, request);
 }
 
@@ -304,7 +305,7 @@ void record_cancel(const Call* call, uint64_t request) {
 }
 
 void record_start(const Call* call, uint64_t request) {
-    persistent_start(request);
+    persistent_start(request, call->begin);
     record_word(call, CALL_START, request);
 }
 

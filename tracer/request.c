@@ -33,6 +33,7 @@ MPI_Status* status_scratch(int n) {
 // free slot. Most programs hardly touch it.
 typedef struct {
     uint64_t request;
+    int64_t made;  // when the call that made it ended
     bool active;
     bool once;  // not persistent; its status means nothing
 } Slot;
@@ -51,12 +52,16 @@ static size_t next(size_t i) {
     return (i + 1) & (table.capacity - 1);
 }
 
-static Slot* find(uint64_t request) {
+// The request of this handle that a call means which began at `begin`.
+static Slot* find(uint64_t request, int64_t begin) {
     if (table.count == 0) return NULL;
+    Slot* found = NULL;
     for (size_t i = home(request); table.slots[i].request != 0; i = next(i)) {
-        if (table.slots[i].request == request) return &table.slots[i];
+        Slot* slot = &table.slots[i];
+        const bool meant = slot->request == request && slot->made <= begin;
+        if (meant && (!found || slot->made > found->made)) found = slot;
     }
-    return NULL;
+    return found;
 }
 
 static void insert(Slot slot) {
@@ -82,20 +87,26 @@ static bool enlarge(void) {
     return true;
 }
 
-void persistent_add(uint64_t request) {
-    if (find(request)) return;
+static void add(Slot slot) {
+    Slot* known = find(slot.request, slot.made);
+    if (known && !known->once) {  // its end was not seen, as it is recorded before another request gets the handle
+        *known = slot;
+        return;
+    }
     if (table.count * 2 >= table.capacity && !enlarge()) return;
-    insert((Slot){.request = request});
+    insert(slot);
 }
 
-void persistent_start(uint64_t request) {
-    Slot* slot = find(request);
+void persistent_add(uint64_t request, int64_t made) {
+    add((Slot){.request = request, .made = made});
+}
+
+void persistent_start(uint64_t request, int64_t begin) {
+    Slot* slot = find(request, begin);
     if (slot) slot->active = true;
 }
 
-void persistent_remove(uint64_t request) {
-    Slot* slot = find(request);
-    if (!slot) return;
+static void take_out(Slot* slot) {
     slot->request = 0;
     table.count--;
     // Slots behind it may be there because their own place was taken: they are inserted again.
@@ -107,18 +118,21 @@ void persistent_remove(uint64_t request) {
     }
 }
 
-void status_means_nothing(uint64_t request) {
-    persistent_add(request);
-    Slot* slot = find(request);
-    if (slot) *slot = (Slot){.request = request, .once = true};
+void persistent_remove(uint64_t request, int64_t begin) {
+    Slot* slot = find(request, begin);
+    if (slot) take_out(slot);
 }
 
-bool request_completes(uint64_t request, bool* has_status) {
-    Slot* slot = find(request);
+void status_means_nothing(uint64_t request, int64_t made) {
+    add((Slot){.request = request, .made = made, .once = true});
+}
+
+bool request_completes(uint64_t request, int64_t begin, bool* has_status) {
+    Slot* slot = find(request, begin);
     *has_status = !slot || !slot->once;
     if (!slot) return true;
     if (slot->once) {
-        persistent_remove(request);
+        take_out(slot);
         return true;
     }
     const bool active = slot->active;

@@ -39,16 +39,18 @@ const uint64_t* request_values(int n, const MPI_Request* requests);
 MPI_Status* status_scratch(int n);
 
 // The states of persistent requests: they complete more than once, and a wait for an inactive one is allowed and
-// completes nothing.
-void persistent_add(uint64_t request);
-void persistent_start(uint64_t request);
-void persistent_remove(uint64_t request);
+// completes nothing. Of a handle that several threads had as requests, one after the other, a call that began at
+// `begin` means the last one that was `made` before: the MPI may give a completed one to another thread before its wait
+// is recorded.
+void persistent_add(uint64_t request, int64_t made);
+void persistent_start(uint64_t request, int64_t begin);
+void persistent_remove(uint64_t request, int64_t begin);
 
 // Says that the status with which `request` completes has no meaning. It must not be persistent.
-void status_means_nothing(uint64_t request);
+void status_means_nothing(uint64_t request, int64_t made);
 
 // True unless `request` is an inactive persistent request; an active one becomes inactive. Sets whether its status has
 // a meaning.
-bool request_completes(uint64_t request, bool* has_status);
+bool request_completes(uint64_t request, int64_t begin, bool* has_status);
 
 #endif

@@ -14,7 +14,7 @@ bool call_enter(Call* call);
 // recorded: it succeeded, or at least one of its requests may have.
 bool call_leave(Call* call, int error);
 
-// Releases the lock. Every call_enter that returned true ends here.
+// Releases the lock, unless session_unlock has done so. Every call_enter that returned true ends here.
 void call_done(void);
 
 // Whether several threads may call MPI at once. If not, no lock is taken.

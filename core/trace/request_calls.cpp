@@ -8,6 +8,17 @@
 
 /// How requests are made persistent, started, and completed, and how a rank waits for them.
 namespace idlewave::trace {
+namespace {
+
+/// The last request of a handle that a thread started; the last one if it started none.
+auto last_of(auto& pending, std::uint32_t thread) {
+    const auto rest = pending.requests.rbegin() + static_cast<std::ptrdiff_t>(pending.requests.size() - pending.first);
+    const auto own =
+        std::find_if(pending.requests.rbegin(), rest, [thread](const auto& one) { return one.thread == thread; });
+    return own != rest ? own : pending.requests.rbegin();
+}
+
+}  // namespace
 
 void RankConverter::persistent(const TraceRecord& r) {
     if (r.call == Call::mprobe) {
@@ -94,19 +105,26 @@ void RankConverter::partition_arrived(const TraceRecord& r) {
 
 void RankConverter::cancel(const TraceRecord& r) {
     if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.requests.back().cancelled = true;
+        last_of(found->second, thread_->number)->cancelled = true;
     }
 }
 
 /// The op continues, but no call waits for it; its slot stays in use. The handle may be that of another request later.
+/// A persistent request is mostly inactive: what another thread started is the request that had the handle before,
+/// whose wait is not recorded yet.
 void RankConverter::free_request(const TraceRecord& r) {
-    persistent_.erase(r.words[0]);
-    persistent_collectives_.erase(r.words[0]);
-    if (const auto found = pending_.find(r.words[0]); found != pending_.end()) {
-        found->second.requests.pop_back();
-        if (found->second.empty()) {
-            pending_.erase(found);
-        }
+    const bool persistent = persistent_.erase(r.words[0]) + persistent_collectives_.erase(r.words[0]) > 0;
+    const auto found = pending_.find(r.words[0]);
+    if (found == pending_.end()) {
+        return;
+    }
+    const auto freed = last_of(found->second, thread_->number);
+    if (persistent && freed->thread != thread_->number) {
+        return;
+    }
+    found->second.requests.erase(std::next(freed).base());
+    if (found->second.empty()) {
+        pending_.erase(found);
     }
 }
 
