@@ -114,6 +114,66 @@ def test_an_openmp_program_takes_what_its_threads_take_together(tmp_path: Path, 
         assert simulated <= 2 * computed, "threads that share a core are simulated as if each had its own"
 
 
+def handles(folder: Path, use: mpi.Mpi, what: str, rounds: int) -> list[RankFile]:
+    return trace_of(folder / "trace", use, 2, program(use, "thread_handles"), what, rounds)
+
+
+@MPIS
+def test_requests_that_a_thread_starts_together_begin_one_after_the_other(tmp_path: Path, find) -> None:
+    rounds = 2000
+    for rank in handles(tmp_path, find(), "starts", rounds):
+        assert len(rank.named("Start")) == 2 * THREADS * rounds
+        for records in by_thread(rank).values():
+            assert all(later.begin >= earlier.end for earlier, later in pairwise(records))
+    assert idlewave.simulate(Schedule.from_trace(tmp_path / "trace"), SLOW).messages == 2 * THREADS * rounds
+
+
+@MPIS
+def test_a_handle_that_a_thread_frees_is_another_one_s_afterwards(tmp_path: Path, find) -> None:
+    rounds = 2000
+    for rank in handles(tmp_path, find(), "frees", rounds):
+        made = set()
+        for record in rank.records:
+            if record.name in ("SendInit", "RecvInit"):
+                assert record.words[3] not in made
+                made.add(record.words[3])
+            if record.name == "RequestFree":
+                made.remove(record.words[0])
+    assert idlewave.simulate(Schedule.from_trace(tmp_path / "trace"), SLOW).messages == 2 * THREADS * rounds
+
+
+@MPIS
+def test_a_wait_has_its_request_though_another_thread_gets_the_handle(tmp_path: Path, find) -> None:
+    rounds = 5000
+    for rank in handles(tmp_path, find(), "waits", rounds):
+        waits = rank.named("Wait")
+        assert len(waits) == 2 * rounds
+        assert [wait for wait in waits if len(wait.words) != 3] == []
+
+
+@MPIS
+def test_threads_that_free_communicators_have_those_of_their_calls(tmp_path: Path, find) -> None:
+    rounds = 200
+    for rank in handles(tmp_path, find(), "duplicates", rounds):
+        duplicates = {record.words[0] for record in rank.named("CommDef")}
+        messages = Counter(record.words[0] for record in rank.named("Sendrecv"))
+        assert set(messages) == duplicates
+        assert sorted(messages.values()) == [1] * THREADS * rounds + [rounds] * THREADS
+
+
+@pytest.mark.parametrize(
+    ("find", "what"),
+    # MPICH gives a session beside MPI_Init no higher level than MPI_Init got.
+    [(open_mpi, "session"), (open_mpi, "beside_init"), (mpich, "session")],
+)
+def test_threads_of_a_session_are_traced(tmp_path: Path, find, what: str) -> None:
+    rounds = 500
+    for rank in handles(tmp_path, find(), what, rounds):
+        assert rank.header["thread_level"] == 3
+        assert sorted(Counter(r.thread for r in rank.named("Sendrecv")).values()) == [rounds] * THREADS
+    assert idlewave.simulate(Schedule.from_trace(tmp_path / "trace"), SLOW).messages == 2 * THREADS * rounds
+
+
 @pytest.fixture(scope="module")
 def ping_pongs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("threads")
