@@ -16,7 +16,7 @@ class Function:
     despite_errors: bool = False
     """Is recorded although it has failed: other ranks of a call that all make together may have succeeded."""
     frees_handle: bool = False
-    """Is recorded before the call if several threads may call MPI: another one may get the handle, and record that first."""
+    """Is recorded before the call if threads may call MPI at once: another one may get and record the handle first."""
     large: bool = False
     """Has a large-count form (``_c``) since MPI 4."""
     condition: str = ""
