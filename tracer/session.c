@@ -54,13 +54,15 @@ bool session_has_threads(void) {
 }
 
 void session_lock(void) {
-    holding = session_has_threads();
-    if (holding) pthread_mutex_lock(&mutex);
+    if (!session_has_threads()) return;
+    pthread_mutex_lock(&mutex);
+    holding = true;
 }
 
 void session_unlock(void) {
-    if (holding) pthread_mutex_unlock(&mutex);
+    if (!holding) return;
     holding = false;
+    pthread_mutex_unlock(&mutex);
 }
 
 // Says whose the next records are.

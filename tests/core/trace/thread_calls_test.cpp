@@ -147,6 +147,23 @@ TEST(Threads, AThreadMayWaitForARequestOfAnother) {
               "l2 irequires l1\nl3 requires l2\nl4 irequires l1\nl5 requires l1\nl5 requires l4\nl6 requires l5\n");
 }
 
+/// The handle of a completed receive is another thread's persistent request before the wait is recorded.
+TEST(Threads, FreeingARequestThatWasNotStartedLeavesTheOneOfAnotherThread) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::irecv, 1000, 1000, {world, pair(1, 1), 8, 7})
+                                .thread(1, 1000)
+                                .call(Call::send_init, 1080, 1085, {world, pair(1, 2), 8, 7})
+                                .call(Call::request_free, 1090, 1092, {7})
+                                .thread(0, 1092)
+                                .call(Call::wait, 1050, 1100, {7, pair(1, 1), 8})
+                                .call(Call::send, 1120, 1130, {world, pair(1, 3), 8});
+    const std::string text = statements(beside(file));
+    EXPECT_NE(text.find("l1: recv 8b from 1 tag 1\nl2: calc 50\nl3: calc 20\nl4: send 8b to 1 tag 3\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("l3 requires l1\n"), std::string::npos) << text;
+}
+
 /// Requests of a collective, of both halves of an MPI_Isendrecv, and of a send, again and again with the same handles.
 TEST(Threads, AThreadWaitsForRequestsOfEveryKind) {
     const auto file = [](std::uint32_t rank) {
