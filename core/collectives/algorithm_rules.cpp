@@ -79,7 +79,7 @@ const AlgorithmRule* find_among(const std::vector<AlgorithmRule>& rules, Collect
 
 }  // namespace
 
-AlgorithmRules::AlgorithmRules(std::vector<AlgorithmRule> rules) {
+AlgorithmRules::AlgorithmRules(const std::vector<AlgorithmRule>& rules) {
     for (const AlgorithmRule& rule : rules) {
         check_rule(rule);
         (rule.fallback ? fallback_ : rules_).push_back(rule);

@@ -32,7 +32,7 @@ class AlgorithmRules {
     /// Throws InputError if an algorithm is not one of its collective, or no rule has one for a collective whose rules
     /// leave the choice, if a cost is negative or not finite, if two rules are for the same ranks and bytes, or if only
     /// some of those for the same ranks count the bytes of all ranks.
-    explicit AlgorithmRules(std::vector<AlgorithmRule> rules);
+    explicit AlgorithmRules(const std::vector<AlgorithmRule>& rules);
 
     [[nodiscard]] bool empty() const { return rules_.empty() && fallback_.empty(); }
     [[nodiscard]] bool has(Collective collective) const;

@@ -54,6 +54,7 @@ std::vector<CollectiveUse> collective_uses(const Program& program, std::uint32_t
         }
     }
     std::vector<CollectiveUse> uses;
+    uses.reserve(found.size());
     for (const auto& [key, calls] : found) {
         uses.push_back({key.first, key.second, calls});
     }

@@ -152,6 +152,7 @@ goal::RankSchedule ThreadedProgramSource::rank_schedule(std::uint32_t rank) cons
     const auto [base, copy] = own_.base_and_copy(rank);
     const std::vector<goal::OpIndex> first = first_ops(base, copy);
     std::vector<ProgramExpansion> threads;
+    threads.reserve(threads_of(base));
     for (std::uint32_t thread = 0; thread < threads_of(base); ++thread) {
         threads.emplace_back(own_, program_of(base, thread), copy, first[thread]);
     }

@@ -35,7 +35,8 @@ void SeenSites::check(const ComputationOptions& options, const std::string& trac
         if (!phases_.contains(phase)) {
             std::string known;
             for (const Phase& seen : phases_) {
-                known += (known.empty() ? "" : ", ") + phase_text(seen);
+                known += known.empty() ? "" : ", ";
+                known += phase_text(seen);
             }
             throw InputError(trace + ": no computation that is used has the phase " + phase_text(phase) +
                              ": expected a level of its MPI_Pcontrol, of " + known);

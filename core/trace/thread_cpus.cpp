@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <ranges>
 #include <tuple>
 
 namespace idlewave::trace {
@@ -22,16 +23,15 @@ std::vector<ThreadCpu> cpus_of(std::span<const ThreadSpan> threads) {
     std::priority_queue<Use, std::vector<Use>, std::greater<>> used;
     std::vector<ThreadCpu> found(threads.size());
     std::uint32_t cpus = 1;
-    const std::vector<std::uint32_t> numbers = threads_by_begin(threads);
-    for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
-        ThreadCpu& own = found[*number];
-        if (cpus >= most_cpus && std::get<0>(used.top()) <= threads[*number].begin) {
+    for (const std::uint32_t number : threads_by_begin(threads) | std::views::reverse) {
+        ThreadCpu& own = found[number];
+        if (cpus >= most_cpus && std::get<0>(used.top()) <= threads[number].begin) {
             std::tie(std::ignore, own.cpu, own.before) = used.top();
             used.pop();
         } else {
             own.cpu = cpus++;
         }
-        used.emplace(threads[*number].end, own.cpu, *number);
+        used.emplace(threads[number].end, own.cpu, number);
     }
     return found;
 }
