@@ -19,6 +19,15 @@ std::string phase_text(const Phase& phase) {
     return "level:" + (phase ? std::to_string(*phase) : "none");
 }
 
+std::string phases_text(const std::set<Phase>& phases) {
+    std::string text;
+    for (const Phase& phase : phases) {
+        text += text.empty() ? "" : ", ";
+        text += phase_text(phase);
+    }
+    return text;
+}
+
 std::string site_text(std::uint64_t id) {
     constexpr const char* digits = "0123456789abcdef";
     std::string text;
@@ -33,13 +42,8 @@ std::string site_text(std::uint64_t id) {
 void SeenSites::check(const ComputationOptions& options, const std::string& trace) const {
     for (const auto& [phase, factor] : options.factors_by_phase) {
         if (!phases_.contains(phase)) {
-            std::string known;
-            for (const Phase& seen : phases_) {
-                known += known.empty() ? "" : ", ";
-                known += phase_text(seen);
-            }
             throw InputError(trace + ": no computation that is used has the phase " + phase_text(phase) +
-                             ": expected a level of its MPI_Pcontrol, of " + known);
+                             ": expected a level of its MPI_Pcontrol, of " + phases_text(phases_));
         }
     }
     for (const auto& [site, factor] : options.factors_by_site) {

@@ -182,7 +182,7 @@ collectives::AlgorithmRules rules_from(const std::vector<RuleRow>& rows) {
         rules.push_back({which, ranks, bytes, algorithm.empty() ? nullptr : &collectives::algorithm(which, algorithm),
                          segment, reduction_cost, call_ns, call_ns_per_byte, of_all_ranks, fallback});
     }
-    return collectives::AlgorithmRules(std::move(rules));
+    return collectives::AlgorithmRules(rules);
 }
 
 void bind_stage(nb::module_& m) {
