@@ -12,7 +12,7 @@ from ..trace_format import ANY, BLOCKING, LATEST, MEMBERS, NOT_KNOWN, PROC_NULL,
 from .dumpi_collectives import COLLECTIVES, Place, Sizes
 from .dumpi_communicators import MAKE, NULL_HANDLE, PARENT, SELF_HANDLE, WORLD_HANDLE, Communicator
 from .dumpi_file import NS, RankTrace, Record, Status
-from .rank_file import RankFile
+from .rank_file import PendingRecord, RankFile
 
 _NULL_REQUEST = 1
 _MAKE_SENDS = ("Send_init", "Bsend_init", "Ssend_init", "Rsend_init")
@@ -38,17 +38,6 @@ _LEFT_OUT = (
 
 
 @dataclass
-class _Written:
-    """A record; of a receive of which it is not known whether it is from MPI_PROC_NULL, `words` are still to come."""
-
-    call: int
-    begin: int
-    end: int
-    words: list[int] | None
-    info: int = 0
-
-
-@dataclass
 class _Request:
     """A request: what a receive asked for, and its record, if its words are still to come."""
 
@@ -57,7 +46,7 @@ class _Request:
     receive: bool = False
     left_out: bool = False
     """Its communicator is not known."""
-    held: _Written | None = None
+    held: PendingRecord | None = None
     words: tuple[int, ...] = ()
     """Those of a held record: communicator, bytes and request."""
 
@@ -84,8 +73,8 @@ class RankCalls:
         self._places: dict[int, Place | None] = {WORLD_HANDLE: world, SELF_HANDLE: Place(SELF, 0, 1)}
         self._open: dict[int, deque[_Request]] = {}
         self._persistent: dict[int, _Request] = {}
-        self._records: deque[_Written] = deque()
-        self._polls = _Written(Call.POLLS, 0, 0, [0, 0])
+        self._records: deque[PendingRecord] = deque()
+        self._polls = PendingRecord(Call.POLLS, 0, 0, [0, 0])
         self._began = self._ended = False
         self.left_out: Counter[str] = Counter()
 
@@ -136,9 +125,9 @@ class RankCalls:
             if names.fullmatch(name):
                 self.left_out[kind] += 1
 
-    def _add(self, call: int, begin: int, end: int, words: list[int] | None, info: int = 0) -> _Written:
+    def _add(self, call: int, begin: int, end: int, words: list[int] | None, info: int = 0) -> PendingRecord:
         self._flush_polls()
-        written = _Written(call, begin, end, words, info)
+        written = PendingRecord(call, begin, end, words, info)
         self._records.append(written)
         self._write_known()
         return written
@@ -159,7 +148,7 @@ class RankCalls:
     def _flush_polls(self) -> None:
         if self._polls.words != [0, 0]:
             self._records.append(self._polls)
-            self._polls = _Written(Call.POLLS, 0, 0, [0, 0])
+            self._polls = PendingRecord(Call.POLLS, 0, 0, [0, 0])
             self._write_known()
 
     def _place(self, handle: int) -> Place | None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ..trace_format import BLOCKING, IS_ROOT, NONBLOCKING, NOT_KNOWN, PROC_NULL, SENDS, Call, pair
 from .otf2_collectives import BY_RANK, CallsByRank, Sizes, Totals, equal_sizes
 from .otf2_messages import Messages
-from .rank_file import RankFile
+from .rank_file import PendingRecord, RankFile
 
 Event: TypeAlias = Any  # the bindings of OTF2 have no types
 
@@ -45,23 +45,11 @@ OF_MPI = ("Mpi", "NonBlockingCollective", "Rma", "Io")
 """How the names of events begin that calls of MPI have."""
 
 
-@dataclass(eq=False)
-class Record:
-    """A record; of a receive that is not complete yet, and of a collective whose sizes are not known yet, `words` are
-    still to come."""
-
-    call: int
-    begin: int
-    end: int
-    words: list[int] | None
-    info: int = 0
-
-
 @dataclass
 class PostedCollective:
     """A nonblocking collective whose call has ended: its record, and the event that completes it, once it is there."""
 
-    record: Record
+    record: PendingRecord
     completion: Event | None = None
 
 
@@ -105,12 +93,12 @@ class RankEvents:
         self._by_rank = by_rank
         self._messages = messages
         self._unknown_requests = 0
-        self._probed: list[Record] = []
+        self._probed: list[PendingRecord] = []
         """Receives of probed messages that have no event."""
         self._open: OpenCall | None = None
         self._depth = 0
-        self._records: deque[Record] = deque()
-        self._incomplete: dict[int, Record] = {}
+        self._records: deque[PendingRecord] = deque()
+        self._incomplete: dict[int, PendingRecord] = {}
         """Records of receives that are not complete yet, by request."""
         self._posted: dict[int, PostedCollective] = {}
         """Nonblocking collectives by request, in the order of their calls."""
@@ -133,7 +121,7 @@ class RankEvents:
     def flush(self, begin: int, end: int) -> None:
         """The tool wrote its buffer to a file, which is no time of the program."""
         if self._open is None and self._began:
-            self._records.append(Record(Call.TRACER, begin, end, []))
+            self._records.append(PendingRecord(Call.TRACER, begin, end, []))
             self._write()
 
     def event(self, event: Event, time: int) -> None:
@@ -271,7 +259,7 @@ class RankEvents:
             else:
                 self._find_sizes(posted.record, posted.completion, request)
 
-    def _find_sizes(self, record: Record, event: Event, *request: int) -> None:
+    def _find_sizes(self, record: PendingRecord, event: Event, *request: int) -> None:
         communicator = self._communicators(event.communicator)
         kind, members = name_of_kind(event.collective_op), communicator.members
         rank, root = members.index(self.rank), SPECIAL_ROOTS.get(name_of_kind(event.root), event.root)
@@ -307,10 +295,10 @@ class RankEvents:
         self._messages.received(self.rank, message)
         return message
 
-    def _add(self, call: OpenCall, end: int, number: int, words: list[int] | None) -> Record:
+    def _add(self, call: OpenCall, end: int, number: int, words: list[int] | None) -> PendingRecord:
         # Of several records of one call the first has its time: the others follow it at its end.
         same = bool(self._records) and self._records[-1].end == end and self._records[-1].begin == call.begin
-        record = Record(number, end if same else call.begin, end, words)
+        record = PendingRecord(number, end if same else call.begin, end, words)
         self._records.append(record)
         return record
 

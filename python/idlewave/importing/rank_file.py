@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from ..trace_format import FIXED, HEADER_BYTES, MAGIC
+
+
+@dataclass(eq=False)
+class PendingRecord:
+    """A record that is not written yet. `words` are None while they are still to come, as of a receive that is not
+    complete. Two are never the same, though all of them may be equal."""
+
+    call: int
+    begin: int
+    end: int
+    words: list[int] | None
+    info: int = 0
 
 
 class RankFile:

@@ -12,14 +12,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from ..formatting import plain_time, size_text
+from ..measure.network.plots.pattern_plot import FAIR, TICKS
 from ..plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import MUTED, PALETTE, SOFT, new_figure, styled, tidy
 from .rows import copies_in, loops_in, replays_in
 
-FAIR = 0.1
-"""Errors within a tenth are shaded."""
-TICKS = [64.0**i for i in range(6)]
-"""Message sizes that have a tick."""
 ROW = 0.3
 """Inches of a program."""
 
