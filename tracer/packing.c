@@ -14,9 +14,10 @@ enum { SLOTS = 2048, CALLS = 256, REFERENCE = 8, BEFORE = 3, FIXED = 8 };
 enum { STORED_WORDS = 1 << 21 };  // at most, which bounds the memory
 
 typedef struct {
+    uint64_t hash;  // of all below that is of the record
     uint64_t* words;
-    size_t room;
-    size_t count;
+    uint32_t room;
+    uint32_t count;
     uint16_t next;  // the slot of the record that followed the last time; 0: none
     uint8_t call;   // 0: nothing is stored here
     uint8_t info;
@@ -65,13 +66,20 @@ static bool is_stored(uint16_t slot, const Content* content) {
     return true;
 }
 
-static uint16_t slot_of(const Content* content) {
-    const uint64_t factor = 0x9E3779B97F4A7C15;
-    uint64_t hash = (content->call | (uint64_t)content->info << 8) * factor;
+// Its upper half is well mixed. The words are multiplied independently of one another: a chain of products would be
+// what a record with new words waits for.
+static uint64_t hash_of(const Content* content) {
+    const uint64_t factor = 0x9E3779B97F4A7C15;  // of Fibonacci hashing
+    uint64_t hash = content->call | (uint64_t)content->info << 8;
     for (size_t i = 0; i < content->count; i++) {
-        hash = (hash ^ content->words[i]) * factor;
-        hash ^= hash >> 29;
+        const uint64_t product = content->words[i] * factor;
+        const unsigned turn = 1 + 11 * (unsigned)i % 63;
+        hash ^= product << turn | product >> (64 - turn);
     }
+    return hash * factor;
+}
+
+static uint16_t slot_of(uint64_t hash) {
     return (uint16_t)(1 + (hash >> 32) % SLOTS);
 }
 
@@ -80,8 +88,18 @@ static bool may_repeat(unsigned call) {
     return call != CALL_POLLS && call != CALL_CORE_WAIT;
 }
 
+// Few words are copied in place, which takes less than a call.
+static void copy(uint64_t* to, const uint64_t* from, size_t count) {
+    if (count > REFERENCE) {
+        memcpy(to, from, count * sizeof *from);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) to[i] = from[i];
+}
+
 // Stores a record. Returns its slot, or 0 without the memory.
-static uint16_t store(uint16_t slot, const Content* content) {
+static uint16_t store(uint64_t hash, const Content* content) {
+    const uint16_t slot = slot_of(hash);
     Stored* stored = &packing.stored[slot];
     if (packing.words - stored->count + content->count > STORED_WORDS) return 0;
     if (stored->room < content->count || !stored->words) {
@@ -89,11 +107,12 @@ static uint16_t store(uint16_t slot, const Content* content) {
         uint64_t* words = realloc(stored->words, room * sizeof *words);
         if (!words) return 0;
         stored->words = words;
-        stored->room = room;
+        stored->room = (uint32_t)room;
     }
     packing.words += content->count - stored->count;
-    if (content->count > 0) memcpy(stored->words, content->words, content->count * sizeof *content->words);
-    stored->count = content->count;
+    copy(stored->words, content->words, content->count);
+    stored->hash = hash;
+    stored->count = (uint32_t)content->count;
     stored->call = (uint8_t)content->call;
     stored->info = (uint8_t)content->info;
     stored->next = 0;
@@ -101,20 +120,27 @@ static uint16_t store(uint16_t slot, const Content* content) {
 }
 
 // Writes the words as differences: the first ones to those of the last such call, so that a tag that counts up or
-// another request is small; the others to the third before, as lists of completions have three words for each.
+// another request is small; the others to the third before, as lists of completions have three words for each. Their
+// sizes lie before them, two in a byte.
 static char* put_words(char* at, const Content* content, uint64_t* reference) {
-    unsigned char* sizes = (unsigned char*)at;
-    memset(sizes, 0, (content->count + 1) / 2);
+    char* sizes = at;
     at += (content->count + 1) / 2;
+    uint64_t next_sizes = 0;  // of up to sixteen words; in a register, as the next word would wait for memory
     for (size_t i = 0; i < content->count; i++) {
         const uint64_t word = content->words[i];
         const uint64_t from = i >= REFERENCE ? content->words[i - BEFORE] : reference ? reference[i] : 0;
         const uint64_t difference = zigzag((int64_t)(word - from));
         const unsigned size = size_of(difference);
-        sizes[i / 2] |= (unsigned char)(size << (i % 2 * 4));
+        next_sizes |= (uint64_t)size << (i % 16 * 4);
         at = put(at, difference, size);
         if (i < REFERENCE && reference) reference[i] = word;
+        if (i % 16 == 15) {
+            memcpy(sizes, &next_sizes, sizeof next_sizes);
+            sizes += sizeof next_sizes;
+            next_sizes = 0;
+        }
     }
+    memcpy(sizes, &next_sizes, (content->count % 16 + 1) / 2);
     return at;
 }
 
@@ -127,10 +153,12 @@ static char* put_new(char* at, const Content* content, uint16_t slot) {
 
 size_t packing_write(char* at, Content content, int64_t gap, int64_t duration) {
     uint16_t slot = packing.stored[packing.last].next;
+    uint64_t hash = 0;
     int kind = FOLLOWS;
     if (slot == 0 || !is_stored(slot, &content)) {
-        slot = may_repeat(content.call) ? slot_of(&content) : 0;
-        kind = slot != 0 && is_stored(slot, &content) ? REPEATS : NEW;
+        hash = hash_of(&content);
+        slot = may_repeat(content.call) ? slot_of(hash) : 0;
+        kind = slot != 0 && packing.stored[slot].hash == hash && is_stored(slot, &content) ? REPEATS : NEW;
     }
     const uint64_t gap_number = zigzag(gap);
     const unsigned gap_size = size_of(gap_number | 1);
@@ -139,7 +167,7 @@ size_t packing_write(char* at, Content content, int64_t gap, int64_t duration) {
     next = put(next, (uint64_t)duration, duration_size);
     if (kind == REPEATS) next = put(next, slot, sizeof slot);
     if (kind == NEW) {
-        if (slot != 0) slot = store(slot, &content);
+        if (slot != 0) slot = store(hash, &content);
         next = put_new(next, &content, slot);
     }
     if (slot != 0) {

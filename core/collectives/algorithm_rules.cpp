@@ -105,12 +105,16 @@ const AlgorithmRule* AlgorithmRules::find(Collective collective, std::uint32_t r
 }
 
 StepFunction follow(const AlgorithmRule& rule, CollectiveCall& call) {
-    constexpr double longest = 9e18;  // ns; it exceeds simulated time, which the simulation reports
     call.segment = call.segment == default_segment ? rule.segment : call.segment;
     call.reduction_cost = call.reduction_cost == 0 ? rule.reduction_cost : call.reduction_cost;
-    const double own = rule.call_ns + rule.call_ns_per_byte * static_cast<double>(call.bytes);
+    return work_first(rule, rule.algorithm->step, call.bytes, call);
+}
+
+StepFunction work_first(const AlgorithmRule& rule, StepFunction algorithm, std::uint64_t bytes, CollectiveCall& call) {
+    constexpr double longest = 9e18;  // ns; it exceeds simulated time, which the simulation reports
+    const double own = rule.call_ns + rule.call_ns_per_byte * static_cast<double>(bytes);
     call.own_ns = static_cast<std::uint64_t>(std::llround(std::min(own, longest)));
-    call.algorithm = rule.algorithm->step;
+    call.algorithm = algorithm;
     return call.own_ns > 0 ? after_own_work : call.algorithm;
 }
 

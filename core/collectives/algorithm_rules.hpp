@@ -49,4 +49,8 @@ class AlgorithmRules {
 /// defaults, stay. Returns its step function.
 StepFunction follow(const AlgorithmRule& rule, CollectiveCall& call);
 
+/// Makes `call` one by `algorithm` that has the rule's own work, for `bytes`, before its first message. Returns its
+/// step function.
+StepFunction work_first(const AlgorithmRule& rule, StepFunction algorithm, std::uint64_t bytes, CollectiveCall& call);
+
 }  // namespace idlewave::collectives

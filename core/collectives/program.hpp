@@ -20,6 +20,9 @@
 
 namespace idlewave::collectives {
 
+/// What the rules of a program say of a call: nothing, what it costs beside its messages, or that and its algorithm.
+enum class UseOfRules : std::uint8_t { none, own_work, all };
+
 /// A collective that a rank calls, perhaps again and again.
 struct CollectiveSite {
     StepFunction step = nullptr;
@@ -33,8 +36,8 @@ struct CollectiveSite {
     std::vector<std::uint64_t> send_counts = {};
     std::vector<std::uint64_t> recv_counts = {};
     Collective collective = Collective::barrier;
-    bool by_rules = false;      ///< the program's rules choose the algorithm, and `step` is not used
-    bool last_is_root = false;  ///< of a program with a structure: the last rank of the communicator
+    UseOfRules by_rules = UseOfRules::none;  ///< of all: the program's rules choose the algorithm, `step` is not used
+    bool last_is_root = false;               ///< of a program with a structure: the last rank of the communicator
 
     /// After so many collectives tags are used again.
     static constexpr std::uint32_t tags = 1 << 16;

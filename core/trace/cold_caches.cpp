@@ -1,8 +1,10 @@
 #include "trace/cold_caches.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace idlewave::trace {
@@ -40,6 +42,11 @@ Time ColdCaches::call_time(std::int64_t computed) const {
 }
 
 Time ColdCaches::buffer_time(std::uint64_t size) const {
+    if (!buffers.empty() && size > buffers.back().size) {
+        constexpr Wide longest = std::numeric_limits<Time>::max();
+        const BufferTime& last = buffers.back();
+        return static_cast<Time>(std::min(static_cast<Wide>(last.time) * size / last.size, longest));
+    }
     return interpolated(buffers, &BufferTime::size, size, buffers.empty() ? BufferTime{} : buffers.front());
 }
 
@@ -60,16 +67,17 @@ std::int64_t CacheUse::use(const Buffer& buffer, std::initializer_list<std::uint
     for (const std::uint64_t size : sizes) {
         of_both_ends += size > 0 ? costs_.buffer_time(size) : 0;
     }
-    std::int64_t& at_use = at_use_[buffer];
+    const auto size_bits = static_cast<std::uint8_t>(std::bit_width(std::max(sizes)));
+    std::int64_t& at_use = at_use_[{buffer, size_bits}];
     const std::int64_t computed = std::min(computed_ - at_use, costs_.buffer_after);
     at_use = computed_;
     return quotient(of_both_ends * computed, Wide{2} * costs_.buffer_after * picoseconds_per_nanosecond);
 }
 
-std::size_t CacheUse::Hash::operator()(const Buffer& buffer) const {
+std::size_t CacheUse::Hash::operator()(const SizedBuffer& sized) const {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // of Fibonacci hashing
-    const std::uint64_t key = std::uint64_t{buffer.peer} << 32 | buffer.tag;
-    return (key ^ static_cast<std::uint64_t>(buffer.kind) << 62) * odd;
+    const std::uint64_t key = std::uint64_t{sized.buffer.peer} << 32 | sized.buffer.tag;
+    return (key ^ static_cast<std::uint64_t>(sized.buffer.kind) << 62 ^ std::uint64_t{sized.size_bits} << 55) * odd;
 }
 
 std::int64_t exchange_time(const ColdCaches& costs, std::int64_t computed, std::uint64_t size) {

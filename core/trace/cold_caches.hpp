@@ -33,7 +33,8 @@ struct ColdCaches {
     /// 0 after none to the first, and constant beyond the last.
     [[nodiscard]] Time call_time(std::int64_t computed) const;
 
-    /// The extra time for `size` bytes, in ps: linear between the rows of `buffers`, and constant outside them.
+    /// The extra time for `size` bytes, in ps: linear between the rows of `buffers`, that of the first one for fewer
+    /// bytes, and in proportion to the bytes beyond the last.
     [[nodiscard]] Time buffer_time(std::uint64_t size) const;
 };
 
@@ -43,11 +44,12 @@ class CacheUse {
     enum class Kind : std::uint8_t { sent, received, collective };
 
     /// The identity of a buffer, by its messages, since a trace does not have its address: messages of one kind with
-    /// one peer, tag and communicator, or the calls of one collective on one communicator.
+    /// one peer, tag and communicator, or the calls of one collective function on one communicator. In both cases sizes
+    /// between the same powers of two: a program does not send its numbers of bytes from the buffer of the bytes.
     struct Buffer {
         Kind kind = Kind::sent;
         std::uint32_t peer = 0;  ///< or the communicator
-        std::uint32_t tag = 0;   ///< or the collective operation
+        std::uint32_t tag = 0;   ///< or the collective function
 
         bool operator==(const Buffer&) const = default;
     };
@@ -64,14 +66,21 @@ class CacheUse {
     std::int64_t use(const Buffer& buffer, std::initializer_list<std::uint64_t> sizes);
 
   private:
+    struct SizedBuffer {
+        Buffer buffer;
+        std::uint8_t size_bits = 0;
+
+        bool operator==(const SizedBuffer&) const = default;
+    };
     struct Hash {
-        std::size_t operator()(const Buffer& buffer) const;
+        std::size_t operator()(const SizedBuffer& sized) const;
     };
 
     const ColdCaches& costs_;
-    std::int64_t computed_ = 0;                              ///< ns
-    std::int64_t at_call_ = 0;                               ///< `computed_` at the last call
-    std::unordered_map<Buffer, std::int64_t, Hash> at_use_;  ///< and at the last use of each buffer
+    std::int64_t computed_ = 0;  ///< ns
+    std::int64_t at_call_ = 0;   ///< `computed_` at the last call
+    /// And at the last use of each buffer, by the bits of its larger size.
+    std::unordered_map<SizedBuffer, std::int64_t, Hash> at_use_;
 };
 
 /// The extra time, in ns, of a call that sends and receives a message of `size` bytes after a computation of `computed`

@@ -42,19 +42,20 @@ bool supports(const collectives::Algorithm& algorithm, TracedCollective traced) 
     }
 }
 
-/// Whether all ranks have equal counts by the definition of the operation; of a v-variant not every rank may know its
-/// counts.
-bool has_equal_counts(TracedCollective traced) {
+/// What the rules are used for. An algorithm is chosen by them where all ranks have equal counts by the definition of
+/// the operation, as of a v-variant not every rank may know its counts. What a rank copies to itself it knows.
+collectives::UseOfRules use_of_rules(TracedCollective traced) {
     switch (traced) {
-        case TracedCollective::gatherv:
-        case TracedCollective::scatterv:
         case TracedCollective::allgatherv:
         case TracedCollective::alltoallv:
         case TracedCollective::alltoallw:
+            return collectives::UseOfRules::own_work;
+        case TracedCollective::gatherv:
+        case TracedCollective::scatterv:
         case TracedCollective::reduce_scatter:
-            return false;
+            return collectives::UseOfRules::none;
         default:
-            return true;
+            return collectives::UseOfRules::all;
     }
 }
 
@@ -145,8 +146,7 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t ordinal) {
         .kind = collectives::Instruction::Kind::collective,
         .begin = number_of(communicator.intercommunicator ? site_between_groups(r, sizes_at, ordinal)
                                                           : site_of(r, sizes_at, ordinal))};
-    compute_in_cold_caches(thread_->cache_use.call() + use_buffers(thread_->program.collectives[instruction.begin],
-                                                                   r.number(sizes_at), r.number(sizes_at + 1)));
+    compute_in_cold_caches(thread_->cache_use.call() + use_buffers(r, thread_->program.collectives[instruction.begin]));
     if (!blocking) {
         instruction.slot = new_slot();
         pending_[r.words[2]].requests.push_back({.thread = thread_->number, .slot = instruction.slot});
@@ -235,17 +235,17 @@ std::uint32_t RankConverter::number_of(collectives::CollectiveSite site) {
 }
 
 /// The extra time, in ns, of the rank's own vectors of a collective in cold caches. Of a v-variant with a list they are
-/// `sent` and `received` bytes; 0 where the rank does not know.
-std::int64_t RankConverter::use_buffers(const collectives::CollectiveSite& site, std::int64_t sent,
-                                        std::int64_t received) {
+/// what the rank sends and receives in all; 0 where it does not know.
+std::int64_t RankConverter::use_buffers(const TraceRecord& r, const collectives::CollectiveSite& site) {
     using collectives::Collective;
-    const CacheUse::Buffer buffer{CacheUse::Kind::collective, site.communicator,
-                                  static_cast<std::uint32_t>(site.collective)};
+    const TracedCollective traced = collective_of(r.call);
+    const CacheUse::Buffer buffer{CacheUse::Kind::collective, site.communicator, static_cast<std::uint32_t>(traced)};
     if (!site.send_counts.empty() || !site.recv_counts.empty()) {
         const auto size = [](std::int64_t bytes) {
             return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
         };
-        return thread_->cache_use.use(buffer, {size(sent), size(received)});
+        const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
+        return thread_->cache_use.use(buffer, {size(r.number(sizes_at)), size(r.number(sizes_at + 1))});
     }
     const bool at_root = site.root == site.rank;
     const std::uint64_t own = site.bytes;
@@ -392,7 +392,9 @@ void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective trac
     }
     site.step = algorithm_used.step;
     site.collective = operation;
-    site.by_rules = chosen == options_.algorithms.end() && has_equal_counts(traced) && options_.rules.has(operation);
+    if (chosen == options_.algorithms.end() && options_.rules.has(operation)) {
+        site.by_rules = use_of_rules(traced);
+    }
     site.tag = ordinal == 0 ? Tags::of_collectives(site.communicator) : tags_.of_persistent(site.communicator, ordinal);
     const auto next = static_cast<std::uint32_t>(thread_->counters.size());
     if (cut_in_search_ != nullptr) {

@@ -241,7 +241,7 @@ class RankConverter {
     void compute(std::int64_t ns);
     void compute_in_cold_caches(std::int64_t ns);
     std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
-    std::int64_t use_buffers(const collectives::CollectiveSite& site, std::int64_t sent, std::int64_t received);
+    std::int64_t use_buffers(const TraceRecord& r, const collectives::CollectiveSite& site);
     std::uint32_t message(const TraceRecord& r, const Message& m, bool blocking = false);
     void receive(const TraceRecord& r, const Message& m);
     void nonblocking(const TraceRecord& r, const Message& m, std::uint64_t request);

@@ -6,15 +6,16 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
-from ..formatting import percent_text, plain, plain_time, plural, seconds_text, size_text
-from .rows import copies_in, loops_in, replays_in
+from ..formatting import join_words, percent_text, plain, plain_time, plural, seconds_text, size_text
+from .rows import communication_errors, copies_in, loops_in, replays_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _HEAD = (
     "| program | ranks | calls | traced on | simulated on | measured: median (range) | simulated: median (range) | "
-    "error | spread of the runs | round trip |\n| --- | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | --- |\n"
+    "error | of it, computation | a run from the others | spread of the runs | round trip |\n"
+    "| --- | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"
 )
 
 
@@ -24,8 +25,10 @@ RATIOS = ("round_trip_ratio", "round_trip_ratio_least", "round_trip_ratio_most")
 def page_of(table: pd.DataFrame, title: str) -> str:
     """What `validate` found, as Markdown: a sentence for each kind of prediction, the tables, and doubts.
 
-    The error is that of the median of the simulations against the median of the runs; the spread is how far the runs
-    lie apart, against their median. The round trip is that of a byte beside the runs, over that of the machine that was
+    The error is that of the median of the simulations against the median of the runs; of it, computation is the
+    difference of the times outside MPI of the simulated traces and of the runs. How far a run is from the median of the
+    others says how near a prediction can be expected to come; the spread is how far the runs lie apart, against their
+    median. The round trip is that of a byte beside the runs, over that of the machine that was
     simulated.
     """
     text = [f"# {title}\n"]
@@ -39,6 +42,7 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     ):
         if len(rows):
             text += [_summary(what, rows)]
+    text += [_repeats(table), _left_out(table)]
     if len(table[~loops]):
         text += [_HEAD + "".join(_line(row) for row in table[~loops].to_dict("records"))]
     by_speed = table[loops].groupby(["simulated_on", "machine_round_trip_ns"], sort=False, dropna=False)
@@ -68,14 +72,48 @@ def _loop_table(network: object, rows: pd.DataFrame) -> str:
 
 
 def _summary(what: str, rows: pd.DataFrame) -> str:
-    errors = rows.loc[rows["doubt"] == "", "error"].abs().dropna().sort_values()
+    """With what is left of the errors without those of the computation, where that differs from the errors."""
+    sound = rows[rows["doubt"] == ""]
+    errors = sound["error"].abs().dropna()
     if errors.empty:
         return f"{what}: there is nothing to compare.\n"
-    ninth = errors.iloc[min(len(errors) - 1, -(-9 * len(errors) // 10) - 1)]
-    return (
+    said = (
         f"{what}: the median error of {plural(len(errors), 'comparison')} is {percent_text(float(errors.median()))}, "
-        f"and nine of ten are within {percent_text(float(ninth))}.\n"
+        f"and nine of ten are within {percent_text(_ninth(errors))}."
     )
+    left = communication_errors(sound).abs().dropna()
+    if (sound["measured_computation_s"] != sound["simulated_computation_s"])[left.index].any():
+        said += (
+            f" Without what the computation differs by, that is {percent_text(float(left.median()))} and "
+            f"{percent_text(_ninth(left))}."
+        )
+    return said + "\n"
+
+
+def _repeats(table: pd.DataFrame) -> str:
+    """How far runs are from one another, of each program on each network and of each loop."""
+    runs = table[(table["doubt"] == "") & (table["traced_ranks"] == table["ranks"])]
+    errors = runs.drop_duplicates(["program", "size", "ranks", "simulated_on", "measured_s"])["repeat_error"].dropna()
+    if errors.empty:
+        return ""
+    return (
+        f"A run is within {percent_text(float(errors.median()))} of the median of the other ones in half of the cases, "
+        f"and within {percent_text(_ninth(errors))} in nine of ten.\n"
+    )
+
+
+def _left_out(table: pd.DataFrame) -> str:
+    """How many runs are not compared, each in the rows of its own network once."""
+    runs = table[(table["traced_on"] == table["simulated_on"]) & (table["left_out"] > 0)]
+    if runs.empty:
+        return ""
+    names = join_words(list(dict.fromkeys(f"{row['program']} on {row['simulated_on']}" for _, row in runs.iterrows())))
+    return f"Something else had the cores of {plural(int(runs['left_out'].sum()), 'run')}, left out here: {names}.\n"
+
+
+def _ninth(errors: pd.Series) -> float:
+    """Within which nine of ten are."""
+    return float(errors.sort_values().iloc[min(len(errors) - 1, -(-9 * len(errors) // 10) - 1)])
 
 
 def _line(row: Mapping[Hashable, object]) -> str:
@@ -91,10 +129,23 @@ def _line(row: Mapping[Hashable, object]) -> str:
         _range(measured),
         _range(simulated),
         percent_text(float(str(row["error"])), signed=True) if row["doubt"] == "" else "not to be compared",
+        _percent(_computation(row), signed=True),
+        _percent(float(str(row["repeat_error"]))),
         percent_text(_spread(measured)),
         _round_trip(row),
     ]
     return "| " + " | ".join(cells) + " |\n"
+
+
+def _computation(row: Mapping[Hashable, object]) -> float:
+    simulated, measured, whole = (
+        float(str(row[name])) for name in ("simulated_computation_s", "measured_computation_s", "measured_s")
+    )
+    return (simulated - measured) / whole if whole > 0 else math.nan
+
+
+def _percent(fraction: float, *, signed: bool = False) -> str:
+    return "not known" if math.isnan(fraction) else percent_text(fraction, signed=signed)
 
 
 def _round_trip(row: Mapping[Hashable, object]) -> str:

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 class Row(TypedDict):
     """A program that was traced on one network and simulated on one: medians over the runs, their range, and how far
     the median of the simulations is from that of the runs, relative. calls and messages are those of the first run.
+    left_out: further runs that are not compared, because something else had the ranks' cores.
     traced_ranks: fewer than ranks where copies of a trace predict a run on more. doubt: why they are not to be
     compared; "" if they are. A loop, such as "latency", is traced on no network (""), and has a simulated time without
     a range; its times are those of a repetition, with messages or vectors of `size` bytes. A program has the size 0.
+
+    repeat_error: how far a run is from the median of the other ones, relative, in the median: no prediction from
+    another run can be expected to be much nearer; nan of a single run. measured_computation_s and
+    simulated_computation_s: the time of a rank outside MPI, in the mean of the ranks, in the runs and in the traces
+    that were simulated; nan for a loop. What these differ by is a part of the error that the network has no part in.
 
     machine_round_trip_ns: of a byte on the machine that was simulated, nan where it is not known. round_trip_ratio,
     with its range: the same beside the runs, over the machine's. share_at_speed: the share of the samples of a loop at
@@ -30,6 +36,7 @@ class Row(TypedDict):
     traced_on: str
     simulated_on: str
     runs: int
+    left_out: int
     calls: int
     messages: int
     measured_s: float
@@ -39,6 +46,9 @@ class Row(TypedDict):
     simulated_least_s: float
     simulated_most_s: float
     error: float
+    repeat_error: float
+    measured_computation_s: float
+    simulated_computation_s: float
     doubt: str
     machine_round_trip_ns: float
     round_trip_ratio: float
@@ -52,10 +62,13 @@ COLUMNS = tuple(Row.__annotations__)
 
 @dataclass(frozen=True)
 class Times:
-    """Times of the runs and of their simulations, s; and round trips of a byte beside the runs, over the machine's."""
+    """Times of the runs and of their simulations, s; the times of a rank outside MPI in both; and round trips of a byte
+    beside the runs, over the machine's."""
 
     measured: list[float]
     simulated: list[float]
+    measured_computation: list[float] = field(default_factory=list)
+    simulated_computation: list[float] = field(default_factory=list)
     round_trip_ratios: list[float] = field(default_factory=list)
 
 
@@ -92,6 +105,7 @@ def row_of(
     size: int = 0,
     counts: tuple[int, int] = (0, 0),
     doubt: str = "",
+    left_out: int = 0,
     share_at_speed: float = 1.0,
 ) -> Row:
     """The row of a program, or of a loop with messages of `size` bytes. `counts`: calls, and messages."""
@@ -105,6 +119,7 @@ def row_of(
         traced_on=compared.traced_on,
         simulated_on=compared.simulated_on,
         runs=len(times.measured),
+        left_out=left_out,
         calls=counts[0],
         messages=counts[1],
         measured_s=middle,
@@ -114,6 +129,9 @@ def row_of(
         simulated_least_s=min(times.simulated),
         simulated_most_s=max(times.simulated),
         error=median(times.simulated) / middle - 1 if middle > 0 else math.nan,
+        repeat_error=repeat_error(times.measured),
+        measured_computation_s=median(times.measured_computation or [math.nan]),
+        simulated_computation_s=median(times.simulated_computation or [math.nan]),
         doubt=doubt,
         machine_round_trip_ns=compared.machine_round_trip_ns,
         round_trip_ratio=median(ratios),
@@ -121,6 +139,19 @@ def row_of(
         round_trip_ratio_most=max(ratios),
         share_at_speed=share_at_speed,
     )
+
+
+def repeat_error(times: Sequence[float]) -> float:
+    """How far one of `times` is from the median of the other ones, relative, in the median; nan of one."""
+    others = [median([*times[:run], *times[run + 1 :]]) for run in range(len(times))] if len(times) > 1 else []
+    errors = [abs(time / other - 1) for time, other in zip(times, others, strict=False) if other > 0]
+    return median(errors) if errors else math.nan
+
+
+def communication_errors(table: pd.DataFrame) -> pd.Series:
+    """The error of each row without what the time outside MPI differs by; nan for a loop."""
+    computation = table["simulated_computation_s"] - table["measured_computation_s"]
+    return table["error"] - computation / table["measured_s"]
 
 
 def table_of(rows: Sequence[Row]) -> pd.DataFrame:

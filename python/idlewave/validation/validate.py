@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from ..formatting import percent_text
 from ..machine import Machine
 from ..report.findings import baseline_doubt
 from ..schedule import Schedule
@@ -43,7 +44,8 @@ def validate(
     A trace holds the noise of its run, so it is simulated without that of the machine. Copies of a trace are of runs
     side by side, so that caches and memory are shared as by the larger program. Run times are from MPI_Init to
     MPI_Finalize. Traces go to `folder`, PROGRAM-NETWORK-RUN. The runs of a program on its networks take turns, so that
-    a busy minute meets all. A machine that was measured at several speeds is simulated at the speed of the run.
+    a busy minute meets all. A run in which something else had the ranks' cores for more than 2 % of the time is left
+    out: it stays in the folder. A machine that was measured at several speeds is simulated at the speed of the run.
     `output_to` is the number of an open file that gets the programs' output. `on_run` is
     called with what is done next, `on_row` with each row as soon as it is there.
 
@@ -91,6 +93,12 @@ class _Run:
 
     trace: Trace
     pilots_ns: tuple[float, ...] = ()
+
+    @property
+    def computation_s(self) -> float:
+        """The time of a rank outside MPI, in the mean of the ranks."""
+        time = self.trace.time()
+        return float(time.loc[time["category"] == "computation", "seconds"].mean())
 
     @property
     def pilot_ns(self) -> float:
@@ -145,26 +153,48 @@ class _Pair:
     measured: list[_Run]
 
 
+MOST_WITHOUT_CORE = 0.02
+"""A run whose ranks waited for a core for a larger share of their time is not compared: its simulation has no such
+waits."""
+
+
+def _had_cores(run: _Run) -> bool:
+    """Whether the ranks had cores of their own, as far as is known."""
+    share = run.trace.share_without_core
+    return share is None or share <= MOST_WITHOUT_CORE
+
+
 def _compared(program: Program, pair: _Pair, machines: Sequence[MachineAtSpeed]) -> Row:
+    """The row of the runs that had their cores; of all, with a doubt, if none had."""
+    every = list(zip(pair.traced, pair.measured, strict=True))
+    own = [(traced, measured) for traced, measured in every if _had_cores(traced) and _had_cores(measured)]
+    without = "" if own else f"in each run ranks waited for a core for more than {percent_text(MOST_WITHOUT_CORE)}"
     simulated: list[float] = []
     ratios: list[float] = []
     round_trips_ns: list[float] = []
     messages = 0
-    for traced, measured in zip(pair.traced, pair.measured, strict=True):
+    for traced, measured in own or every:
         at = nearest(machines, measured.pilot_ns)
         time, sent = _simulated(program, traced.trace, at.machine)
         simulated.append(time)
         messages = messages or sent
         ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
         round_trips_ns.append(at.pilot_ns)
-    doubts = (baseline_doubt(run.trace, None) for run in (*pair.traced, *pair.measured))
+    doubts = (baseline_doubt(run.trace, None) for runs in own or every for run in runs)
     ranks = len(pair.traced[0].trace.processes)
     return row_of(
         program.name,
-        Times([run.trace.measured_s for run in pair.measured], simulated, ratios),
+        Times(
+            [measured.trace.measured_s for _, measured in own or every],
+            simulated,
+            [measured.computation_s for _, measured in own or every],
+            [traced.computation_s for traced, _ in own or every],
+            ratios,
+        ),
         Compared(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
-        doubt=next((doubt for doubt in doubts if doubt), ""),
+        doubt=next((doubt for doubt in (*doubts, without) if doubt), ""),
+        left_out=len(every) - len(own or every),
     )
 
 

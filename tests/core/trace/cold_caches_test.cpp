@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,10 +72,35 @@ TEST(ColdCaches, ABufferIsAsColdAsTheComputationSinceItsOwnLastUseMadeIt) {
         rank_of_two(0)
             .call(Call::send, 1000, 1000, {world, pair(1, 5), 1001})
             .call(Call::send, 2000, 2000, {world, pair(1, 6), 1})      // 1 µs of computation
-            .call(Call::send, 3000, 3000, {world, pair(1, 5), 501})    // 2 µs since the last with tag 5
+            .call(Call::send, 3000, 3000, {world, pair(1, 5), 751})    // 2 µs since the last with tag 5
             .call(Call::send, 3000, 3000, {world, pair(1, 5), 1001});  // none
-    // Calls: 2 µs each after 1 µs. The buffer of 501 B has one end here, so 2 µs, and half of that after 2 µs of 4.
-    EXPECT_EQ(calcs(file).first, (Calcs{"3000", "4000"}));
+    // Calls: 2 µs each after 1 µs. The buffer of 751 B has one end here, so 3 µs, and half of that after 2 µs of 4.
+    EXPECT_EQ(calcs(file).first, (Calcs{"3000", "4500"}));
+}
+
+TEST(ColdCaches, SmallAndLargeMessagesHaveBuffersOfTheirOwn) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::send, 1000, 1000, {world, pair(1, 5), 1001})
+                                .call(Call::send, 5000, 5000, {world, pair(1, 5), 1})
+                                .call(Call::send, 9000, 9000, {world, pair(1, 5), 1001});
+    EXPECT_EQ(calcs(file).first, (Calcs{"6000", "10000"}));  // the second time 8 µs since the last of 1001 B, so 4 µs
+}
+
+TEST(ColdCaches, CountsAndTheBlocksThatTheyCountHaveBuffersOfTheirOwn) {
+    constexpr unsigned blocking = 64;
+    const auto call_of = [](TracedCollective collective) {
+        return static_cast<Call>(blocking + static_cast<unsigned>(collective));
+    };
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    for (TraceBytes& file : files) {
+        file.call(call_of(TracedCollective::alltoall), 9000, 9100, {world, pair(-3, 0), 4, 4})
+            .call(call_of(TracedCollective::alltoallv), 9100, 9200,
+                  {world, pair(-3, 0), 2002, 2002, 1001, 1001, 1001, 1001}, 3);
+    }
+    const std::string text = goal(files, 0, with_costs());
+    // 8 µs of computation, 2 of the call and little of the counts; then twice 8 µs of 2002 bytes at one end.
+    EXPECT_NE(text.find("calc 10056\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("calc 16000\n"), std::string::npos) << text;
 }
 
 TEST(ColdCaches, AMessageOfNoBytesLeavesItsBufferAsColdAsItIs) {
@@ -122,16 +148,16 @@ struct VectorsCase {
 
 TEST(ColdCaches, ACollectiveUsesTheVectorsOfItsRank) {
     constexpr unsigned blocking = 64;  // beyond which the numbers of these calls begin
-    // A vector of 501 bytes takes 2 µs at its end, one of 1001 or more bytes 4 µs.
+    // A vector of 501 bytes takes 2 µs at its end, one of 1001 bytes 4 µs, and one of 1002 bytes 4 ns more.
     for (const VectorsCase& c : std::initializer_list<VectorsCase>{
              {TracedCollective::barrier, 0, "10000", "10000"},
              {TracedCollective::bcast, 501, "12000", "12000"},
              {TracedCollective::reduce, 501, "14000", "12000"},
              {TracedCollective::allreduce, 501, "14000", "14000"},
-             {TracedCollective::gather, 501, "16000", "12000"},  // two blocks come to the root
-             {TracedCollective::scatter, 501, "16000", "12000"},
-             {TracedCollective::allgather, 501, "16000", "16000"},
-             {TracedCollective::alltoall, 501, "18000", "18000"},
+             {TracedCollective::gather, 501, "16004", "12000"},  // two blocks come to the root
+             {TracedCollective::scatter, 501, "16004", "12000"},
+             {TracedCollective::allgather, 501, "16004", "16004"},
+             {TracedCollective::alltoall, 501, "18008", "18008"},
              {TracedCollective::reduce_scatter_block, 501, "12000", "12000"},
              {TracedCollective::scan, 501, "14000", "14000"}}) {
         const auto call = static_cast<Call>(blocking + static_cast<unsigned>(c.collective));
@@ -157,7 +183,7 @@ TEST(ColdCaches, AVariantWithListsUsesWhatItsRankSendsAndReceives) {
     ConvertOptions options = with_costs();
     options.algorithms = {{collectives::Collective::allgather, "ring"}};
     const std::string text = goal(files, 0, options);
-    EXPECT_EQ(text.substr(0, text.find('\n')), "l1: calc 16000");
+    EXPECT_EQ(text.substr(0, text.find('\n')), "l1: calc 16004");
 }
 
 TEST(ColdCaches, LengthsBetweenTwoAreOnTheLineBetweenThemWhichBeginsWithNothing) {
@@ -173,18 +199,21 @@ TEST(ColdCaches, LengthsBetweenTwoAreOnTheLineBetweenThemWhichBeginsWithNothing)
     EXPECT_EQ(costs.call_time(1000), 400);
 }
 
-TEST(ColdCaches, SizesBetweenTwoAreOnTheLineBetweenThemAndOthersHaveTheNearest) {
+TEST(ColdCaches, SizesBetweenTwoAreOnTheLineBetweenThemAndLargerOnesInProportionToTheLast) {
     ColdCaches costs;
     EXPECT_EQ(costs.buffer_time(1000), 0);
     costs.buffers = {{10, 100}};
-    EXPECT_EQ(costs.buffer_time(1000), 100);
+    EXPECT_EQ(costs.buffer_time(1000), 10'000);
     costs.buffers = {{10, 100}, {20, 300}, {40, 400}};
     EXPECT_EQ(costs.buffer_time(1), 100);
     EXPECT_EQ(costs.buffer_time(10), 100);
     EXPECT_EQ(costs.buffer_time(15), 200);
     EXPECT_EQ(costs.buffer_time(30), 350);
     EXPECT_EQ(costs.buffer_time(40), 400);
-    EXPECT_EQ(costs.buffer_time(80), 400);
+    EXPECT_EQ(costs.buffer_time(80), 800);
+    constexpr Time longest = std::numeric_limits<Time>::max();
+    costs.buffers = {{1, longest / 4}};
+    EXPECT_EQ(costs.buffer_time(std::uint64_t{1} << 50), longest);
 }
 
 }  // namespace

@@ -66,7 +66,9 @@ def of_call(costs: ColdCaches, computed: int) -> Fraction:
 
 def of_buffer(costs: ColdCaches, computed: int, size: int) -> Fraction:
     """That of the one end of a message."""
-    return min(Fraction(computed, costs.buffer_after), 1) * _on_lines(costs.buffers, size) / 2
+    last, time = costs.buffers[-1]
+    of_both = _on_lines(costs.buffers, size) if size <= last else Fraction(time * size, last)
+    return min(Fraction(computed, costs.buffer_after), 1) * of_both / 2
 
 
 def _on_lines(points: tuple[tuple[int, int], ...], at: int) -> Fraction:
@@ -93,14 +95,16 @@ def whole_ns(time: Fraction) -> int:
 def calcs_by_the_rule(costs: ColdCaches, messages: list[Message], rank: int) -> list[int]:
     """The calcs of a rank, in ns: what it computes, with the extra time of the call; and that of the buffer, which rank
     1 uses once its receive is posted."""
-    computed, at_call, at_use, calcs = 0, 0, dict.fromkeys({message.tag for message in messages}, 0), []
+    computed, at_call, calcs = 0, 0, []
+    at_use = {(message.tag, message.size.bit_length()): 0 for message in messages}
     for message in messages:
         computed += message.computed_ns
         call = whole_ns(of_call(costs, (computed - at_call) * NS))
-        buffer = whole_ns(of_buffer(costs, (computed - at_use[message.tag]) * NS, message.size))
+        used = message.tag, message.size.bit_length()
+        buffer = whole_ns(of_buffer(costs, (computed - at_use[used]) * NS, message.size))
         before = message.computed_ns + call
         calcs += [before + buffer] if rank == 0 else [before, buffer]
-        at_call = at_use[message.tag] = computed
+        at_call = at_use[used] = computed
     return [calc for calc in calcs if calc > 0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import idlewave
@@ -10,8 +11,10 @@ import pytest
 from command_runs import run
 from idlewave import mpi
 from idlewave.errors import InputError
+from idlewave.trace import Trace
 from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, steps, validate
 from idlewave.validation.loops import simulated_ps
+from idlewave.validation.rows import repeat_error
 from tracer_support import open_mpi
 from validation_rows import row
 
@@ -74,6 +77,34 @@ def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(suite: P
     assert (rows.runs == 2).all()
     assert (rows.measured_s > 0).all()
     assert rows.simulated_s["latency", 4] == simulated_ps(idlewave.Machine.named("odin"), 2, "latency", 4) / 1e12
+
+
+def test_the_computation_of_a_row_is_that_of_the_runs_and_of_the_traces(suite: Path, tmp_path: Path) -> None:
+    table = validate(read_suite(suite / "suite.toml"), tmp_path, runs=1)
+    computation = {
+        network: Trace.load(tmp_path / f"halo2d-{network}-1").time().query("category == 'computation'").seconds.mean()
+        for network in ("near", "far")
+    }
+    assert table.measured_computation_s.tolist() == pytest.approx([computation[n] for n in table.simulated_on])
+    assert table.simulated_computation_s.tolist() == pytest.approx([computation[n] for n in table.traced_on])
+    assert table.repeat_error.isna().all(), "a single run is near to no other one"
+
+
+def test_how_far_a_run_is_from_the_others() -> None:
+    """Of three, from the mean of the other two: 1 from 1.75, 1.5 from 1.5, 2 from 1.25."""
+    assert repeat_error([1, 1.5, 2]) == pytest.approx(0.75 / 1.75)
+    assert repeat_error([2, 2, 2, 9]) == 0
+    assert math.isnan(repeat_error([1]))
+
+
+def test_an_error_that_the_computation_explains_is_not_one_of_the_communication() -> None:
+    explained = row(simulated_on="b", error=0.25, measured_computation_s=1.0, simulated_computation_s=1.48)
+    page = page_of(pd.DataFrame([explained]), "Title")
+    assert "is 25 %, and nine of ten are within 25 %. Without what the computation differs by, that is 1.0 %" in page
+    assert "| +25 % | +24 % | 2.0 % |" in page
+    replayed = page_of(pd.DataFrame([row()]), "Title")
+    assert "Without what the computation" not in replayed
+    assert "A run is within 2.0 % of the median of the other ones in half of the cases, and within 2.0 %" in replayed
 
 
 def test_a_loop_takes_the_time_that_the_machine_gives_it() -> None:
@@ -166,3 +197,22 @@ def test_a_program_without_a_network_or_with_two_is_refused(tmp_path: Path) -> N
     network = Network("a", ("no such machine",), ("mpiexec",))
     with pytest.raises(InputError):
         validate(Suite((network,), (Program("x", ("./x",)),)), tmp_path, runs=1)
+
+
+def test_runs_without_their_cores_are_left_out_and_if_none_had_them_that_is_said(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of two runs on the near network, and all on the far one."""
+    taken = {"halo2d-near-1": 0.03, "halo2d-far-1": 0.5, "halo2d-far-2": 0.021}
+    monkeypatch.setattr(Trace, "share_without_core", property(lambda trace: taken.get(trace.directory.name, 0.01)))
+    table = validate(read_suite(suite / "suite.toml"), tmp_path, runs=2).set_index(["traced_on", "simulated_on"])
+    near = table.loc["near", "near"]
+    assert (near.runs, near.left_out, near.doubt) == (1, 1, "")
+    assert near.measured_s == Trace.load(tmp_path / "halo2d-near-2").measured_s
+    for pair in (("far", "far"), ("near", "far"), ("far", "near")):
+        row = table.loc[pair]
+        assert (row.runs, row.left_out) == (2, 0)
+        assert "in each run ranks waited for a core for more than" in row.doubt
+    page = page_of(table.reset_index(), "Title")
+    assert "Something else had the cores of 1 run, left out here: halo2d on near." in page
+    assert page.count("not to be compared") == 3

@@ -13,7 +13,8 @@ from idlewave.cold_caches import ColdCaches
 from idlewave.machine import Level, Machine, Parameters
 from idlewave.measure.network.fitting.cold_cache_fit import ColdCacheFit, fit_cold_caches
 from idlewave.measure.network.fitting.pattern_assessment import assess_patterns
-from idlewave.measure.network.fitting.pattern_times import AFTER, BOTH_WAYS, PatternItem
+from idlewave.measure.network.fitting.pattern_times import AFTER, BOTH_WAYS, PING_PONG, PatternItem
+from idlewave.measure.network.fitting.pattern_times import COLD as COLD_BUFFERS
 from idlewave.measure.network.job.patterns import read_patterns
 from pattern_recordings import items, items_after, rows_of, write
 
@@ -63,6 +64,42 @@ def test_intervals_enclose_what_is_true_of_most_costs(tmp_path: Path) -> None:
         enclosed += [intervals[name][0] <= value <= intervals[name][1] for name, value in truth.items()]
     assert len(enclosed) == 55
     assert sum(enclosed) >= 50
+
+
+def ping_pongs(times_us: dict[int, tuple[int, int]]) -> pd.DataFrame:
+    """Of each size three, over warm and over cold buffers."""
+    rows = [
+        (pattern, 1, size, 2, 0, 2000 * time + off, 1)
+        for size, times in times_us.items()
+        for pattern, time in zip((PING_PONG, COLD_BUFFERS), times, strict=True)
+        for off in (-100, 0, 100)
+    ]
+    names = ["pattern", "window", "size", "repetitions", "delay_ns", "elapsed_ns", "epoch"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_larger_buffers_take_more_in_the_proportion_of_ping_pongs(tmp_path: Path) -> None:
+    samples = samples_of(tmp_path, COLD)
+    K, M = 1024, 1024 * 1024
+    longer = {128 * K: (20, 120), 256 * K: (40, 220), 512 * K: (80, 460), M: (160, 880), 4 * M: (640, 2800)}
+    with_larger = pd.concat([samples, ping_pongs(longer)])
+    costs, alone = found_in(with_larger).costs, found_in(samples).costs
+    assert costs.calls == alone.calls
+    assert costs.buffers[: len(SIZES)] == alone.buffers
+    assert [size for size, _ in costs.buffers[len(SIZES) :]] == [M, 4 * M]
+    largest = alone.buffers[-1][1]
+    assert [time for _, time in costs.buffers[len(SIZES) :]] == pytest.approx([4 * largest, 12 * largest], rel=0.005)
+    intervals = found_in(with_larger).intervals
+    assert intervals["buffer[6].time"] == pytest.approx(tuple(12 * t for t in intervals["buffer[4].time"]))
+
+
+def test_larger_buffers_that_no_ping_pong_shows_to_be_cold_take_no_less_than_smaller_ones(tmp_path: Path) -> None:
+    samples = samples_of(tmp_path, COLD)
+    K, M = 1024, 1024 * 1024
+    alike = found_in(pd.concat([samples, ping_pongs({256 * K: (40, 50), M: (160, 150)})])).costs
+    assert alike.buffers[-1] == (M, alike.buffers[-2][1])
+    never = found_in(pd.concat([samples, ping_pongs({256 * K: (40, 40), M: (160, 1500)})])).costs
+    assert never.buffers[-1][0] == 256 * K, "there is nothing to be in proportion to"
 
 
 def test_caches_that_a_computation_leaves_as_they_are_cost_nothing(tmp_path: Path) -> None:

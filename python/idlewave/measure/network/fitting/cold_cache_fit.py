@@ -14,12 +14,14 @@ from ....cold_caches import ColdCaches
 from ....formatting import plain_time, size_text
 from .bootstrap import RESAMPLES, TAILS, Intervals
 from .observations import Array
-from .pattern_times import AFTER, BOTH_WAYS
+from .pattern_times import AFTER, BOTH_WAYS, COLD, PING_PONG
 
 FEWEST_LENGTHS = 3
 """A size counts if it was measured in a loop and after computations of at least so many lengths."""
 GRID = 48
 """So many values of `buffer_after` are tried, from the shortest to the longest computation that was measured."""
+STEP = 4
+"""Buffers that are larger than those of exchanges after computations have costs at sizes in steps of this factor."""
 FEWEST_SPARE = 7
 """With fewer medians than this beyond the number of parameters the criterion would accept scatter."""
 STEPS_OF_NNLS = 30
@@ -64,7 +66,8 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
 
     None where exchanges were not measured in loops and after computations of enough lengths and at enough sizes, or do
     not take longer: the costs must explain more than their number of parameters does by chance, by the criterion of
-    Schwarz (1978).
+    Schwarz (1978). Buffers of larger messages than these exchanges have are those of ping-pongs: what one over cold
+    buffers takes beyond one over warm buffers, in proportion.
     """
     own = _exchanges(samples)
     cells = own.pivot_table(index="size", columns="delay_ns", values="each_ps", aggfunc="median")
@@ -84,7 +87,12 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     gain = math.log((plain + tiny) / (misfit + tiny))
     if points * gain <= costs * math.log(points):
         return None
-    return ColdCacheFit(_costs_of(found, cells), _intervals(own, cells, fits))
+    drawn = [fits.best(medians)[0] for medians in _resampled(own, cells)]
+    larger = _larger_buffers(samples, int(cells.index[-1]))
+    times = np.array([_with_larger(values, larger.to_numpy()) for values in (found, *drawn)])
+    names = [*cells.index, *larger.index]
+    lengths = cells.columns.to_numpy(float)[1:]
+    return ColdCacheFit(_costs_of(times[0], lengths, names), _intervals(times[1:], len(lengths), fits))
 
 
 def _exchanges(samples: pd.DataFrame) -> pd.DataFrame:
@@ -95,21 +103,44 @@ def _exchanges(samples: pd.DataFrame) -> pd.DataFrame:
     return own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
 
 
-def _costs_of(found: Array, cells: pd.DataFrame) -> ColdCaches:
+def _larger_buffers(samples: pd.DataFrame, largest: int) -> pd.Series:
+    """How many times as long as those of `largest` bytes the cold buffers of larger messages take, by size: the ratio
+    of what a ping-pong over cold buffers takes beyond one over warm ones. Never less than at a smaller size; empty
+    where ping-pongs of `largest` bytes show no difference."""
+    own = samples[samples["pattern"].isin([PING_PONG, COLD]) & (samples["window"] == 1)]
+    each_ns = own.assign(each_ns=own["elapsed_ns"] / own["repetitions"])
+    medians = each_ns.pivot_table(index="size", columns="pattern", values="each_ns", aggfunc="median").dropna()
+    if largest not in medians.index or not {PING_PONG, COLD} <= set(medians.columns):
+        return pd.Series(dtype=float)
+    more = medians[COLD] - medians[PING_PONG]
+    chosen = [size for size in more.index if size > largest and math.log2(size / largest) % math.log2(STEP) == 0]
+    if more[largest] <= 0:
+        return pd.Series(dtype=float)
+    ratios: pd.Series = (more[chosen] / more[largest]).clip(lower=1.0).cummax()
+    return ratios
+
+
+def _with_larger(values: Array, ratios: Array) -> Array:
+    """What `_Fits.best` returns, with the buffers that take `ratios` times as long as the last one."""
+    return np.concatenate([values, values[-1] * ratios])
+
+
+def _costs_of(found: Array, lengths_ns: Array, sizes: Sequence[int]) -> ColdCaches:
     """The costs with times of three digits."""
     times = [round(float(f"{value:.3g}")) for value in found]
-    lengths = [round(ns * NS) for ns in cells.columns.to_numpy(float)[1:]]
+    lengths = [round(ns * NS) for ns in lengths_ns]
     buffer_after, *of_calls = times[: 1 + len(lengths)]
     of_buffers = [0, *times[1 + len(lengths) :]]
-    buffers = tuple((int(size), time) for size, time in zip(cells.index, of_buffers, strict=True))
+    buffers = tuple((int(size), time) for size, time in zip(sizes, of_buffers, strict=True))
     return ColdCaches(tuple(zip(lengths, of_calls, strict=True)), buffer_after, buffers)
 
 
-def _intervals(own: pd.DataFrame, cells: pd.DataFrame, fits: _Fits) -> Intervals:
-    """The 95 % intervals of resamples."""
-    low, high = np.percentile([fits.best(medians)[0] for medians in _resampled(own, cells)], TAILS, axis=0)
-    calls = [f"call[{i}].time" for i in range(len(cells.columns) - 1)]
-    names = ["buffer_after", *calls, *(f"buffer[{i}].time" for i in range(1, len(cells)))]
+def _intervals(drawn: Array, calls: int, fits: _Fits) -> Intervals:
+    """The 95 % intervals of resamples, of which the first `calls` times behind that of `buffer_after` are of calls."""
+    low, high = np.percentile(drawn, TAILS, axis=0)
+    buffers = drawn.shape[1] - 1 - calls
+    names = ["buffer_after", *(f"call[{i}].time" for i in range(calls))]
+    names += [f"buffer[{i}].time" for i in range(1, 1 + buffers)]
     found = {name: (float(below), float(above)) for name, below, above in zip(names, low, high, strict=True)}
     below, above = found.pop("buffer_after")
     if found[names[-1]][1] == 0:

@@ -222,6 +222,7 @@ def _several_peers(item: PatternItem, windows: Sequence[int], *ranks: _Rank) -> 
             rank.do_all(receives + sends)
 
 
+PING_PONG = "ping-pong"
 BOTH_WAYS = "both ways"
 """The pattern whose loop of window 1 is an exchange in warm caches."""
 PEERS, MOST_PEERS = "several peers", 4
@@ -238,7 +239,7 @@ NOT_FITTED = (COLD, PEERS, AFTER)
 them."""
 
 _LOOPS: dict[str, _Loop] = {
-    "ping-pong": _ping_pong,
+    PING_PONG: _ping_pong,
     "stream": _stream,
     "blocking stream": _blocking_stream,
     BOTH_WAYS: _both_ways,
@@ -248,7 +249,7 @@ _LOOPS: dict[str, _Loop] = {
     PEERS: _several_peers,
     AFTER: _both_ways,
 }
-ROUND_TRIPS = ("ping-pong", "posted in advance", COLD)
+ROUND_TRIPS = (PING_PONG, "posted in advance", COLD)
 """Patterns in which a message goes there and another one back."""
 PATTERNS = tuple(_LOOPS)
 """What a pattern's number in a recording stands for."""
