@@ -148,6 +148,7 @@ TEST_P(ConvertCollective, BecomesTheMessagesOfItsDefaultAlgorithm) {
     }
 }
 
+/// Of those whose ranks may have unequal counts only what a rule costs counts, where a rank has a block of its own.
 TEST_P(ConvertCollective, FollowsARuleUnlessItsRanksMayHaveUnequalCounts) {
     std::vector<collectives::AlgorithmRule> rules;
     for (const collectives::Algorithm& algorithm : collectives::algorithms()) {
@@ -158,12 +159,40 @@ TEST_P(ConvertCollective, FollowsARuleUnlessItsRanksMayHaveUnequalCounts) {
     const ConvertOptions options{.algorithms = {}, .rules = collectives::AlgorithmRules(rules)};
     const std::string name = GetParam().name;
     const bool unequal = name.ends_with("v") || name.ends_with("w") || name == "reduce_scatter";
+    const bool costs = !unequal || name == "allgatherv" || name.starts_with("alltoall");
+    const collectives::ProgramSource source = program_of(files(true), options);
     for (const std::uint32_t rank : {0U, 1U}) {
-        const goal::RankSchedule schedule = program_of(files(true), options).rank_schedule(rank);
+        if (unequal) {
+            EXPECT_EQ(messages(source, rank), GetParam().expected[rank]);
+        }
+        const goal::RankSchedule schedule = source.rank_schedule(rank);
         const auto calls = std::ranges::count_if(
             schedule.ops, [](const goal::Op& op) { return op.kind == goal::OpKind::calc && op.size == 7; });
-        EXPECT_EQ(calls, unequal ? 0 : 1);
+        EXPECT_EQ(calls, costs ? 1 : 0);
     }
+}
+
+TEST(Convert, ACallWithCountsCopiesTheBlockOfItsOwnRank) {
+    const collectives::Algorithm& bruck = collectives::algorithm(collectives::Collective::alltoall, "bruck");
+    const collectives::AlgorithmRule rule{.collective = collectives::Collective::alltoall,
+                                          .ranks = 1,
+                                          .bytes = 0,
+                                          .algorithm = &bruck,
+                                          .segment = collectives::default_segment,
+                                          .reduction_cost = 0,
+                                          .call_ns = 100,
+                                          .call_ns_per_byte = 0.5};
+    ConvertOptions options;
+    options.rules = collectives::AlgorithmRules({rule});
+    std::vector<TraceBytes> files{rank_of_two(0), rank_of_two(1)};
+    files[0].call(64 + 11, 1000, 1000, {world, no_root, 50, 60, 20, 30, 20, 40}, 3);
+    files[1].call(64 + 11, 1000, 1000, {world, no_root, 120, 110, 40, 80, 30, 80}, 3);
+    const auto first_lines = [&options, &files](std::uint32_t rank) {
+        const std::string text = goal(files, rank, options);
+        return text.substr(0, text.find(" tag"));
+    };
+    EXPECT_EQ(first_lines(0), "l1: calc 110\nl2: recv 40b from 1");  // a receive first: the default, not bruck
+    EXPECT_EQ(first_lines(1), "l1: calc 140\nl2: recv 30b from 0");
 }
 
 TEST(Convert, CollectivesTakeTheAlgorithmThatIsChosen) {
