@@ -42,7 +42,8 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     ):
         if len(rows):
             text += [_summary(what, rows)]
-    text += [_repeats(table), _left_out(table)]
+    text += [_repeats("A run of a program", table[~loops]), _repeats("A run of a loop", table[loops])]
+    text += [_left_out(table)]
     if len(table[~loops]):
         text += [_HEAD + "".join(_line(row) for row in table[~loops].to_dict("records"))]
     by_speed = table[loops].groupby(["simulated_on", "machine_round_trip_ns"], sort=False, dropna=False)
@@ -90,15 +91,15 @@ def _summary(what: str, rows: pd.DataFrame) -> str:
     return said + "\n"
 
 
-def _repeats(table: pd.DataFrame) -> str:
-    """How far runs are from one another, of each program on each network and of each loop."""
+def _repeats(what: str, table: pd.DataFrame) -> str:
+    """How far runs are from one another."""
     runs = table[(table["doubt"] == "") & (table["traced_ranks"] == table["ranks"])]
     errors = runs.drop_duplicates(["program", "size", "ranks", "simulated_on", "measured_s"])["repeat_error"].dropna()
     if errors.empty:
         return ""
     return (
-        f"A run is within {percent_text(float(errors.median()))} of the median of the other ones in half of the cases, "
-        f"and within {percent_text(_ninth(errors))} in nine of ten.\n"
+        f"{what} is within {percent_text(float(errors.median()))} of the median of the other ones in half of the "
+        f"cases, and within {percent_text(_ninth(errors))} in nine of ten.\n"
     )
 
 

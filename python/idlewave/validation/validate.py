@@ -138,7 +138,8 @@ def _side_by_side(
     for run, network in itertools.product(range(runs.count), networks):
         progress.next(f"{smaller.name} beside itself on {network.name}, run {run + 1} of {runs.count}")
         directory = runs.folder / f"{smaller.name}-beside-{network.name}-{run + 1}"
-        with running_beside(smaller, network, program.ranks // smaller.ranks - 1):
+        environment = find_mpi(network.launch).environment()
+        with running_beside(smaller, network, program.ranks // smaller.ranks - 1, environment):
             found[network.name].append(_run(smaller, network, (), directory, runs.output_to))
     return found
 

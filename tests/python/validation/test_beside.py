@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from pathlib import Path
 
@@ -10,7 +12,8 @@ from idlewave.errors import MeasurementError
 from idlewave.validation import Network, Program
 from idlewave.validation.beside import running_beside
 
-NETWORK = Network("net", ("odin",), ("mpiexec",))
+NETWORK = Network("net", ("odin",), ("sh", "-c", 'shift 2; exec "$@"', "sh"))
+"""Its launcher takes "-n N" and a program, and starts that once."""
 
 
 def count(file: Path) -> int:
@@ -26,6 +29,20 @@ def test_a_copy_is_started_again_until_the_block_ends(tmp_path: Path) -> None:
     ended = count(file)
     time.sleep(0.1)
     assert count(file) == ended
+
+
+def test_each_copy_has_a_cpu_of_its_own_and_the_first_one_is_left_to_the_traced_run(tmp_path: Path) -> None:
+    write = f"import os; open(f'{tmp_path}/{{os.getpid()}}', 'w').write(str(sorted(os.sched_getaffinity(0))))"
+    program = Program("where", (sys.executable, "-c", write), ranks=1)
+    cpus = sorted(os.sched_getaffinity(0))
+
+    def seen() -> set[str]:
+        return {file.read_text() for file in tmp_path.iterdir()} - {""}
+
+    with running_beside(program, NETWORK, len(cpus)):
+        while len(seen()) < len(cpus):
+            time.sleep(0.01)
+    assert seen() == {f"[{cpu}]" for cpu in cpus}, "the last copy has the first CPU, as there are no more"
 
 
 def test_a_copy_that_fails_is_an_error() -> None:

@@ -104,7 +104,11 @@ def test_an_error_that_the_computation_explains_is_not_one_of_the_communication(
     assert "| +25 % | +24 % | 2.0 % |" in page
     replayed = page_of(pd.DataFrame([row()]), "Title")
     assert "Without what the computation" not in replayed
-    assert "A run is within 2.0 % of the median of the other ones in half of the cases, and within 2.0 %" in replayed
+    runs = "is within 2.0 % of the median of the other ones in half of the cases, and within 2.0 % in nine of ten."
+    assert f"A run of a program {runs}" in replayed
+    assert "A run of a loop" not in replayed
+    loop = row(program="latency", size=1, traced_on="", repeat_error=0.05)
+    assert "A run of a loop is within 5.0 % of the median" in page_of(pd.DataFrame([loop]), "Title")
 
 
 def test_a_loop_takes_the_time_that_the_machine_gives_it() -> None:
