@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from ..formatting import join_words, percent_text, plain, plain_time, plural, seconds_text, size_text
-from .rows import communication_errors, copies_in, loops_in, replays_in
+from .rows import alone_in, communication_errors, copies_in, loops_in, other_networks_in, replays_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,12 +32,13 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     simulated.
     """
     text = [f"# {title}\n"]
-    loops, copies, replay = loops_in(table), copies_in(table), replays_in(table)
+    loops = loops_in(table)
     if len(table[~loops]):
-        text += [_summary("Replayed on the machine where they were traced", table[replay])]
+        text += [_summary("Replayed on the machine where they were traced", table[replays_in(table)])]
     for what, rows in (
-        ("Predicted for another network than the traced one", table[~replay & ~copies & ~loops]),
-        ("Predicted for more ranks by copies of a trace", table[copies]),
+        ("Predicted for another network than the traced one", table[other_networks_in(table)]),
+        ("Predicted for more ranks by copies of a trace", table[copies_in(table)]),
+        ("Predicted for one rank alone by what each of more computes", table[alone_in(table)]),
         ("Loops, predicted from the machine alone", table[loops]),
     ):
         if len(rows):
@@ -119,8 +120,8 @@ def _ninth(errors: pd.Series) -> float:
 
 def _line(row: Mapping[Hashable, object]) -> str:
     measured, simulated = _times(row, "measured"), _times(row, "simulated")
-    fewer = int(str(row["traced_ranks"]))
-    traced_on = str(row["traced_on"]) + (f", {plural(fewer, 'rank')}" if fewer < int(str(row["ranks"])) else "")
+    traced = int(str(row["traced_ranks"]))
+    traced_on = str(row["traced_on"]) + (f", {plural(traced, 'rank')}" if traced != int(str(row["ranks"])) else "")
     cells = [
         str(row["program"]),
         f"{row['ranks']}",

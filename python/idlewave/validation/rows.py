@@ -16,7 +16,8 @@ class Row(TypedDict):
     """A program that was traced on one network and simulated on one: medians over the runs, their range, and how far
     the median of the simulations is from that of the runs, relative. calls and messages are those of the first run.
     left_out: further runs that are not compared, because something else had the ranks' cores.
-    traced_ranks: fewer than ranks where copies of a trace predict a run on more. doubt: why they are not to be
+    traced_ranks: fewer than ranks where copies of a trace predict a run on more; more than ranks where what a rank of a
+    larger program computes predicts one rank alone. doubt: why they are not to be
     compared; "" if they are. A loop, such as "latency", is traced on no network (""), and has a simulated time without
     a range; its times are those of a repetition, with messages or vectors of `size` bytes. A program has the size 0.
 
@@ -171,6 +172,16 @@ def copies_in(table: pd.DataFrame) -> pd.Series:
     return table["traced_ranks"] < table["ranks"]
 
 
+def alone_in(table: pd.DataFrame) -> pd.Series:
+    """Which rows are predictions of one rank alone by a trace of more ranks."""
+    return table["traced_ranks"] > table["ranks"]
+
+
 def replays_in(table: pd.DataFrame) -> pd.Series:
     """Which rows are of programs that are simulated on the network where they were traced, on as many ranks."""
-    return (table["traced_on"] == table["simulated_on"]) & ~copies_in(table)
+    return (table["traced_on"] == table["simulated_on"]) & (table["traced_ranks"] == table["ranks"])
+
+
+def other_networks_in(table: pd.DataFrame) -> pd.Series:
+    """Which rows are of programs that are simulated on another network than the traced one."""
+    return (table["traced_on"] != table["simulated_on"]) & ~loops_in(table)

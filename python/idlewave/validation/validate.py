@@ -50,7 +50,8 @@ def validate(
     called with what is done next, `on_row` with each row as soon as it is there.
 
     Returns a row for each program, network that it was traced on, and network that it was simulated on; one for each
-    network of a program that copies predict; and one for each loop, size, network and speed: `COLUMNS`, times in
+    network of a program that copies predict, and of the program of one rank that it is made of, predicted by what each
+    rank of the larger one computes; and one for each loop, size, network and speed: `COLUMNS`, times in
     seconds. Raises what `trace`, `simulate` and `run_loops` raise.
     """
     machines = {network.name: machines_at_speeds(network.machines) for network in suite.networks}
@@ -73,6 +74,8 @@ def validate(
             ).items():
                 progress.next(f"{program.name} predicted from {smaller.name} on {name}")
                 progress.row(_compared(program, _Pair((name, name), found, own[name]), machines[name]))
+                if smaller.ranks == 1:
+                    progress.row(_alone(smaller, _Pair((name, name), own[name], found)))
     if suite.loops is not None:
         validate_loops(suite.loops, suite.networks_of(suite.loops), machines, runs, progress)
     return table_of(progress.rows)
@@ -154,6 +157,16 @@ class _Pair:
     measured: list[_Run]
 
 
+@dataclass(frozen=True)
+class _Chosen:
+    """The runs of a pair that had their cores, traced and measured, and how many had not; or all, with the doubt, if
+    none had."""
+
+    chosen: list[tuple[_Run, _Run]]
+    left_out: int
+    doubt: str
+
+
 MOST_WITHOUT_CORE = 0.02
 """A run whose ranks waited for a core for a larger share of their time is not compared: its simulation has no such
 waits."""
@@ -165,37 +178,62 @@ def _had_cores(run: _Run) -> bool:
     return share is None or share <= MOST_WITHOUT_CORE
 
 
-def _compared(program: Program, pair: _Pair, machines: Sequence[MachineAtSpeed]) -> Row:
-    """The row of the runs that had their cores; of all, with a doubt, if none had."""
+def _chosen(pair: _Pair) -> _Chosen:
     every = list(zip(pair.traced, pair.measured, strict=True))
     own = [(traced, measured) for traced, measured in every if _had_cores(traced) and _had_cores(measured)]
     without = "" if own else f"in each run ranks waited for a core for more than {percent_text(MOST_WITHOUT_CORE)}"
+    doubts = (baseline_doubt(run.trace, None) for runs in own or every for run in runs)
+    return _Chosen(own or every, len(every) - len(own or every), next(filter(None, (*doubts, without)), ""))
+
+
+def _compared(program: Program, pair: _Pair, machines: Sequence[MachineAtSpeed]) -> Row:
+    """The row of the runs that had their cores."""
+    runs = _chosen(pair)
     simulated: list[float] = []
     ratios: list[float] = []
     round_trips_ns: list[float] = []
     messages = 0
-    for traced, measured in own or every:
+    for traced, measured in runs.chosen:
         at = nearest(machines, measured.pilot_ns)
         time, sent = _simulated(program, traced.trace, at.machine)
         simulated.append(time)
         messages = messages or sent
         ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
         round_trips_ns.append(at.pilot_ns)
-    doubts = (baseline_doubt(run.trace, None) for runs in own or every for run in runs)
     ranks = len(pair.traced[0].trace.processes)
     return row_of(
         program.name,
         Times(
-            [measured.trace.measured_s for _, measured in own or every],
+            [measured.trace.measured_s for _, measured in runs.chosen],
             simulated,
-            [measured.computation_s for _, measured in own or every],
-            [traced.computation_s for traced, _ in own or every],
+            [measured.computation_s for _, measured in runs.chosen],
+            [traced.computation_s for traced, _ in runs.chosen],
             ratios,
         ),
         Compared(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
-        doubt=next((doubt for doubt in (*doubts, without) if doubt), ""),
-        left_out=len(every) - len(own or every),
+        doubt=runs.doubt,
+        left_out=runs.left_out,
+    )
+
+
+def _alone(program: Program, pair: _Pair) -> Row:
+    """The row of a program of one rank beside others: it exchanges nothing, so that its time is what each rank of a
+    larger program computes."""
+    runs = _chosen(pair)
+    computed = [traced.computation_s for traced, _ in runs.chosen]
+    return row_of(
+        program.name,
+        Times(
+            [measured.trace.measured_s for _, measured in runs.chosen],
+            computed,
+            [measured.computation_s for _, measured in runs.chosen],
+            computed,
+        ),
+        Compared(program.ranks, len(pair.traced[0].trace.processes), *pair.networks),
+        counts=(int(pair.traced[0].trace.processes["calls"].sum()), 0),
+        doubt=runs.doubt,
+        left_out=runs.left_out,
     )
 
 

@@ -183,7 +183,7 @@ def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
 
 
 def programs_plot(spoil: Spoil) -> Figure:
-    kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1})
+    kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1}, {"ranks": 1})
     rows = [row(program=f"p{i}", error=0.02 * i - 0.05, **kind) for i in range(6) for kind in kinds]
     return plot_validation(spoil(pd.DataFrame(rows), "error"))
 

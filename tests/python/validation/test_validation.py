@@ -71,7 +71,11 @@ def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(suite: P
         ("one", 1, 1),
         ("two", 2, 2),
         ("two", 2, 1),
+        ("one", 1, 2),
     ]
+    of_two = programs.iloc[1]
+    assert programs.iloc[3].simulated_s == of_two.measured_computation_s, "what a rank of two computes"
+    assert programs.iloc[3].measured_s > 0
     rows = table[table.traced_on == ""].set_index(["program", "size"])
     assert list(rows.index) == [(name, size) for name in ("allreduce", "latency") for size in (1, 4, 16)][1:]
     assert (rows.runs == 2).all()
@@ -128,7 +132,10 @@ def test_the_page_says_how_far_replays_and_other_networks_are_off() -> None:
         row(program="latency", size=1, traced_on="", error=0.04),
     ]
     rows += [row(program="latency", size=1, traced_on="", error=0.02, machine_round_trip_ns=365.0)]
+    rows += [row(ranks=1, error=0.06)]
     page = page_of(pd.DataFrame(rows), "Title")
+    assert "one rank alone by what each of more computes: the median error of 1 comparison is 6.0 %" in page
+    assert "| p | 1 | 12,345 | a, 2 ranks | a |" in page
     assert page.startswith("# Title\n")
     assert "traced: the median error of 10 comparisons is 5.5 %, and nine of ten are within 9.0 %" in page
     assert "another network than the traced one: the median error of 1 comparison is 20 %" in page
