@@ -1,0 +1,120 @@
+"""Compares the times of runs with those of simulations of traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from ..formatting import percent_text
+from ..machine import Machine
+from ..report.findings import baseline_doubt
+from ..schedule import Schedule
+from ..simulation import simulate
+from ..trace import Trace
+from .rows import Compared, Row, Times, row_of
+from .runs import Run
+from .speeds import MachineAtSpeed, nearest
+
+if TYPE_CHECKING:
+    from .suite import Program
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Traced runs on one network, and the runs on another, or on the same, that they predict: the first predicts the
+    first."""
+
+    networks: tuple[str, str]
+    traced: list[Run]
+    measured: list[Run]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The runs of a pair that had their cores, traced and measured, and how many had not; or all, with the doubt, if
+    none had."""
+
+    chosen: list[tuple[Run, Run]]
+    left_out: int
+    doubt: str
+
+
+MOST_WITHOUT_CORE = 0.02
+"""A run whose ranks waited for a core for a larger share of their time is not compared: its simulation has no such
+waits."""
+
+
+def _had_cores(run: Run) -> bool:
+    """Whether the ranks had cores of their own, as far as is known."""
+    share = run.trace.share_without_core
+    return share is None or share <= MOST_WITHOUT_CORE
+
+
+def _chosen(pair: Pair) -> Chosen:
+    every = list(zip(pair.traced, pair.measured, strict=True))
+    own = [(traced, measured) for traced, measured in every if _had_cores(traced) and _had_cores(measured)]
+    without = "" if own else f"in each run ranks waited for a core for more than {percent_text(MOST_WITHOUT_CORE)}"
+    doubts = (baseline_doubt(run.trace, None) for runs in own or every for run in runs)
+    return Chosen(own or every, len(every) - len(own or every), next(filter(None, (*doubts, without)), ""))
+
+
+def compared(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]) -> Row:
+    """The row of the runs that had their cores."""
+    runs = _chosen(pair)
+    simulated: list[float] = []
+    ratios: list[float] = []
+    round_trips_ns: list[float] = []
+    messages = 0
+    for traced, measured in runs.chosen:
+        at = nearest(machines, measured.pilot_ns)
+        time, sent = _simulated(program, traced.trace, at.machine)
+        simulated.append(time)
+        messages = messages or sent
+        ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
+        round_trips_ns.append(at.pilot_ns)
+    ranks = len(pair.traced[0].trace.processes)
+    return row_of(
+        program.name,
+        Times(
+            [measured.trace.measured_s for _, measured in runs.chosen],
+            simulated,
+            [measured.computation_s for _, measured in runs.chosen],
+            [traced.computation_s for traced, _ in runs.chosen],
+            ratios,
+        ),
+        Compared(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
+        counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
+        doubt=runs.doubt,
+        left_out=runs.left_out,
+    )
+
+
+def alone(program: Program, pair: Pair) -> Row:
+    """The row of a program of one rank beside others: it exchanges nothing, so that its time is what each rank of a
+    larger program computes."""
+    runs = _chosen(pair)
+    computed = [traced.computation_s for traced, _ in runs.chosen]
+    return row_of(
+        program.name,
+        Times(
+            [measured.trace.measured_s for _, measured in runs.chosen],
+            computed,
+            [measured.computation_s for _, measured in runs.chosen],
+            computed,
+        ),
+        Compared(program.ranks, len(pair.traced[0].trace.processes), *pair.networks),
+        counts=(int(pair.traced[0].trace.processes["calls"].sum()), 0),
+        doubt=runs.doubt,
+        left_out=runs.left_out,
+    )
+
+
+def _simulated(program: Program, trace: Trace, machine: Machine) -> tuple[float, int]:
+    """The time of a trace on a machine, continued to the ranks of the program, s; and its messages."""
+    schedule = Schedule.from_trace(trace, rules=machine.algorithm_rules, cold_caches=machine.cold_caches)
+    if schedule.ranks < program.ranks:
+        schedule = schedule.extrapolate(program.ranks)
+    timeline = simulate(schedule, machine, noise=None)
+    return timeline.max_finish / 1e12, int(timeline.messages)

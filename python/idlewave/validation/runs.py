@@ -1,0 +1,77 @@
+"""Traced runs of the programs of a suite, by themselves and beside others."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..trace import Trace
+from ..traced_run import find_mpi
+from ..traced_run import trace as run_traced
+from .beside import running_beside
+from .rows import Progress
+from .speeds import MachineAtSpeed, pilot_ns
+
+if TYPE_CHECKING:
+    from .suite import Network, Program
+
+
+@dataclass(frozen=True)
+class Run:
+    """A traced run, and the times of a byte there and back before and behind it, ns; none where they are not known."""
+
+    trace: Trace
+    pilots_ns: tuple[float, ...] = ()
+
+    @property
+    def computation_s(self) -> float:
+        """The time of a rank outside MPI, in the mean of the ranks."""
+        time = self.trace.time()
+        return float(time.loc[time["category"] == "computation", "seconds"].mean())
+
+    @property
+    def pilot_ns(self) -> float:
+        """Their geometric mean, nan if there is none."""
+        return math.exp(math.fsum(map(math.log, self.pilots_ns)) / len(self.pilots_ns)) if self.pilots_ns else math.nan
+
+
+def run_program(
+    program: Program, network: Network, machines: Sequence[MachineAtSpeed], directory: Path, output_to: int | None
+) -> Run:
+    """A run of `program`, between two of the pilot, where it has messages and a machine's speed is known."""
+    found = find_mpi(network.launch)
+    compares = program.ranks > 1 and any(machine.speed is not None for machine in machines)
+    pilots = [pilot_ns(found, network.launch)] if compares else []
+    run_traced(
+        [*network.launch, "-n", str(program.ranks), *program.command], directory, overwrite=True, output_to=output_to
+    )
+    if compares:
+        pilots.append(pilot_ns(found, network.launch))
+    return Run(Trace.load(directory), tuple(pilots))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Where traces go, how many runs there are, and where the programs' output goes."""
+
+    folder: Path
+    count: int
+    output_to: int | None
+
+
+def runs_side_by_side(
+    program: Program, smaller: Program, networks: Sequence[Network], runs: Runs, progress: Progress
+) -> dict[str, list[Run]]:
+    """By network, traced runs of `smaller` beside as many more as have the ranks of `program` together."""
+    found: dict[str, list[Run]] = {network.name: [] for network in networks}
+    for run, network in itertools.product(range(runs.count), networks):
+        progress.next(f"{smaller.name} beside itself on {network.name}, run {run + 1} of {runs.count}")
+        directory = runs.folder / f"{smaller.name}-beside-{network.name}-{run + 1}"
+        environment = find_mpi(network.launch).environment()
+        with running_beside(smaller, network, program.ranks // smaller.ranks - 1, environment):
+            found[network.name].append(run_program(smaller, network, (), directory, runs.output_to))
+    return found
