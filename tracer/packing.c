@@ -66,21 +66,21 @@ static bool is_stored(uint16_t slot, const Content* content) {
     return true;
 }
 
-// Its upper half is well mixed. The words are multiplied independently of one another: a chain of products would be
-// what a record with new words waits for.
+// The words are multiplied independently of one another: a record with new words would wait for a chain of products.
 static uint64_t hash_of(const Content* content) {
     const uint64_t factor = 0x9E3779B97F4A7C15;  // of Fibonacci hashing
     uint64_t hash = content->call | (uint64_t)content->info << 8;
     for (size_t i = 0; i < content->count; i++) {
         const uint64_t product = content->words[i] * factor;
         const unsigned turn = 1 + 11 * (unsigned)i % 63;
-        hash ^= product << turn | product >> (64 - turn);
+        hash += product << turn | product >> (64 - turn);
     }
-    return hash * factor;
+    hash = (hash ^ hash >> 32) * factor;
+    return hash ^ hash >> 32;
 }
 
 static uint16_t slot_of(uint64_t hash) {
-    return (uint16_t)(1 + (hash >> 32) % SLOTS);
+    return (uint16_t)(1 + hash % SLOTS);
 }
 
 // Whether the same record may come again: polls and waits have other times.

@@ -42,10 +42,12 @@ Time ColdCaches::call_time(std::int64_t computed) const {
 }
 
 Time ColdCaches::buffer_time(std::uint64_t size) const {
-    if (!buffers.empty() && size > buffers.back().size) {
+    if (buffers.size() > 1 && size > buffers.back().size) {
         constexpr Wide longest = std::numeric_limits<Time>::max();
         const BufferTime& last = buffers.back();
-        return static_cast<Time>(std::min(static_cast<Wide>(last.time) * size / last.size, longest));
+        const BufferTime& before = buffers[buffers.size() - 2];
+        const Wide rise = static_cast<Wide>(last.time) - before.time;
+        return static_cast<Time>(std::min(last.time + rise * (size - last.size) / (last.size - before.size), longest));
     }
     return interpolated(buffers, &BufferTime::size, size, buffers.empty() ? BufferTime{} : buffers.front());
 }

@@ -34,7 +34,7 @@ struct ColdCaches {
     [[nodiscard]] Time call_time(std::int64_t computed) const;
 
     /// The extra time for `size` bytes, in ps: linear between the rows of `buffers`, that of the first one for fewer
-    /// bytes, and in proportion to the bytes beyond the last.
+    /// bytes, and for more on the line through the last two. A single row holds for all sizes.
     [[nodiscard]] Time buffer_time(std::uint64_t size) const;
 };
 

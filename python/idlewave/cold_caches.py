@@ -26,8 +26,8 @@ class ColdCaches(FieldMethods):
     collective after a computation of the length `after`; linear between two rows and from 0 after none to the first,
     constant beyond the last. `buffers` has (size, time), by ascending size: the extra time of the two ends of a
     message together, after a computation of `buffer_after` or more since the last use of the same buffer, and in
-    proportion less after a shorter one; linear between two rows, that of the first one for fewer bytes, and in
-    proportion to the bytes beyond the last.
+    proportion less after a shorter one; linear between two rows, that of the first one for fewer bytes, and for
+    more on the line through the last two; a single row holds for all sizes.
     """
 
     calls: tuple[tuple[int, int], ...] = ()

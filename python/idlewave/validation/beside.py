@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..child_processes import Child
@@ -16,10 +18,23 @@ from ..escaping import quote
 if TYPE_CHECKING:
     from .suite import Network, Program
 
-_ON_CPU = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])}); os.execvp(sys.argv[2], sys.argv[2:])"
-"""A program of Python that becomes another one on one CPU."""
+_ON_CPUS = (
+    "import os, sys; os.sched_setaffinity(0, map(int, sys.argv[1].split(','))); os.execvp(sys.argv[2], sys.argv[2:])"
+)
+"""A program of Python that becomes another one on some CPUs."""
 _AGAIN = 'while "$@" > /dev/null 2>&1; do :; done'
 """A shell's loop about its arguments, until they fail."""
+
+
+def _cores_first(cpus: list[int]) -> list[int]:
+    """The first CPU of each core, and behind them the other threads of the cores."""
+
+    def is_second(cpu: int) -> bool:
+        file = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        first = re.match("[0-9]+", file.read_text()) if file.is_file() else None
+        return first is not None and int(first[0]) != cpu
+
+    return sorted(cpus, key=is_second)
 
 
 @contextlib.contextmanager
@@ -29,16 +44,19 @@ def running_beside(
     """Copies of `program`, each a job of its own, started again and again while the block runs. `environment`:
     of the launcher, None: that of this process.
 
-    A launcher binds the rank of each job of one rank to the first core: each copy goes on to a CPU of its own, the
-    first one to the second CPU. (Without the launcher they would wait for a second in MPI_Init, and compute less than
-    half of the time.) Raises MeasurementError if one of them ended before the block did.
+    A launcher may bind the ranks of every job to the first cores: those of each copy go on to CPUs of their own, behind
+    those of the program itself, as far as this process has so many. (Without the launcher a copy may wait for a second
+    in MPI_Init, and compute less than half of the time.) Raises MeasurementError if one of them ended before the block
+    did.
     """
-    cpus = sorted(os.sched_getaffinity(0))
+    cpus = _cores_first(sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as stack:
         others = []
         for copy in range(copies):
-            on_cpu = [sys.executable, "-c", _ON_CPU, str(cpus[(copy + 1) % len(cpus)])] if program.ranks == 1 else []
-            launched = [*network.launch, "-n", str(program.ranks), *on_cpu, *program.command]
+            first = (copy + 1) * program.ranks
+            own = ",".join(str(cpus[(first + rank) % len(cpus)]) for rank in range(program.ranks))
+            on_cpus = [sys.executable, "-c", _ON_CPUS, own]
+            launched = [*network.launch, "-n", str(program.ranks), *on_cpus, *program.command]
             command = ["sh", "-c", _AGAIN, "sh", *launched]
             others.append(stack.enter_context(Child.start(command, environment=environment, stdin=subprocess.DEVNULL)))
         yield

@@ -95,17 +95,12 @@ def alone(program: Program, pair: Pair) -> Row:
     """The row of a program of one rank beside others: it exchanges nothing, so that its time is what each rank of a
     larger program computes."""
     runs = _chosen(pair)
-    computed = [traced.computation_s for traced, _ in runs.chosen]
+    measured = [measured.trace.measured_s for _, measured in runs.chosen]
     return row_of(
         program.name,
-        Times(
-            [measured.trace.measured_s for _, measured in runs.chosen],
-            computed,
-            [measured.computation_s for _, measured in runs.chosen],
-            computed,
-        ),
+        Times(measured, [traced.computation_s for traced, _ in runs.chosen]),
         Compared(program.ranks, len(pair.traced[0].trace.processes), *pair.networks),
-        counts=(int(pair.traced[0].trace.processes["calls"].sum()), 0),
+        counts=(int(pair.measured[0].trace.processes["calls"].sum()), 0),
         doubt=runs.doubt,
         left_out=runs.left_out,
     )

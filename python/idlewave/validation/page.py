@@ -26,10 +26,9 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     """What `validate` found, as Markdown: a sentence for each kind of prediction, the tables, and doubts.
 
     The error is that of the median of the simulations against the median of the runs; of it, computation is the
-    difference of the times outside MPI of the simulated traces and of the runs. How far a run is from the median of the
-    others says how near a prediction can be expected to come; the spread is how far the runs lie apart, against their
-    median. The round trip is that of a byte beside the runs, over that of the machine that was
-    simulated.
+    difference of the times outside MPI of the simulated traces and of the runs. Beside it are how far a run is from the
+    median of the others, in the median, and the spread: how far the runs lie apart, against their median. The round
+    trip is that of a byte beside the runs, over that of the machine that was simulated.
     """
     text = [f"# {title}\n"]
     loops = loops_in(table)
@@ -43,7 +42,7 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     ):
         if len(rows):
             text += [_summary(what, rows)]
-    text += [_repeats("A run of a program", table[~loops]), _repeats("A run of a loop", table[loops])]
+    text += [_repeats("each program and network", table[~loops]), _repeats("each loop and size", table[loops])]
     text += [_left_out(table)]
     if len(table[~loops]):
         text += [_HEAD + "".join(_line(row) for row in table[~loops].to_dict("records"))]
@@ -93,24 +92,24 @@ def _summary(what: str, rows: pd.DataFrame) -> str:
 
 
 def _repeats(what: str, table: pd.DataFrame) -> str:
-    """How far runs are from one another."""
+    """How far runs are from one another, in the median of each."""
     runs = table[(table["doubt"] == "") & (table["traced_ranks"] == table["ranks"])]
     errors = runs.drop_duplicates(["program", "size", "ranks", "simulated_on", "measured_s"])["repeat_error"].dropna()
     if errors.empty:
         return ""
     return (
-        f"{what} is within {percent_text(float(errors.median()))} of the median of the other ones in half of the "
-        f"cases, and within {percent_text(_ninth(errors))} in nine of ten.\n"
+        f"The runs themselves, in the median of {what}: half are within {percent_text(float(errors.median()))} of the "
+        f"median of the other runs, nine of ten within {percent_text(_ninth(errors))}.\n"
     )
 
 
 def _left_out(table: pd.DataFrame) -> str:
-    """How many runs are not compared, each in the rows of its own network once."""
-    runs = table[(table["traced_on"] == table["simulated_on"]) & (table["left_out"] > 0)]
+    """Of which programs runs are not compared. A replay has each of a network's own runs once."""
+    runs = table[replays_in(table) & (table["left_out"] > 0)]
     if runs.empty:
         return ""
     names = join_words(list(dict.fromkeys(f"{row['program']} on {row['simulated_on']}" for _, row in runs.iterrows())))
-    return f"Something else had the cores of {plural(int(runs['left_out'].sum()), 'run')}, left out here: {names}.\n"
+    return f"Something else had the cores of {plural(int(runs['left_out'].sum()), 'run')}, left out here, of {names}.\n"
 
 
 def _ninth(errors: pd.Series) -> float:

@@ -21,10 +21,10 @@ class Row(TypedDict):
     compared; "" if they are. A loop, such as "latency", is traced on no network (""), and has a simulated time without
     a range; its times are those of a repetition, with messages or vectors of `size` bytes. A program has the size 0.
 
-    repeat_error: how far a run is from the median of the other ones, relative, in the median: no prediction from
-    another run can be expected to be much nearer; nan of a single run. measured_computation_s and
-    simulated_computation_s: the time of a rank outside MPI, in the mean of the ranks, in the runs and in the traces
-    that were simulated; nan for a loop. What these differ by is a part of the error that the network has no part in.
+    repeat_error: how far a run is from the median of the other ones, relative, in the median; nan of a single run.
+    measured_computation_s and simulated_computation_s: the time of a rank outside MPI without waits for a core, in the
+    mean of the ranks, in the runs and in the traces that were simulated; nan for a loop, for ranks with several
+    threads, and for one rank alone. What these differ by is a part of the error that is none of the simulation.
 
     machine_round_trip_ns: of a byte on the machine that was simulated, nan where it is not known. round_trip_ratio,
     with its range: the same beside the runs, over the machine's. share_at_speed: the share of the samples of a loop at
@@ -63,7 +63,7 @@ COLUMNS = tuple(Row.__annotations__)
 
 @dataclass(frozen=True)
 class Times:
-    """Times of the runs and of their simulations, s; the times of a rank outside MPI in both; and round trips of a byte
+    """Times of the runs and of their simulations, s; the computation of a rank in both; and round trips of a byte
     beside the runs, over the machine's."""
 
     measured: list[float]
@@ -150,7 +150,7 @@ def repeat_error(times: Sequence[float]) -> float:
 
 
 def communication_errors(table: pd.DataFrame) -> pd.Series:
-    """The error of each row without what the time outside MPI differs by; nan for a loop."""
+    """The error of each row without what the computation differs by; nan where that is not known."""
     computation = table["simulated_computation_s"] - table["measured_computation_s"]
     return table["error"] - computation / table["measured_s"]
 

@@ -29,9 +29,14 @@ class Run:
 
     @property
     def computation_s(self) -> float:
-        """The time of a rank outside MPI, in the mean of the ranks."""
+        """The time of a rank outside MPI without waits for a core, in the mean of the ranks; nan if one of them calls
+        MPI in several threads, whose times add up."""
+        processes = self.trace.processes
+        if (processes["threads"] > 1).any():
+            return math.nan
         time = self.trace.time()
-        return float(time.loc[time["category"] == "computation", "seconds"].mean())
+        outside = time.loc[time["category"] == "computation", "seconds"].mean()
+        return float(outside - processes["core_wait_in_computations_ns"].mean() / 1e9)
 
     @property
     def pilot_ns(self) -> float:

@@ -66,8 +66,9 @@ def of_call(costs: ColdCaches, computed: int) -> Fraction:
 
 def of_buffer(costs: ColdCaches, computed: int, size: int) -> Fraction:
     """That of the one end of a message."""
-    last, time = costs.buffers[-1]
-    of_both = _on_lines(costs.buffers, size) if size <= last else Fraction(time * size, last)
+    (before, below), (last, time) = costs.buffers[-2:]
+    beyond = max(size - last, 0)
+    of_both = _on_lines(costs.buffers, size) + Fraction((time - below) * beyond, last - before)
     return min(Fraction(computed, costs.buffer_after), 1) * of_both / 2
 
 

@@ -40,6 +40,9 @@ class ColdCacheFit:
 
     costs: ColdCaches
     intervals: Intervals
+    exchanged: int | None = None
+    """The largest size that was exchanged after computations; larger buffers are known from ping-pongs. None of a fit
+    that was read from a file."""
 
     @property
     def note(self) -> str:
@@ -47,7 +50,8 @@ class ColdCacheFit:
         costs, said = self.costs, []
         if calls := [f"{plain_time(time, 3)} after {plain_time(after)}" for after, time in costs.calls if time > 0]:
             said.append(f"the first call takes longer, by {_listed(calls)}")
-        largest, time = costs.buffers[-1]
+        largest = self.exchanged or costs.buffers[-1][0]
+        time = dict(costs.buffers)[largest]
         if time > 0:
             said.append(
                 f"the two ends of a message of {size_text(largest)} take {plain_time(time, 3)} more after "
@@ -66,8 +70,8 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
 
     None where exchanges were not measured in loops and after computations of enough lengths and at enough sizes, or do
     not take longer: the costs must explain more than their number of parameters does by chance, by the criterion of
-    Schwarz (1978). Buffers of larger messages than these exchanges have are those of ping-pongs: what one over cold
-    buffers takes beyond one over warm buffers, in proportion.
+    Schwarz (1978). Larger buffers than these exchanges have take more in the ratio of what a ping-pong over cold
+    buffers takes beyond one over warm ones.
     """
     own = _exchanges(samples)
     cells = own.pivot_table(index="size", columns="delay_ns", values="each_ps", aggfunc="median")
@@ -87,12 +91,12 @@ def fit_cold_caches(samples: pd.DataFrame) -> ColdCacheFit | None:
     gain = math.log((plain + tiny) / (misfit + tiny))
     if points * gain <= costs * math.log(points):
         return None
-    drawn = [fits.best(medians)[0] for medians in _resampled(own, cells)]
-    larger = _larger_buffers(samples, int(cells.index[-1]))
-    times = np.array([_with_larger(values, larger.to_numpy()) for values in (found, *drawn)])
-    names = [*cells.index, *larger.index]
-    lengths = cells.columns.to_numpy(float)[1:]
-    return ColdCacheFit(_costs_of(times[0], lengths, names), _intervals(times[1:], len(lengths), fits))
+    drawn = np.array([fits.best(medians)[0] for medians in _resampled(own, cells)])
+    larger = _LargerBuffers.of(samples, int(cells.index[-1]))
+    found, drawn = larger.appended_to(found[None])[0], larger.appended_to(drawn, resampled=True)
+    sizes, lengths = [*cells.index, *larger.sizes], cells.columns.to_numpy(float)[1:]
+    intervals = _intervals(drawn, len(lengths), fits)
+    return ColdCacheFit(_costs_of(found, lengths, sizes), intervals, int(cells.index[-1]))
 
 
 def _exchanges(samples: pd.DataFrame) -> pd.DataFrame:
@@ -103,26 +107,45 @@ def _exchanges(samples: pd.DataFrame) -> pd.DataFrame:
     return own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
 
 
-def _larger_buffers(samples: pd.DataFrame, largest: int) -> pd.Series:
-    """How many times as long as those of `largest` bytes the cold buffers of larger messages take, by size: the ratio
-    of what a ping-pong over cold buffers takes beyond one over warm ones. Never less than at a smaller size; empty
-    where ping-pongs of `largest` bytes show no difference."""
-    own = samples[samples["pattern"].isin([PING_PONG, COLD]) & (samples["window"] == 1)]
-    each_ns = own.assign(each_ns=own["elapsed_ns"] / own["repetitions"])
-    medians = each_ns.pivot_table(index="size", columns="pattern", values="each_ns", aggfunc="median").dropna()
-    if largest not in medians.index or not {PING_PONG, COLD} <= set(medians.columns):
-        return pd.Series(dtype=float)
-    more = medians[COLD] - medians[PING_PONG]
-    chosen = [size for size in more.index if size > largest and math.log2(size / largest) % math.log2(STEP) == 0]
-    if more[largest] <= 0:
-        return pd.Series(dtype=float)
-    ratios: pd.Series = (more[chosen] / more[largest]).clip(lower=1.0).cummax()
-    return ratios
+@dataclass(frozen=True)
+class _LargerBuffers:
+    """How many times as long as the cold buffer of the largest exchange those of larger messages take."""
+
+    sizes: tuple[int, ...]
+    ratios: Array
+    """By size, of all samples."""
+    drawn: Array
+    """Of resamples: a row each."""
+
+    @classmethod
+    def of(cls, samples: pd.DataFrame, largest: int) -> _LargerBuffers:
+        """The ratio of what a ping-pong over cold buffers takes beyond one over warm ones, at sizes of a power of STEP
+        times `largest`. A buffer takes no less than a smaller one, and no more in proportion to its bytes; as much as
+        that of `largest` where ping-pongs of that size do not show with 97.5 % that cold ones take longer."""
+        own = samples[samples["pattern"].isin([PING_PONG, COLD]) & (samples["window"] == 1)]
+        own = own.assign(each_ps=own["elapsed_ns"] / own["repetitions"] * NS)
+        cells = own.pivot_table(index="size", columns="pattern", values="each_ps", aggfunc="median").dropna()
+        none = cls((), np.ones(0), np.ones((RESAMPLES, 0)))
+        if largest not in cells.index or not {PING_PONG, COLD} <= set(cells.columns):
+            return none
+        steps = np.log(cells.index.to_numpy(float) / largest) / math.log(STEP)
+        cells = cells[(steps >= 0) & (steps == np.round(steps))][[PING_PONG, COLD]]
+        drawn = _resampled(own, cells, "pattern")
+        more, more_drawn = (times[..., 1] - times[..., 0] for times in (cells.to_numpy(), drawn))
+        sizes = cells.index.to_numpy()[1:]
+        if np.percentile(more_drawn[:, 0], TAILS[0]) <= 0:
+            return cls(tuple(sizes), np.ones(len(sizes)), np.ones((RESAMPLES, len(sizes))))
+        return cls(tuple(sizes), _ratios(more[None], sizes / largest)[0], _ratios(more_drawn, sizes / largest))
+
+    def appended_to(self, values: Array, *, resampled: bool = False) -> Array:
+        """Rows of what `_Fits.best` returns, and behind them the times of the larger buffers."""
+        return np.hstack([values, values[:, -1:] * (self.drawn if resampled else self.ratios)])
 
 
-def _with_larger(values: Array, ratios: Array) -> Array:
-    """What `_Fits.best` returns, with the buffers that take `ratios` times as long as the last one."""
-    return np.concatenate([values, values[-1] * ratios])
+def _ratios(more: Array, most: Array) -> Array:
+    """What larger sizes take more than the first one, as ratios of at least 1 that do not fall, and at most `most`."""
+    first = np.maximum(more[:, :1], 1e-9 * np.abs(more).max())
+    return np.minimum(np.maximum.accumulate(np.maximum(more[:, 1:] / first, 1), axis=1), most)
 
 
 def _costs_of(found: Array, lengths_ns: Array, sizes: Sequence[int]) -> ColdCaches:
@@ -210,8 +233,9 @@ class _Fits:
         return float(scipy.optimize.nnls(warm, self._scaled(medians))[1] ** 2)
 
 
-def _resampled(own: pd.DataFrame, cells: pd.DataFrame) -> Array:
-    """Medians of resamples: epochs are drawn with replacement, the same for all exchanges, and then samples of these.
+def _resampled(own: pd.DataFrame, cells: pd.DataFrame, columns: str = "delay_ns") -> Array:
+    """Medians of resamples, of each size (row) and value of `columns`: epochs are drawn with replacement, the same for
+    all, and then samples of these.
 
     Resamples of the same epochs are drawn together: of three epochs there are ten sets.
     """
@@ -220,10 +244,10 @@ def _resampled(own: pd.DataFrame, cells: pd.DataFrame) -> Array:
     chosen = np.sort(random.choice(epochs, (RESAMPLES, len(epochs))), axis=1)
     sets, members = np.unique(chosen, axis=0, return_inverse=True)
     drawn = np.full((RESAMPLES, *cells.shape), np.nan)
-    for (size, length), cell in own.groupby(["size", "delay_ns"]):
-        if size not in cells.index or length not in cells.columns:
+    for (size, column), cell in own.groupby(["size", columns]):
+        if size not in cells.index or column not in cells.columns:
             continue
-        place = cells.index.get_loc(size), cells.columns.get_loc(length)
+        place = cells.index.get_loc(size), cells.columns.get_loc(column)
         times, epoch_of = cell["each_ps"].to_numpy(), cell["epoch"].to_numpy()
         for number, taken in enumerate(sets):
             of_set = np.flatnonzero(members.ravel() == number)
