@@ -3,8 +3,9 @@
 //
 //   fuzz_NAME --executions N [--seed S] [--found FOLDER] [--seconds 10] [--mib 2048] FILE...
 //
-// Prints how many there were of which outcome. If the target dies, takes more than `seconds` of the processor for one
-// input, or its process more than `mib` of memory, the input is written to FOLDER, and the exit status is 1.
+// Prints how many there were of which outcome, and every 10 seconds to stderr how many there were so far. If the target
+// dies, takes more than `seconds` of the processor for one input, or its process more than `mib` of memory, the input
+// is written to FOLDER, and the exit status is 1.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -37,9 +39,10 @@ using namespace idlewave::testing;
 
 constexpr std::size_t largest = 1 << 14;
 
-/// Which edges of the code were reached, by a hash of both ends.
+/// Which edges of the code were reached, by a hash of both ends. A plain array: nothing is called to index it.
 struct Edges {
-    std::array<std::uint8_t, std::size_t{1} << 18> reached{};
+    static constexpr std::size_t hashes = std::size_t{1} << 18;
+    std::uint8_t reached[hashes]{};  // NOLINT(modernize-avoid-c-arrays)
     std::uintptr_t before = 0;
     bool grew = false;
 };
@@ -143,10 +146,35 @@ double processor_seconds(pid_t process) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+/// Says every 10 seconds how far the executions are.
+class Progress {
+  public:
+    explicit Progress(const Options& options) : options_(options) {}
+
+    void show(std::uint64_t executions) {
+        const Clock::time_point now = Clock::now();
+        if (now - last_ < std::chrono::seconds(10)) {
+            return;
+        }
+        last_ = now;
+        const double seconds = std::chrono::duration<double>(now - began_).count();
+        std::fprintf(stderr, "%s: %llu of %llu executions, %.0f a second\n", program_invocation_short_name,
+                     static_cast<unsigned long long>(executions), static_cast<unsigned long long>(options_.executions),
+                     static_cast<double>(executions) / seconds);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    const Options& options_;
+    Clock::time_point began_ = Clock::now();
+    Clock::time_point last_ = began_;
+};
+
 /// Waits until the process has ended, or ends it. Returns what is wrong; empty if nothing is.
 std::string watch(pid_t process, const Options& options, const Shared& shared) {
     std::uint64_t last = 0;
     double since = 0;
+    Progress progress(options);
     for (;;) {
         int status = 0;
         if (waitpid(process, &status, WNOHANG) == process) {
@@ -154,6 +182,7 @@ std::string watch(pid_t process, const Options& options, const Shared& shared) {
         }
         std::string wrong;
         const double used = processor_seconds(process);
+        progress.show(shared.executions);
         if (shared.executions != last) {
             last = shared.executions;
             since = used;
@@ -174,18 +203,21 @@ std::string watch(pid_t process, const Options& options, const Shared& shared) {
 
 }  // namespace
 
-extern "C" void __sanitizer_cov_trace_pc() {
-    const auto here = std::bit_cast<std::uintptr_t>(__builtin_return_address(0));
-    const std::size_t edge = (here * 0x9e3779b97f4a7c15 ^ edges.before) >> 20 & (edges.reached.size() - 1);
-    edges.before = here * 0x9e3779b97f4a7c15 >> 1;
-    edges.grew |= edges.reached[edge] == 0;
-    edges.reached[edge] = 1;
+/// It is called at every edge, and therefore not checked itself.
+extern "C" __attribute__((no_sanitize("address"), no_sanitize("undefined"))) void __sanitizer_cov_trace_pc() {
+    const std::uintptr_t here = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) * 0x9e3779b97f4a7c15;
+    std::uint8_t& reached = edges.reached[(here ^ edges.before) >> 20 & (Edges::hashes - 1)];
+    edges.before = here >> 1;
+    if (reached == 0) {
+        reached = 1;
+        edges.grew = true;
+    }
 }
 
 /// One allocation of many times the largest input is a finding.
 extern "C" const char* __asan_default_options() {
-    return "max_allocation_size_mb=512:allocator_may_return_null=0:quarantine_size_mb=8:malloc_context_size=4:"
-           "detect_leaks=0";
+    return "max_allocation_size_mb=512:allocator_may_return_null=0:quarantine_size_mb=1:malloc_context_size=1:"
+           "allocator_release_to_os_interval_ms=-1:detect_leaks=0";
 }
 
 int main(int count, char** words) {
