@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,13 @@ class Library:
 
         Where the simulator lacks an algorithm, the one nearest in its messages stands for it.
         """
-        file = PRESETS / "algorithms" / f"{self.table}.csv"
-        return rules_in_table(file, file.read_bytes(), of_library=True)
+        return _rules_of_preset(self.table)
+
+
+@cache
+def _rules_of_preset(table: str) -> tuple[AlgorithmRule, ...]:
+    file = PRESETS / "algorithms" / f"{table}.csv"
+    return rules_in_table(file, file.read_bytes(), of_library=True)
 
 
 OPEN_MPI = Library("openmpi", "Open MPI 5.0", "open-mpi-5.0", "Open MPI v5.0")
@@ -64,6 +70,8 @@ def rules_in_table(file: Path, data: bytes, *, of_library: bool = False) -> tupl
 
 def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:
     try:
+        if row["collective"] is None:
+            raise ValueError("a row without it")
         return AlgorithmRule(
             row["collective"],
             row["algorithm"] or "?",

@@ -130,8 +130,8 @@ def unknown_name(kind: str, word: str, known: Iterable[str]) -> str:
 
 
 def join_words(words: list[str], last: str = " and ", comma: str = ", ") -> str:
-    """An enumeration: "a", "a and b", "a, b and c". `last` stands before the last word, `comma` before others."""
-    return words[0] if len(words) == 1 else f"{comma.join(words[:-1])}{last}{words[-1]}"
+    """An enumeration: "", "a", "a and b", "a, b and c". `last` stands before the last word, `comma` before others."""
+    return "".join(words) if len(words) < 2 else f"{comma.join(words[:-1])}{last}{words[-1]}"
 
 
 def plural(number: float, noun: str) -> str:

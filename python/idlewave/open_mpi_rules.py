@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -264,12 +265,20 @@ class _Reader:
 
 def _own_choice(rules: tuple[AlgorithmRule, ...]) -> list[AlgorithmRule]:
     """What Open MPI chooses by itself, where `rules` choose nothing."""
-    found = [replace(rule, fallback=True) for rule in OPEN_MPI.rules()]
+    found = _fallbacks()
     known = {rule.collective for rule in found}
     left = {rule.collective for rule in rules if not rule.algorithm} - known
     defaults = dict(reversed([(collective, name) for collective, name, _ in _core.algorithms()]))
     own = {"scan": "linear", "exscan": "linear"}
-    return found + [
-        AlgorithmRule(name, own.get(name, defaults[name]), segment=0, of_library=True, fallback=True)
-        for name in sorted(left)
+    return [
+        *found,
+        *(
+            AlgorithmRule(name, own.get(name, defaults[name]), segment=0, of_library=True, fallback=True)
+            for name in sorted(left)
+        ),
     ]
+
+
+@cache
+def _fallbacks() -> tuple[AlgorithmRule, ...]:
+    return tuple(replace(rule, fallback=True) for rule in OPEN_MPI.rules())

@@ -64,7 +64,7 @@ def import_dumpi(source: Path, folder: Path) -> Counter[str]:
             calls = RankCalls(trace, rank_file, world, communicators[number], null_is_any=null_is_any)
             calls.convert(shifts[number])
             left_out += calls.left_out
-            left_out["calls that libdumpi was set not to record"] += trace.ignored
+            left_out["calls that libdumpi was set not to record"] += trace.ignored()
     return left_out
 
 
@@ -117,15 +117,15 @@ def _shifts(ranks: list[_Survey]) -> list[int]:
 def _files_of_ranks(source: Path) -> list[Path]:
     """The files of all ranks, from that of one, or from the file about the trace."""
     if source.suffix == ".meta":
-        return _expected_files(source.with_suffix(""), source)
+        return _expected_files(str(source.with_suffix("")), source)
     found = _RANK_NAME.fullmatch(source.name)
     if not found:
         raise InputError(
             f"{name_of(source)}: expected the name of the file of a rank, which ends with a number of four digits "
             "and .bin (dumpi-…-0000.bin)"
         )
-    stem = source.with_name(found[1][:-1])
-    meta = source.with_name(stem.name + ".meta")
+    stem = str(source)[: -len(f"-{found[2]}{found[3]}")]
+    meta = Path(f"{stem}.meta")
     if meta.is_file():
         return _expected_files(stem, meta)
     files: list[Path] = []
@@ -136,7 +136,7 @@ def _files_of_ranks(source: Path) -> list[Path]:
     return files
 
 
-def _expected_files(stem: Path, meta: Path) -> list[Path]:
+def _expected_files(stem: str, meta: Path) -> list[Path]:
     """The files of as many ranks as the file about the trace says."""
     text = read_bytes(meta, "the .meta file of a DUMPI trace", most=_MOST_META).decode("utf-8", errors="replace")
     line = next((line for line in text.splitlines() if line.startswith("numprocs=")), "")
@@ -154,5 +154,5 @@ def _expected_files(stem: Path, meta: Path) -> list[Path]:
     return files
 
 
-def _file_of(stem: Path, rank: int) -> Path:
-    return stem.with_name(f"{stem.name}-{rank:04}.bin")
+def _file_of(stem: str, rank: int) -> Path:
+    return Path(f"{stem}-{rank:04}.bin")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..trace_format import ANY, BLOCKING, LATEST, MEMBERS, NOT_KNOWN, PROC_NULL, SELF, SENDS, Call, pair, pairs
 from .dumpi_collectives import COLLECTIVES, Place, Sizes
 from .dumpi_communicators import MAKE, NULL_HANDLE, PARENT, SELF_HANDLE, WORLD_HANDLE, Communicator
 from .dumpi_file import NS, RankTrace, Record, Status
+from .dumpi_layouts import FUNCTIONS
 from .rank_file import PendingRecord, RankFile
 
 _NULL_REQUEST = 1
@@ -35,6 +36,9 @@ _LEFT_OUT = (
     ("calls of files", re.compile("IO_.*|File_(?:open|close|i?read.*|i?write.*|set_view|set_size|sync|preallocate)")),
     ("calls that start or join processes", re.compile("Comm_(?:accept|connect|join|spawn|spawn_multiple)")),
 )
+_LEFT_OUT_BY_NAME = {
+    name: next((kind for kind, names in _LEFT_OUT if names.fullmatch(name)), "") for name, _ in FUNCTIONS
+}
 
 
 @dataclass
@@ -121,9 +125,9 @@ class RankCalls:
         self._count_left_out(name)
 
     def _count_left_out(self, name: str) -> None:
-        for kind, names in _LEFT_OUT:
-            if names.fullmatch(name):
-                self.left_out[kind] += 1
+        kind = _LEFT_OUT_BY_NAME[name]
+        if kind:
+            self.left_out[kind] += 1
 
     def _add(self, call: int, begin: int, end: int, words: list[int] | None, info: int = 0) -> PendingRecord:
         self._flush_polls()
@@ -141,9 +145,8 @@ class RankCalls:
         """A test or probe that found nothing."""
         polls = self._polls
         count, inside = polls.words or [0, 0]
-        self._polls = replace(
-            polls, begin=polls.begin if count else begin, end=end, words=[count + 1, inside + end - begin]
-        )
+        words = [count + 1, inside + end - begin]
+        self._polls = PendingRecord(polls.call, polls.begin if count else begin, end, words)
 
     def _flush_polls(self) -> None:
         if self._polls.words != [0, 0]:

@@ -28,6 +28,9 @@ _CPU, _WALL, _THREAD, _COUNTERS, _STATUSES = 4, 8, 64, 128, 3
 _TIMES = struct.Struct(">HIHI")
 _STATUS = struct.Struct(">iiBBi")
 _COUNT = struct.Struct(">i")
+_HEAD = struct.Struct(">HB")
+_COUNTED = END_OF_STREAM - 2
+"""How many functions have a number of calls in the footer."""
 _WRAP = 1 << 16
 """The seconds of a time are counted modulo this."""
 NS = 10**9
@@ -90,7 +93,7 @@ class RankTrace:
         self.version = self._read_version(header)
         self.host = self._read_host(header + 11)
         self.sizes: list[int] = self._ints(sizes)[0]
-        self.ignored = self._read_ignored(footer)
+        self._footer = self._checked_footer(footer)
         self._body, self._end_of_body = body, header
         self._wall = self._number(body + 4)
 
@@ -105,14 +108,14 @@ class RankTrace:
         last = 0
         while True:
             begin = at
-            number = int.from_bytes(data[at : at + 2], "big")
+            number, mask = _HEAD.unpack_from(data, at)
             if number == END_OF_STREAM:
                 if at + 2 != end:
                     self.fail(at, f"expected records up to byte {end - 2}, where the header begins")
                 return
             if number > END_OF_STREAM or FUNCTIONS[number][1] == "-" or at + 3 > end:
                 self.fail(at, f"expected the number of a function, found {number}")
-            name, mask, at = FUNCTIONS[number][0], data[at + 2], at + 3
+            name, at = FUNCTIONS[number][0], at + 3
             try:
                 if mask & _THREAD:
                     caller, at = int.from_bytes(data[at : at + 2], "big"), at + 2
@@ -123,7 +126,10 @@ class RankTrace:
                     thread = caller
                 began, ended, at = self._times(begin, mask, at, last)
                 last = ended
-                fields, at = self._fields(number, at, mask)
+                if (numbers := _NUMBERS[number]) is not None:
+                    fields, at = list(numbers.unpack_from(data, at)), at + numbers.size
+                else:
+                    fields, at = self._fields(number, at, mask)
             except struct.error:
                 self.fail(begin, f"the record of MPI_{name} is not complete")
             if at > end - 2:
@@ -235,14 +241,16 @@ class RankTrace:
             self.fail(at, f"expected the name of a host in the file, found one of {length} bytes")
         return self._data[at + 2 : at + 2 + length].decode("utf-8", errors="replace")
 
-    def _read_ignored(self, footer: int) -> int:
-        """How many calls were made and not recorded."""
-        functions = END_OF_STREAM - 2
-        if footer + 8 + 8 * functions > self._end:
-            self.fail(footer, f"expected a footer with the numbers of calls of {functions} functions")
+    def _checked_footer(self, footer: int) -> int:
+        if footer + 8 + 8 * _COUNTED > self._end:
+            self.fail(footer, f"expected a footer with the numbers of calls of {_COUNTED} functions")
         if int.from_bytes(self._data[footer : footer + 8], "big") != _FOOTER_MAGIC:
             self.fail(footer, "expected a footer, which begins with 00 00 00 00 f0 07 fe e7")
-        return sum(struct.unpack_from(f">{functions}I", self._data, footer + 8 + 4 * functions))
+        return footer
+
+    def ignored(self) -> int:
+        """How many calls were made and not recorded."""
+        return sum(struct.unpack_from(f">{_COUNTED}I", self._data, self._footer + 8 + 4 * _COUNTED))
 
     @property
     def wall_offset(self) -> int:
@@ -285,3 +293,12 @@ _READ = {
     "Y": RankTrace._past_lists_of_texts,
 }
 _STEPS = [_steps(layout) if layout != "-" else [] for _, layout in FUNCTIONS]
+
+
+def _numbers_alone(steps: list[list[struct.Struct | str]]) -> struct.Struct | None:
+    only = steps[0][0] if len(steps) == 1 and len(steps[0]) == 1 else None
+    return only if isinstance(only, struct.Struct) else None
+
+
+_NUMBERS = [_numbers_alone(steps) for steps in _STEPS]
+"""The fields of the records that have numbers alone, which are most."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_runs import run
 from idlewave import InputError, Machine, Schedule
-from idlewave.algorithm_choice import rules_named
+from idlewave.algorithm_choice import choice_named, rules_named
 from idlewave.algorithm_rules import AlgorithmRule, core_rules
 from idlewave.open_mpi_rules import open_mpi_rules
 from tracer_support import command_of, open_mpi, program
@@ -129,6 +129,15 @@ def test_what_stands_for_another_algorithm_and_what_is_not_used_is_said(tmp_path
     assert found.unused == ("alltoallv",)
     assert [rule.algorithm for rule in found.rules if not rule.fallback] == ["binomial"]
     assert "rules for alltoallv are not used" in " ".join(found.notes())
+
+
+@pytest.mark.parametrize("text", ["0\n", "1\n4 1\n0 1\n0 2 0 0\n"])
+def test_a_file_may_have_rules_for_no_collective_that_follows_them(text: str, tmp_path: Path) -> None:
+    choice = choice_named(str(file_of(tmp_path, text)))
+    assert choice.notes[0] == "Open MPI's rules for no collective; for all else its own choice"
+    assert all(rule.fallback for rule in choice.rules)
+    done = run("simulate", "bcast", "--ranks", "4", "-m", "odin", "-a", str(tmp_path / "rules.conf"))
+    assert done.returncode == 0, done.stderr
 
 
 def test_such_rules_are_kept_in_a_machine(tmp_path: Path) -> None:
