@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import reader_fuzz
 from places import ROOT
+from reader_executions import executed
 
 SEED = int(os.environ.get("IDLEWAVE_FUZZ_SEED", "26"))
 FEW = {"measurement": 8, "probe": 6, "pairs": 6, "network": 12}
@@ -54,29 +58,89 @@ def test_executions_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for line, name in zip(done.stdout.splitlines(), ("rules", "rules.csv"), strict=True):
         assert line.startswith(f"{name}: 60 executions: ")
-        assert sum(int(word) for word in line.split(": ")[2].split("; ")[0].replace(",", "").split()[::2]) == 60
+        assert line.endswith(f"; seed {SEED}")
+        assert sum(_counts(line).values()) == 60
     unknown = subprocess.run([*command[:-2], "nothing"], capture_output=True, text=True, timeout=200, check=False)
     assert unknown.returncode == 1
     assert "no reader is called nothing" in unknown.stderr
 
 
-def test_what_a_reader_does_not_stand_is_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def _counts(line: str) -> Counter[str]:
+    """How often there was which outcome, by the line about executions."""
+    return Counter(
+        {outcome: int(count.replace(",", "")) for count, outcome in re.findall(r"([\d,]+) (read|refused)\b", line)}
+    )
+
+
+def _executed(folder: Path, reader: reader_fuzz.Reader, numbers: range, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of these executions."""
+    executed([reader], SEED, numbers, folder)
+    return capsys.readouterr().out
+
+
+def test_executions_in_pieces_are_those_of_one_piece(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("liballprof", "chakra"):
+        reader = next(reader for reader in reader_fuzz.READERS if reader.name == name)
+        whole, first, second = (
+            _counts(_executed(tmp_path, reader, numbers, capsys))
+            for numbers in (range(400), range(150), range(150, 400))
+        )
+        assert whole == first + second
+        assert min(whole["read"], whole["refused"]) > 20
+
+
+@pytest.mark.parametrize("reader", [reader for reader in reader_fuzz.READERS if reader.quick], ids=lambda r: r.name)
+def test_small_files_are_read_or_refused_in_words_too(
+    tmp_path: Path, reader: reader_fuzz.Reader, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    said = _executed(tmp_path, reader, range(64 * 60), capsys)
+    assert said.startswith(f"{reader.name}: 3,840 executions: "), said
+    assert said.endswith(f"; seed {SEED}\n"), said
+    assert "also used" in said
+
+
+def _weak(read: Callable[[Path], object]) -> reader_fuzz.Reader:
+    return reader_fuzz.Reader("weak", lambda folder: (folder / "x").write_text("one two"), read)
+
+
+def test_what_a_reader_does_not_stand_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def read(folder: Path) -> None:
         if (folder / "x").read_text(errors="replace") != "one two":
             raise KeyError("three")
 
-    weak = reader_fuzz.Reader("weak", lambda folder: (folder / "x").write_text("one two"), read)
-    monkeypatch.setattr(reader_fuzz, "READERS", (weak,))
-    monkeypatch.setattr(reader_fuzz, "_limit_memory", lambda: None)
-    monkeypatch.setattr(reader_fuzz.tempfile, "tempdir", None)
-    assert reader_fuzz.executed(1, 100, tmp_path, ["weak"]) == 1
-    said = capsys.readouterr().out
-    assert "KeyError at test_fuzz_readers.py" in said
+    assert executed([_weak(read)], 1, range(100), tmp_path) == 1
+    assert "KeyError at test_fuzz_readers.py" in capsys.readouterr().out
     (stored,) = tmp_path.iterdir()
     with pytest.raises(KeyError):
         read(stored)
+
+
+def test_what_ends_the_process_of_a_reader_is_stored_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def read(folder: Path) -> None:
+        if "two" not in (folder / "x").read_text(errors="replace"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert executed([_weak(read)], 1, range(100), tmp_path) == 1
+    assert "its process ended with signal 9" in capsys.readouterr().out
+    (stored,) = tmp_path.iterdir()
+    assert "two" not in (stored / "x").read_text(errors="replace")
+
+
+def test_an_interruption_says_where_to_continue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def read(folder: Path) -> None:
+        calls.append(folder)
+        if len(calls) == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    calls: list[Path] = []
+    assert executed([_weak(read)], 1, range(1000, 1100), tmp_path) == 130
+    said = capsys.readouterr().out
+    found = re.fullmatch(
+        r"weak: (\d+) executions from number 1,000: .*; interrupted: continue with number (\d+)\n", said
+    )
+    assert found, said
+    assert int(found[2]) == 1000 + int(found[1])
+    assert not list(tmp_path.iterdir())
 
 
 WEAK = """

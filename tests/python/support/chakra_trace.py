@@ -49,7 +49,7 @@ GENERATED = {
 }
 """The files of rank 0, and of one collective those of all ranks."""
 
-Attributes = dict[str, int | str | bool]
+Value = int | str | bool | list[bool]
 
 
 def _varint(number: int) -> bytes:
@@ -67,8 +67,10 @@ def _bytes(field: int, data: bytes) -> bytes:
     return _varint(field << 3 | 2) + _varint(len(data)) + data
 
 
-def _attribute(name: str, value: int | str | bool) -> bytes:
+def _attribute(name: str, value: Value) -> bytes:
     """comm_src, comm_dst and comm_tag are of 32 bits, tensor_size has no sign, and other numbers are of 64 bits."""
+    if isinstance(value, list):
+        return _bytes(1, name.encode()) + _bytes(28, _bytes(1, bytes(value)))
     field = 7 if name in ("comm_src", "comm_dst", "comm_tag") else 13 if name == "tensor_size" else 9
     if isinstance(value, str):
         return _bytes(1, name.encode()) + _bytes(29, value.encode())
@@ -92,7 +94,7 @@ def node(
     *,
     micros: int = 0,
     control: tuple[int, ...] = (),
-    **attributes: int | str | bool,
+    **attributes: Value,
 ) -> bytes:
     """A node."""
     data = (_number(1, number) if number else b"") + _bytes(2, f"node {number}".encode()) + _number(3, kind)

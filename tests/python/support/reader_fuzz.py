@@ -2,47 +2,43 @@
 
 python reader_fuzz.py SEED SECONDS [READER …]     fuzzes them for so long, and prints what did not hold as JSON
 python reader_fuzz.py SEED case=NUMBER READER     makes one case again, and shows what becomes of it
-python reader_fuzz.py SEED executions=NUMBER FOUND READER …
-    executes each so often, on files whose contents are damaged; prints how many were read and refused. What a reader
-    does not stand is stored in the folder FOUND, and the exit status is 1.
+python reader_fuzz.py SEED executions=[FIRST+]NUMBER FOUND READER …
+    executes each so often (reader_executions.py), the first time as number FIRST (0)
+python reader_fuzz.py SEED execution=NUMBER READER
+    makes the files of one execution again, and shows what becomes of them
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import resource
-import shutil
-import signal
 import struct
 import sys
 import tempfile
 import time
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from io import BytesIO
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 import pandas as pd
+from chakra_trace import rank_file as chakra_file
 from chakra_trace import write_chakra
 from clock_recordings import recorded as write_clocks
 from collective_recordings import recorded as write_collectives
 from dumpi_trace import rank_file, write_dumpi
 from emulated_samples import emulate
 from idlewave import InputError, Machine, Schedule
-from idlewave.algorithm_choice import rules_named
+from idlewave.algorithm_choice import choice_named, rules_named
 from idlewave.algorithm_rules import core_rules
 from idlewave.checkpoint_parts import SampleCheckpoints
-from idlewave.errors import IdlewaveError
-from idlewave.escaping import printable
 from idlewave.export import write_trace_otf2
 from idlewave.importing import import_schedule, import_trace
+from idlewave.importing.chakra import write_chakra as convert_chakra
+from idlewave.importing.dumpi import import_dumpi
+from idlewave.importing.liballprof import import_liballprof
 from idlewave.measure import Measurement, NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import load_network, save_network
 from idlewave.measure.network.files.network_recording import described, read_measurement
@@ -74,25 +70,12 @@ from noise_recordings import detour_summary, detours, write_detours, write_ftq, 
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
 from pattern_recordings import recorded as write_patterns
-from reader_mutations import contents, damage, put_back, restore
+from reader_attempts import Quick, Reader, complaint, limit_memory
+from reader_executions import execute_again, executed
+from reader_mutations import damage, restore
+from small_dumpi import small_dumpi
+from small_samples import small_chakra, small_liballprof, small_rule_tables, small_rules
 from trace_files import INIT, RECV, SEND, Core, with_header
-
-SECONDS = 5
-"""Within which a reader answers."""
-TOO_LONG = f"more than {SECONDS} s"
-MEMORY = 1 << 30
-"""Bytes that it may take."""
-LONGEST = 2000
-"""Characters of a message."""
-
-
-@dataclass(frozen=True)
-class Reader:
-    """One way of reading: `write` makes a valid sample in a folder, `read` reads it."""
-
-    name: str
-    write: Callable[[Path], object]
-    read: Callable[[Path], object]
 
 
 @cache
@@ -251,11 +234,36 @@ READERS = (
     Reader("collectives", write_collectives, read_collectives),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),
-    Reader("liballprof", lambda f: write_liballprof(f / "in"), _import_liballprof),
-    Reader("dumpi", lambda f: write_dumpi(f / "in"), _import_dumpi),
-    Reader("chakra", lambda f: write_chakra(f / "in"), _import_chakra),
-    Reader("rules", _write_rules, lambda f: core_rules(rules_named(str(f / "rules.conf")))),
-    Reader("rules.csv", _write_rules, lambda f: core_rules(rules_named(str(f / "rules.csv")))),
+    Reader(
+        "liballprof",
+        lambda f: write_liballprof(f / "in"),
+        _import_liballprof,
+        Quick(small_liballprof, lambda f, out: import_liballprof(f / "in/trace-0.txt", out)),
+    ),
+    Reader(
+        "dumpi",
+        lambda f: write_dumpi(f / "in"),
+        _import_dumpi,
+        Quick(small_dumpi, lambda f, out: import_dumpi(rank_file(f / "in", 0), out)),
+    ),
+    Reader(
+        "chakra",
+        lambda f: write_chakra(f / "in"),
+        _import_chakra,
+        Quick(small_chakra, lambda f, _: convert_chakra(chakra_file(f / "in", 0), BytesIO(), {})),
+    ),
+    Reader(
+        "rules",
+        _write_rules,
+        lambda f: core_rules(rules_named(str(f / "rules.conf"))),
+        Quick(small_rules, lambda f, _: choice_named(f"{f}/rules.conf")),
+    ),
+    Reader(
+        "rules.csv",
+        _write_rules,
+        lambda f: core_rules(rules_named(str(f / "rules.csv"))),
+        Quick(small_rule_tables, lambda f, _: choice_named(f"{f}/rules.csv")),
+    ),
     Reader("suite", _write_suite, lambda f: read_suite(f / "suite.toml")),
     Reader("placement", lambda f: (f / "p").write_text("0 1 2\n3 0 1\n" * 20), lambda f: read_placement(f / "p")),
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
@@ -265,40 +273,6 @@ READERS = (
 """A new reader is fuzzed by a line here."""
 
 
-class TooLongError(BaseException):
-    """A reader took more than its time. No Exception, so that nothing takes it for one."""
-
-
-def complaint(reader: Reader, folder: Path) -> str:
-    """What does not hold of what `reader` makes of the files in `folder`; empty if all does."""
-    return attempt(reader, folder)[1]
-
-
-def attempt(reader: Reader, folder: Path) -> tuple[str, str]:
-    """Whether `reader` reads the files in `folder` or refuses them, and what does not hold of that, or nothing."""
-    try:
-        with _limited():
-            reader.read(folder)
-    except IdlewaveError as error:
-        words = str(error)
-        if len(words) > LONGEST:
-            return "refused", f"a message of {len(words)} characters: {words[:200]}"
-        if printable(words, keep="") != words:
-            return "refused", f"control characters in a message: {words!r}"
-        if isinstance(error, InputError) and str(folder) not in words:
-            return "refused", f"a message that does not name the file: {words}"
-        return "refused", ""
-    except TooLongError:
-        return "neither", TOO_LONG
-    except BaseException as error:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
-        return "neither", f"{type(error).__name__} at {place}: {str(error)[:200]}"
-    return "read", ""
-
-
 def cases(reader: Reader, sample: Path, place: Path, seed: int, first: int = 0) -> Iterator[tuple[int, str]]:
     """Damage `place`, a copy of `sample`, in ever new ways: the case's number, and what was done."""
     number = first
@@ -306,29 +280,6 @@ def cases(reader: Reader, sample: Path, place: Path, seed: int, first: int = 0) 
         restore(sample, place)
         yield number, damage(place, random.Random(f"{seed}-{reader.name}-{number}"))
         number += 1
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise TooLongError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _limit_memory() -> None:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def main(seed: int, seconds: float, names: list[str]) -> None:
@@ -342,7 +293,7 @@ def main(seed: int, seconds: float, names: list[str]) -> None:
             sample.mkdir()
             reader.write(sample)
             reader.read(sample)
-        _limit_memory()
+        limit_memory()
         for reader in chosen:
             end = time.monotonic() + seconds / len(chosen)
             place = Path(made) / reader.name
@@ -357,52 +308,6 @@ def main(seed: int, seconds: float, names: list[str]) -> None:
     sys.stdout.write(json.dumps({"tried": tried, "found": first}, indent=1) + "\n")
 
 
-def executed(seed: int, executions: int, found: Path, names: list[str]) -> int:
-    """Execute each reader so often. Returns the exit status."""
-    known = {reader.name for reader in READERS}
-    if unknown := [name for name in names if name not in known]:
-        sys.exit(f"no reader is called {', '.join(unknown)}; there are {', '.join(sorted(known))}")
-    status = 0
-    for reader in (reader for reader in READERS if not names or reader.name in names):
-        with tempfile.TemporaryDirectory(prefix="idlewave-fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None) as made:
-            outcomes, said = _execute(reader, seed, executions, Path(made) / "x")
-            if said:
-                status = 1
-                stored = found / f"{reader.name}-{seed}-{sum(outcomes.values()) - 1}"
-                shutil.copytree(Path(made) / "x", stored, dirs_exist_ok=True)
-                said = f"; {said}; the files are in {stored}"
-        counted = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
-        sys.stdout.write(f"{reader.name}: {sum(outcomes.values())} executions: {counted}; seed {seed}{said}\n")
-        sys.stdout.flush()
-    return status
-
-
-_MEMORY = Path("/dev/shm")
-
-
-def _execute(reader: Reader, seed: int, executions: int, place: Path) -> tuple[Counter[str], str]:
-    """How often there was which outcome, and what did not hold in the end."""
-    place.mkdir()
-    reader.write(place)
-    reader.read(place)
-    sample = contents(place)
-    outcomes: Counter[str] = Counter()
-    tempfile.tempdir = str(place.parent)
-    _limit_memory()
-    for number in range(executions):
-        put_back(sample, place)
-        done = damage(place, random.Random(f"{seed}-{reader.name}-{number}"), contents_only=True)
-        outcome, said = attempt(reader, place)
-        if said == TOO_LONG:  # not if the machine was busy with other things meanwhile
-            outcome, said = attempt(reader, place)
-        outcomes[outcome] += 1
-        if said:
-            return outcomes, f"after {done}: {said}"
-        if number % 1000 == 999:
-            sys.stderr.write(f"{reader.name}: {number + 1} executions: {dict(outcomes)}\n")
-    return outcomes, ""
-
-
 def again(seed: int, number: int, name: str) -> None:
     """Make one case again: the folder stays, and what is raised is seen."""
     reader = next(reader for reader in READERS if reader.name == name)
@@ -413,11 +318,23 @@ def again(seed: int, number: int, name: str) -> None:
     reader.read(made / "x")
 
 
+def _named(names: list[str]) -> list[Reader]:
+    """The readers of these names."""
+    known = {reader.name: reader for reader in READERS}
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"no reader is called {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    return [known[name] for name in names]
+
+
 if __name__ == "__main__":
-    if sys.argv[2].startswith("executions="):
-        number = int(sys.argv[2].removeprefix("executions="))
-        sys.exit(executed(int(sys.argv[1]), number, Path(sys.argv[3]), sys.argv[4:]))
-    if sys.argv[2].startswith("case="):
-        again(int(sys.argv[1]), int(sys.argv[2].removeprefix("case=")), sys.argv[3])
+    seed, (what, _, number), names = int(sys.argv[1]), sys.argv[2].partition("="), sys.argv[3:]
+    if what == "executions":
+        first, _, count = number.rpartition("+")
+        numbers = range(int(first or 0), int(first or 0) + int(count))
+        sys.exit(executed(_named(names[1:]), seed, numbers, Path(names[0])))
+    elif what == "execution":
+        execute_again(_named(names)[0], seed, int(number))
+    elif what == "case":
+        again(seed, int(number), names[0])
     else:
-        main(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])
+        main(seed, float(what), names)

@@ -7,7 +7,10 @@ import os
 import random
 import re
 import shutil
+import struct
 from collections.abc import Callable
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +42,7 @@ WORDS = (
     *("[" * 3000, "{" * 100, '{"a":' * 200, "x" * 20_000, "\u00e9" * 300),
 )
 """What a word or a value of a text is replaced by."""
+_WORDS = tuple(word.encode() for word in WORDS)
 VALUES: tuple[Any, ...] = (
     *(
         None,
@@ -95,39 +99,69 @@ CELLS: tuple[Any, ...] = (
 _WORD = re.compile(rb"[\w.+-]+|\"[^\"\n]*\"|[\[\]{},=:]")
 
 
-def damage(folder: Path, draw: random.Random, *, contents_only: bool = False) -> str:
-    """Damage one of the files in `folder`, or several; returns what was done to which. `contents_only`: no file becomes
-    something else than a file."""
+def damage(folder: Path, draw: random.Random) -> str:
+    """Damage one of the files in `folder`, or several, or put something else in its place; returns what was done to
+    which."""
     done = []
-    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+    for _ in range(draw.choice(_TIMES)):
         files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
         if not files:
             break
         file = draw.choice(files)
-        kinds = [*_BYTES, *_BYTES, *(() if contents_only else _PLACES)]
-        own = {".json": [json_value] * 14, ".parquet": [column] * 8, ".csv": [column] * 5, ".et": [field] * 40}
-        own |= {".bin": [number] * 8, ".iwtrace": [number] * 8}
-        kinds += own.get(file.suffix, [])
-        kind = draw.choice(kinds)
-        kind(file, draw)
+        kind = draw.choice([*_kinds(file.suffix), *_PLACES])
+        if kind in _PLACES:
+            kind(file, draw)
+        else:
+            there = [beside.read_bytes() for beside in files if beside.parent == file.parent]
+            file.write_bytes(_damaged(kind, file.read_bytes(), draw, there))
         done.append(f"{kind.__name__} of {file.relative_to(folder)}")
     return ", ".join(done)
 
 
-def flip(file: Path, draw: random.Random) -> None:
-    data = bytearray(file.read_bytes())
+def damage_contents(files: dict[str, bytes], draw: random.Random) -> list[tuple[str, str]]:
+    """Damage the contents of one of the files, or of several, by their names; returns what was done to which."""
+    done = []
+    names = sorted(files)
+    for _ in range(draw.choice(_TIMES)):
+        name = draw.choice(names)
+        kind = draw.choice(_kinds(name[name.rfind(".") :]))
+        files[name] = _damaged(kind, files[name], draw, list(files.values()))
+        done.append((kind.__name__, name))
+    return done
+
+
+def _damaged(kind: Callable[..., bytes], data: bytes, draw: random.Random, there: list[bytes]) -> bytes:
+    return other(there, draw) if kind is other else kind(data, draw)
+
+
+@cache
+def _kinds(ending: str) -> tuple[Callable[..., Any], ...]:
+    """The kinds of damage to the content of a file with this ending, each as often as it is to be drawn."""
+    own: dict[str, list[Callable[..., bytes]]] = {
+        ".json": [json_value] * 14,
+        ".parquet": [column] * 8,
+        ".csv": [cell] * 5,
+        ".et": [field] * 40,
+        ".bin": [number] * 8 + [records] * 24,
+        ".iwtrace": [number] * 8,
+    }
+    return (*_BYTES, *_BYTES, *own.get(ending, []))
+
+
+def flip(content: bytes, draw: random.Random) -> bytes:
+    data = bytearray(content)
     for _ in range(draw.choice((1, 1, 2, 8, 64))):
         if data:
             data[draw.randrange(len(data))] = draw.choice((0, 1, 127, 128, 255, draw.randrange(256)))
-    file.write_bytes(data)
+    return bytes(data)
 
 
-def number(file: Path, draw: random.Random) -> None:
+def number(content: bytes, draw: random.Random) -> bytes:
     """A number of one to eight bytes, in one of both byte orders: another, or a little more or less."""
-    data = bytearray(file.read_bytes())
+    data = bytearray(content)
     width = draw.choice((1, 2, 4, 8))
     if len(data) < width:
-        return
+        return content
     order: Literal["big", "little"] = draw.choice(("big", "little"))
     at = draw.randrange(len(data) - width + 1)
     before = int.from_bytes(data[at : at + width], order)
@@ -139,20 +173,37 @@ def number(file: Path, draw: random.Random) -> None:
         before + draw.randint(-9, 9),
     )
     data[at : at + width] = (draw.choice(other) % (1 << 8 * width)).to_bytes(width, order)
-    file.write_bytes(data)
+    return bytes(data)
 
 
-def field(file: Path, draw: random.Random) -> None:
+_INDEX = struct.Struct(">7Q")
+
+
+def records(data: bytes, draw: random.Random) -> bytes:
+    """The records of a DUMPI file, with the places of its parts in its index as they are then."""
+    if len(data) < 16 + _INDEX.size:
+        return flip(data, draw)
+    *places, last = _INDEX.unpack_from(data, len(data) - _INDEX.size)
+    header, first = places[3], places[4] + 8
+    if not 0 < first < header < len(data) - _INDEX.size:
+        return flip(data, draw)
+    body = draw.choice((flip, number, number, number, splice, cut))(data[first:header], draw)
+    more = len(body) - (header - first)
+    moved = [place + more if place >= header else place for place in places]
+    index = _INDEX.pack(*moved, last)
+    return data[:first] + body + data[header : -_INDEX.size] + index
+
+
+def field(content: bytes, draw: random.Random) -> bytes:
     """A field of one of a file's protobuf messages, each behind its length, at any depth: gone, twice, or another."""
-    messages = _behind_lengths(file.read_bytes())
+    messages = _behind_lengths(content)
     if not messages:
-        return flip(file, draw)
+        return flip(content, draw)
     changed = draw.randrange(len(messages))
     messages[changed] = _with_another_field(messages[changed], draw)
     if draw.random() < 0.1:
         messages.insert(draw.randrange(len(messages)), messages[draw.randrange(len(messages))])
-    file.write_bytes(b"".join(varint(len(message)) + message for message in messages))
-    return None
+    return b"".join(varint(len(message)) + message for message in messages)
 
 
 def _with_another_field(message: bytes, draw: random.Random, depth: int = 0) -> bytes:
@@ -231,43 +282,44 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     return value, at
 
 
-def cut(file: Path, draw: random.Random) -> None:
-    data = file.read_bytes()
-    file.write_bytes(data[: draw.randrange(len(data) + 1)])
+def cut(data: bytes, draw: random.Random) -> bytes:
+    return data[: draw.randrange(len(data) + 1)]
 
 
-def splice(file: Path, draw: random.Random) -> None:
-    data = file.read_bytes()
+def splice(data: bytes, draw: random.Random) -> bytes:
     first, last, at = (draw.randrange(len(data) + 1) for _ in range(3))
-    file.write_bytes(data[:at] + data[min(first, last) : max(first, last)] + data[at + draw.randrange(64) :])
+    return data[:at] + data[min(first, last) : max(first, last)] + data[at + draw.randrange(64) :]
 
 
-def words(file: Path, draw: random.Random) -> None:
-    data = file.read_bytes()
-    found = list(_WORD.finditer(data))
-    for word in sorted(draw.sample(found, min(len(found), draw.choice((1, 1, 2, 4)))), key=lambda w: -w.start()):
-        data = data[: word.start()] + draw.choice(WORDS).encode() + data[word.end() :]
-    file.write_bytes(data)
+def words(data: bytes, draw: random.Random) -> bytes:
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        at = draw.randrange(-len(data) // 8, len(data)) if data else 0  # below 0: the first word
+        found = _WORD.search(data, max(at, 0))
+        if found and at > 0:  # perhaps in the middle of one: the next
+            found = _WORD.search(data, found.end()) or found
+        if found:
+            data = data[: found.start()] + draw.choice(_WORDS) + data[found.end() :]
+    return data
 
 
-def lines(file: Path, draw: random.Random) -> None:
-    rows = file.read_bytes().split(b"\n")
+def lines(data: bytes, draw: random.Random) -> bytes:
+    rows = data.split(b"\n")
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
     draw.choice((lambda: rows.pop(i), lambda: rows.insert(j, rows[i]), lambda: rows.__setitem__(j, rows[i])))()
-    file.write_bytes(b"\n".join(rows))
+    return b"\n".join(rows)
 
 
-def other(file: Path, draw: random.Random) -> None:
-    there = [part for part in file.parent.iterdir() if part.is_file() and not part.is_symlink()]
-    texts = (b"", b"\n", b"[]", b"{}", b"null", b"\xff\xfe", b"\x00" * 4096, draw.randbytes(512), b"[" * 100_000)
-    file.write_bytes(draw.choice([*texts, *(part.read_bytes() for part in there)]))
+def other(there: list[bytes], draw: random.Random) -> bytes:
+    """Another content: that of a file beside it, or none that is meant."""
+    texts = (b"", b"\n", b"[]", b"{}", b"null", b"\xff\xfe", b"\x00" * 4096, draw.randbytes(512), _DEEP)
+    return draw.choice([*texts, *there])
 
 
-def json_value(file: Path, draw: random.Random) -> None:
+def json_value(data: bytes, draw: random.Random) -> bytes:
     try:
-        said = json.loads(file.read_text())
+        said = json.loads(data)
     except (ValueError, RecursionError):
-        return flip(file, draw)
+        return flip(data, draw)
     places: list[tuple[Any, Any]] = []
 
     def walk(value: Any) -> None:
@@ -281,20 +333,19 @@ def json_value(file: Path, draw: random.Random) -> None:
             container.pop(key, None)
         else:
             container[key] = draw.choice(VALUES)
-    file.write_text(json.dumps(said))
-    return None
+    return json.dumps(said).encode()
 
 
-def column(file: Path, draw: random.Random) -> None:
-    text = file.suffix == ".csv"
+def column(data: bytes, draw: random.Random) -> bytes:
+    """A column of Parquet: gone, short, or with another value in some cells."""
     try:
-        table = pd.read_csv(file) if text else pd.read_parquet(file)
+        table = pd.read_parquet(BytesIO(data))
     except Exception:  # it is damaged already, whatever pandas says of it
-        return flip(file, draw)
+        return flip(data, draw)
     names = list(table.columns)
     if not names or not len(table):
-        return flip(file, draw)
-    name, cell = draw.choice(names), draw.choice(CELLS)
+        return flip(data, draw)
+    name, value = draw.choice(names), draw.choice(CELLS)
     rows = draw.sample(range(len(table)), min(len(table), draw.choice((1, 1, 5, len(table)))))
     kind = draw.randrange(6)
     if kind == 0:
@@ -302,18 +353,39 @@ def column(file: Path, draw: random.Random) -> None:
     elif kind == 1:
         table = table.iloc[: draw.choice((0, 1, 2))]
     elif kind == 2:
-        table[name] = [cell] * len(table)
+        table[name] = [value] * len(table)
     else:
         values = table[name].astype(object).tolist()
         for row in rows:
-            values[row] = cell
+            values[row] = value
         table[name] = pd.Series(values, dtype=object).infer_objects()
     try:
-        table.to_csv(file, index=False) if text else table.to_parquet(file, index=False)
+        return table.to_parquet(index=False)
     except Exception:  # a column of mixed types, which Parquet has not
         table[name] = table[name].map(str)
-        table.to_parquet(file, index=False)
-    return None
+        return table.to_parquet(index=False)
+
+
+def cell(data: bytes, draw: random.Random) -> bytes:
+    """A cell of CSV: another, gone, or twice; a column that is gone, or has another value; or few rows."""
+    rows = [row.split(b",") for row in data.split(b"\n")]
+    row = draw.choice(rows)
+    at = draw.randrange(len(row))
+    how = draw.randrange(10)
+    if how == 0:
+        row.pop(at)
+    elif how == 1:
+        row.insert(at, row[at])
+    elif how == 2:
+        rows = [[*cells[:at], *cells[at + 1 :]] for cells in rows]
+    elif how == 3:
+        rows = rows[: draw.randrange(1, 4)]
+    elif how == 4:
+        value = str(draw.choice(CELLS)).encode()
+        rows[1:] = [[*cells[:at], value, *cells[at + 1 :]] if at < len(cells) else cells for cells in rows[1:]]
+    else:
+        row[at] = str(draw.choice(CELLS)).encode()
+    return b"\n".join(map(b",".join, rows))
 
 
 def gone(file: Path, _: random.Random) -> None:
@@ -335,17 +407,9 @@ def device(file: Path, draw: random.Random) -> None:
     file.symlink_to(draw.choice(("/dev/zero", "/dev/full", "/etc/passwd", file.name, "nowhere", "/proc/self/mem")))
 
 
-def contents(folder: Path) -> dict[Path, bytes]:
-    """The files in a folder, for `put_back`."""
-    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
-def put_back(sample: dict[Path, bytes], place: Path) -> None:
-    """Make the files in `place` those of `sample`: quicker than `restore`, and only after damage to contents."""
-    for name, data in sample.items():
-        file = place / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files in a folder, by their places in it."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def restore(sample: Path, place: Path) -> None:
@@ -354,5 +418,8 @@ def restore(sample: Path, place: Path) -> None:
     shutil.copytree(sample, place)
 
 
-_BYTES: list[Callable[[Path, random.Random], None]] = [flip, cut, splice, words, words, words, lines, other]
+_TIMES = (1, 1, 1, 2, 3)
+"""How many damages there are."""
+_DEEP = b"[" * 100_000
+_BYTES: list[Callable[..., bytes]] = [flip, cut, splice, words, words, words, lines, other]
 _PLACES: list[Callable[[Path, random.Random], None]] = [gone, folder, pipe, device]
