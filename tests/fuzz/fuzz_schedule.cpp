@@ -31,7 +31,7 @@ std::string in_format(goal::ScheduleFormat format, std::string_view bytes) {
 
 /// Reads `bytes` as FUZZED_FORMAT and goes through what came of it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const testing::MemoryFile file;
+    static const testing::MemoryFile file;
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     if (!file.put(in_format(goal::ScheduleFormat::FUZZED_FORMAT, bytes))) {
         std::abort();
