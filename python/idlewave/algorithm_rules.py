@@ -9,6 +9,7 @@ from typing import Any
 from . import _core
 from .digests import digest_of
 from .errors import UsageError
+from .escaping import cut
 from .field_methods import FieldMethods
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
 
@@ -65,7 +66,10 @@ def core_rules(rules: Iterable[AlgorithmRule]) -> _core.AlgorithmRules:
             ("segment", rule.segment, 0, MOST_BYTES),
         ):
             if not least <= value <= most:
-                raise UsageError(f"a rule for {rule.collective}: expected {what} from {least} to {most}, found {value}")
+                shown = cut(str(value))
+                raise UsageError(
+                    f"a rule for {cut(rule.collective)}: expected {what} from {least} to {most}, found {shown}"
+                )
     return _core.AlgorithmRules(
         [
             (

@@ -60,6 +60,11 @@ def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
             "collective,ranks,bytes,algorithm\nbcast,-2,0,chain\n",
             "rules.csv: a rule for bcast: expected ranks from 1 to",
         ),
+        (
+            f"collective,ranks,bytes,algorithm\n{'x' * 5000},0,0,chain\n",
+            f"a rule for {'x' * 200}…: expected ranks from 1",
+        ),
+        (f"collective,ranks,bytes,algorithm\nbcast,{'9' * 4000},0,chain\n", f", found {'9' * 200}…"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_rules_is_named(text: str, words: str, tmp_path: Path) -> None:
