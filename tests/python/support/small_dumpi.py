@@ -150,6 +150,9 @@ def _collectives() -> Iterator[list[_Rank]]:
             more[rank].add("Allgather", 2, _INT, 2, _INT, _WORLD).add("Alltoall", 2, _INT, 2, _INT, _WORLD)
             more[rank].add("Reduce_scatter", size, counts, _INT, 1, _WORLD)
             vectors[rank].add("Gatherv", rank, size, 2, _INT, 0, _WORLD, *((counts, places) if rank == 0 else ()), _INT)
+            vectors[rank].add(
+                "Scatterv", rank, size, _INT, 2, _INT, 0, _WORLD, *((counts, places) if rank == 0 else ())
+            )
             vectors[rank].add("Allgatherv", size, 2, _INT, counts, places, _INT, _WORLD)
             vectors[rank].add("Alltoallv", size, counts, places, _INT, counts, places, _INT, _WORLD)
             vectors[rank].add("Alltoallw", size, counts, places, types, counts, places, types, _WORLD)
