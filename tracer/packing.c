@@ -14,7 +14,7 @@ enum { SLOTS = 2048, CALLS = 256, REFERENCE = 8, BEFORE = 3, FIXED = 8 };
 enum { STORED_WORDS = 1 << 21 };  // at most, which bounds the memory
 
 typedef struct {
-    uint64_t hash;  // of all below that is of the record
+    uint64_t hash;  // of call, info and words
     uint64_t* words;
     uint32_t room;
     uint32_t count;
@@ -72,7 +72,7 @@ static uint64_t hash_of(const Content* content) {
     uint64_t hash = content->call | (uint64_t)content->info << 8;
     for (size_t i = 0; i < content->count; i++) {
         const uint64_t product = content->words[i] * factor;
-        const unsigned turn = 1 + 11 * (unsigned)i % 63;
+        const unsigned turn = 1 + 11 * (unsigned)i % 63;  // another one for each of 63, so that their order counts
         hash += product << turn | product >> (64 - turn);
     }
     hash = (hash ^ hash >> 32) * factor;

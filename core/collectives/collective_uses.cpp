@@ -30,8 +30,9 @@ std::string_view name_of_steps(const CollectiveSite& site) {
 }
 
 std::string_view algorithm_of(const Program& program, const CollectiveSite& site, std::uint32_t members) {
-    return site.by_rules == UseOfRules::all ? program.rules.find(site.collective, members, site.bytes)->algorithm->name
-                                            : name_of_steps(site);
+    return site.rules_used == UseOfRules::algorithm_and_costs
+               ? program.rules.find(site.collective, members, site.bytes)->algorithm->name
+               : name_of_steps(site);
 }
 
 }  // namespace

@@ -6,6 +6,15 @@
 #include "base/error.hpp"
 
 namespace idlewave::collectives {
+namespace {
+
+/// The bytes that a rank copies to itself: its own block of an all-to-all with counts. The `bytes` of an allgather are
+/// that block.
+std::uint64_t own_block(Collective collective, const CollectiveCall& call) {
+    return collective == Collective::alltoall && !call.send_counts.empty() ? call.bytes_to(call.rank) : call.bytes;
+}
+
+}  // namespace
 
 std::size_t ranks_of(const Program& program) {
     if (program.structure) {
@@ -52,15 +61,6 @@ std::uint32_t ProgramSource::peer_by_rule(std::uint32_t rank, const Instruction&
     return *collectives::peer_of(structure.peers[instruction.peer], structure.grid, rank);
 }
 
-namespace {
-
-/// The bytes that a rank has for itself in a call with counts.
-std::uint64_t own_block(Collective collective, const CollectiveCall& call) {
-    return collective == Collective::alltoall && !call.send_counts.empty() ? call.bytes_to(call.rank) : call.bytes;
-}
-
-}  // namespace
-
 /// The rules choose among all ranks of an extrapolated communicator.
 PreparedCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& site) const {
     const Structure* const structure = program_->structure ? &*program_->structure : nullptr;
@@ -82,11 +82,11 @@ PreparedCall ProgramSource::call_of(std::uint32_t copy, const CollectiveSite& si
         call.size *= copies_;
     }
     StepFunction step = site.step;
-    if (site.by_rules != UseOfRules::none) [[unlikely]] {
-        const bool of_counts = site.by_rules == UseOfRules::own_work;
-        const std::uint64_t bytes = of_counts ? own_block(site.collective, call) : call.bytes;
+    if (site.rules_used != UseOfRules::none) [[unlikely]] {
+        const bool costs_only = site.rules_used == UseOfRules::costs;
+        const std::uint64_t bytes = costs_only ? own_block(site.collective, call) : call.bytes;
         const AlgorithmRule& rule = *program_->rules.find(site.collective, call.size, bytes);
-        step = of_counts ? work_first(rule, step, bytes, call) : follow(rule, call);
+        step = costs_only ? work_first(rule, step, bytes, call) : follow(rule, call);
     }
     return {call, step};
 }

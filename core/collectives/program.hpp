@@ -20,8 +20,8 @@
 
 namespace idlewave::collectives {
 
-/// What the rules of a program say of a call: nothing, what it costs beside its messages, or that and its algorithm.
-enum class UseOfRules : std::uint8_t { none, own_work, all };
+/// What a call takes from the rules of its program: nothing, what it costs beside its messages, or also its algorithm.
+enum class UseOfRules : std::uint8_t { none, costs, algorithm_and_costs };
 
 /// A collective that a rank calls, perhaps again and again.
 struct CollectiveSite {
@@ -36,8 +36,8 @@ struct CollectiveSite {
     std::vector<std::uint64_t> send_counts = {};
     std::vector<std::uint64_t> recv_counts = {};
     Collective collective = Collective::barrier;
-    UseOfRules by_rules = UseOfRules::none;  ///< of all: the program's rules choose the algorithm, `step` is not used
-    bool last_is_root = false;               ///< of a program with a structure: the last rank of the communicator
+    UseOfRules rules_used = UseOfRules::none;  ///< with their algorithm `step` is not used
+    bool last_is_root = false;                 ///< of a program with a structure: the last rank of the communicator
 
     /// After so many collectives tags are used again.
     static constexpr std::uint32_t tags = 1 << 16;

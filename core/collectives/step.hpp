@@ -107,8 +107,8 @@ struct CollectiveCall {
     std::uint64_t segment = default_segment;  ///< of pipelined algorithms: bytes of a segment; 0: one segment
     std::uint32_t ways = 2;                   ///< n of an n-way algorithm
     const GridShape* shape = nullptr;         ///< of halo exchanges and sweeps; null: GridShape{}
-    StepFunction algorithm = nullptr;         ///< of a call that follows a rule (algorithm_rules.hpp)
-    std::uint64_t own_ns = 0;                 ///< of such a call: computation before its first message
+    StepFunction algorithm = nullptr;         ///< of a call with work of its own before: what follows it
+    std::uint64_t own_ns = 0;                 ///< computation before its first message (algorithm_rules.hpp)
 
     // Ring arithmetic compares and subtracts: a division would dominate the time of a step.
 

@@ -120,7 +120,7 @@ class Comparison {
     bool is_collective(const CollectiveRule& rule, const collectives::CollectiveSite& site, bool nonblocking) {
         const auto members = static_cast<std::uint32_t>(run_.run().program().communicators[site.communicator].size());
         const std::uint32_t root = rule.last_is_root ? members - 1 : rule.root;
-        return rule.collective == site.collective && rule.by_rules == site.by_rules && rule.step == site.step &&
+        return rule.collective == site.collective && rule.rules_used == site.rules_used && rule.step == site.step &&
                rule.nonblocking == nonblocking && root == site.root && is(site.communicator, rule.communicator) &&
                are_equal(site.send_counts) && are_equal(site.recv_counts);
     }

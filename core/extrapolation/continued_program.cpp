@@ -143,7 +143,7 @@ class ProgramWriter {
                                          .counter = communicator,
                                          .bytes = sizes[0],
                                          .collective = rule.collective,
-                                         .by_rules = rule.by_rules,
+                                         .rules_used = rule.rules_used,
                                          .last_is_root = rule.last_is_root};
         if (rule.sends_counts) {
             site.send_counts = {sizes[1]};

@@ -43,7 +43,7 @@ struct CollectiveRule {
     std::uint32_t tags = 0;  ///< among the ranges of tags of the communicator: persistent collectives have their own
     collectives::Collective collective = collectives::Collective::barrier;
     collectives::StepFunction step = nullptr;
-    collectives::UseOfRules by_rules = collectives::UseOfRules::none;
+    collectives::UseOfRules rules_used = collectives::UseOfRules::none;
     bool nonblocking = false;
     std::uint32_t root = 0;  ///< rank of the communicator
     bool last_is_root = false;
@@ -56,7 +56,8 @@ struct CollectiveRule {
     using Key =
         std::tuple<CommunicatorRule, std::uint32_t, std::uint32_t, std::uintptr_t, std::uint32_t, std::uint32_t>;
     [[nodiscard]] Key key() const {
-        const std::uint32_t flags = static_cast<std::uint32_t>(by_rules) | (nonblocking ? 4U : 0U) |
+        // Two bits of rules_used, and one of each of the others.
+        const std::uint32_t flags = static_cast<std::uint32_t>(rules_used) | (nonblocking ? 4U : 0U) |
                                     (last_is_root ? 8U : 0U) | (sends_counts ? 16U : 0U) | (recvs_counts ? 32U : 0U) |
                                     static_cast<std::uint32_t>(collective) << 8;
         return {communicator, duplicate, tags, reinterpret_cast<std::uintptr_t>(step), flags, root};

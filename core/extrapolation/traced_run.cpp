@@ -81,7 +81,7 @@ std::optional<CollectiveRule> RunOnGrid::collective(const collectives::Collectiv
                           .tags = run_->tags(site.communicator, site.tag),
                           .collective = site.collective,
                           .step = site.step,
-                          .by_rules = site.by_rules,
+                          .rules_used = site.rules_used,
                           .nonblocking = nonblocking,
                           .root = last ? 0 : site.root,
                           .last_is_root = last,

@@ -44,8 +44,8 @@ class CacheUse {
     enum class Kind : std::uint8_t { sent, received, collective };
 
     /// The identity of a buffer, by its messages, since a trace does not have its address: messages of one kind with
-    /// one peer, tag and communicator, or the calls of one collective function on one communicator. In both cases sizes
-    /// between the same powers of two: a program does not send its numbers of bytes from the buffer of the bytes.
+    /// one peer, tag and communicator, or the calls of one collective function on one communicator, with sizes between
+    /// the same powers of two. A program that exchanges counts and then data with the same tag uses two buffers.
     struct Buffer {
         Kind kind = Kind::sent;
         std::uint32_t peer = 0;  ///< or the communicator
@@ -68,7 +68,7 @@ class CacheUse {
   private:
     struct SizedBuffer {
         Buffer buffer;
-        std::uint8_t size_bits = 0;
+        std::uint8_t size_bits = 0;  ///< of the larger size, if two are used together
 
         bool operator==(const SizedBuffer&) const = default;
     };
@@ -79,7 +79,7 @@ class CacheUse {
     const ColdCaches& costs_;
     std::int64_t computed_ = 0;  ///< ns
     std::int64_t at_call_ = 0;   ///< `computed_` at the last call
-    /// And at the last use of each buffer, by the bits of its larger size.
+    /// `computed_` at the last use of each buffer.
     std::unordered_map<SizedBuffer, std::int64_t, Hash> at_use_;
 };
 

@@ -9,6 +9,11 @@
 namespace idlewave::trace {
 namespace {
 
+/// Where the sizes of a collective's record begin: before those of a nonblocking one is its request.
+std::size_t first_size(const TraceRecord& r) {
+    return is_collective(r.call) ? 2 : 3;
+}
+
 /// The `bytes` of CollectiveCall: the block of one rank, or the whole vector. At the root it may be the received size,
 /// and elsewhere the sent one.
 std::int64_t bytes_of(TracedCollective traced, bool at_root, std::int64_t sent, std::int64_t received) {
@@ -49,13 +54,13 @@ collectives::UseOfRules use_of_rules(TracedCollective traced) {
         case TracedCollective::allgatherv:
         case TracedCollective::alltoallv:
         case TracedCollective::alltoallw:
-            return collectives::UseOfRules::own_work;
+            return collectives::UseOfRules::costs;
         case TracedCollective::gatherv:
         case TracedCollective::scatterv:
         case TracedCollective::reduce_scatter:
             return collectives::UseOfRules::none;
         default:
-            return collectives::UseOfRules::all;
+            return collectives::UseOfRules::algorithm_and_costs;
     }
 }
 
@@ -131,7 +136,7 @@ void RankConverter::collective(const TraceRecord& r, std::uint32_t ordinal) {
         neighborhood(r, communicator, ordinal);
         return;
     }
-    const std::size_t sizes_at = blocking ? 2 : 3;
+    const std::size_t sizes_at = first_size(r);
     if (communicator.intercommunicator && r.pair(1).first == proc_null) {  // the root's group, which takes no part
         if (!blocking) {
             pending_[r.words[2]].requests.push_back({.thread = thread_->number});
@@ -179,7 +184,7 @@ void RankConverter::exchange_between_groups(const TraceRecord& r, std::size_t si
 /// two sizes of a neighbourhood collective are totals of all neighbours, and those of an exchange between groups are of
 /// one block.
 void RankConverter::exchange_blocks(const TraceRecord& r, const Neighborhood& neighbors, std::uint32_t ordinal) {
-    const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
+    const std::size_t sizes_at = first_size(r);
     const bool totals = collective_of(r.call) == TracedCollective::neighbor;
     const std::size_t sends_listed = (r.info & 2) != 0 ? neighbors.destinations.size() : 0;
     const std::size_t receives_listed = (r.info & 1) != 0 ? neighbors.sources.size() : 0;
@@ -234,8 +239,8 @@ std::uint32_t RankConverter::number_of(collectives::CollectiveSite site) {
     return number;
 }
 
-/// The extra time, in ns, of the rank's own vectors of a collective in cold caches. Of a v-variant with a list they are
-/// what the rank sends and receives in all; 0 where it does not know.
+/// The extra time, in ns, of the rank's own vectors of a collective in cold caches. Of a v-variant with lists they have
+/// the bytes that the rank sends and receives in all, as far as it knows them.
 std::int64_t RankConverter::use_buffers(const TraceRecord& r, const collectives::CollectiveSite& site) {
     using collectives::Collective;
     const TracedCollective traced = collective_of(r.call);
@@ -244,7 +249,7 @@ std::int64_t RankConverter::use_buffers(const TraceRecord& r, const collectives:
         const auto size = [](std::int64_t bytes) {
             return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
         };
-        const std::size_t sizes_at = is_collective(r.call) ? 2 : 3;
+        const std::size_t sizes_at = first_size(r);
         return thread_->cache_use.use(buffer, {size(r.number(sizes_at)), size(r.number(sizes_at + 1))});
     }
     const bool at_root = site.root == site.rank;
@@ -393,7 +398,7 @@ void RankConverter::choose_algorithm(const TraceRecord& r, TracedCollective trac
     site.step = algorithm_used.step;
     site.collective = operation;
     if (chosen == options_.algorithms.end() && options_.rules.has(operation)) {
-        site.by_rules = use_of_rules(traced);
+        site.rules_used = use_of_rules(traced);
     }
     site.tag = ordinal == 0 ? Tags::of_collectives(site.communicator) : tags_.of_persistent(site.communicator, ordinal);
     const auto next = static_cast<std::uint32_t>(thread_->counters.size());

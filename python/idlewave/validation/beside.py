@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ON_CPUS = (
     "import os, sys; os.sched_setaffinity(0, map(int, sys.argv[1].split(','))); os.execvp(sys.argv[2], sys.argv[2:])"
 )
-"""A program of Python that becomes another one on some CPUs."""
+"""Python code that binds itself to the CPUs of its first argument, and then executes the rest."""
 _AGAIN = 'while "$@" > /dev/null 2>&1; do :; done'
 """A shell's loop about its arguments, until they fail."""
 

@@ -13,7 +13,7 @@ from ..report.findings import baseline_doubt
 from ..schedule import Schedule
 from ..simulation import simulate
 from ..trace import Trace
-from .rows import Compared, Row, Times, row_of
+from .rows import Row, RowKey, Times, row_of
 from .runs import Run
 from .speeds import MachineAtSpeed, nearest
 
@@ -32,11 +32,11 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ComparableRuns:
     """The runs of a pair that had their cores, traced and measured, and how many had not; or all, with the doubt, if
     none had."""
 
-    chosen: list[tuple[Run, Run]]
+    pairs: list[tuple[Run, Run]]
     left_out: int
     doubt: str
 
@@ -52,22 +52,22 @@ def _had_cores(run: Run) -> bool:
     return share is None or share <= MOST_WITHOUT_CORE
 
 
-def _chosen(pair: Pair) -> Chosen:
+def _comparable(pair: Pair) -> ComparableRuns:
     every = list(zip(pair.traced, pair.measured, strict=True))
     own = [(traced, measured) for traced, measured in every if _had_cores(traced) and _had_cores(measured)]
     without = "" if own else f"in each run ranks waited for a core for more than {percent_text(MOST_WITHOUT_CORE)}"
     doubts = (baseline_doubt(run.trace, None) for runs in own or every for run in runs)
-    return Chosen(own or every, len(every) - len(own or every), next(filter(None, (*doubts, without)), ""))
+    return ComparableRuns(own or every, len(every) - len(own or every), next(filter(None, (*doubts, without)), ""))
 
 
-def compared(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]) -> Row:
+def row_of_runs(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]) -> Row:
     """The row of the runs that had their cores."""
-    runs = _chosen(pair)
+    runs = _comparable(pair)
     simulated: list[float] = []
     ratios: list[float] = []
     round_trips_ns: list[float] = []
     messages = 0
-    for traced, measured in runs.chosen:
+    for traced, measured in runs.pairs:
         at = nearest(machines, measured.pilot_ns)
         time, sent = _simulated(program, traced.trace, at.machine)
         simulated.append(time)
@@ -78,28 +78,28 @@ def compared(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]) -
     return row_of(
         program.name,
         Times(
-            [measured.trace.measured_s for _, measured in runs.chosen],
+            [measured.trace.measured_s for _, measured in runs.pairs],
             simulated,
-            [measured.computation_s for _, measured in runs.chosen],
-            [traced.computation_s for traced, _ in runs.chosen],
+            [measured.computation_s for _, measured in runs.pairs],
+            [traced.computation_s for traced, _ in runs.pairs],
             ratios,
         ),
-        Compared(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
+        RowKey(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
         doubt=runs.doubt,
         left_out=runs.left_out,
     )
 
 
-def alone(program: Program, pair: Pair) -> Row:
-    """The row of a program of one rank beside others: it exchanges nothing, so that its time is what each rank of a
-    larger program computes."""
-    runs = _chosen(pair)
-    measured = [measured.trace.measured_s for _, measured in runs.chosen]
+def row_beside_copies(program: Program, pair: Pair) -> Row:
+    """The row of a program of one rank that ran beside copies of itself: it exchanges nothing, so that its time is
+    predicted by what each rank of a larger program computes."""
+    runs = _comparable(pair)
+    measured = [measured.trace.measured_s for _, measured in runs.pairs]
     return row_of(
         program.name,
-        Times(measured, [traced.computation_s for traced, _ in runs.chosen]),
-        Compared(program.ranks, len(pair.traced[0].trace.processes), *pair.networks),
+        Times(measured, [traced.computation_s for traced, _ in runs.pairs]),
+        RowKey(program.ranks, len(pair.traced[0].trace.processes), *pair.networks),
         counts=(int(pair.measured[0].trace.processes["calls"].sum()), 0),
         doubt=runs.doubt,
         left_out=runs.left_out,

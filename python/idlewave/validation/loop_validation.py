@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..traced_run import find_mpi
 from .loops import medians, run_loops, simulated_ps
-from .rows import Compared, Progress, Row, Times, row_of
+from .rows import Progress, Row, RowKey, Times, row_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +49,6 @@ def _rows(loops: LoopRun, network: str, at: MachineAtSpeed, starts: Sequence[pd.
     rows = []
     for loop, size in sorted(points, key=lambda point: (loops.names.index(point[0]), point[1])):
         times = Times(points[loop, size], [simulated_ps(at.machine, loops.ranks, loop, size) / 1e12])
-        compared = Compared(loops.ranks, loops.ranks, "", network, at.pilot_ns)
+        compared = RowKey(loops.ranks, loops.ranks, "", network, at.pilot_ns)
         rows.append(row_of(loop, times, compared, size=size, share_at_speed=share_at_speed))
     return rows

@@ -7,14 +7,14 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from ..formatting import join_words, percent_text, plain, plain_time, plural, seconds_text, size_text
-from .rows import alone_in, communication_errors, copies_in, loops_in, other_networks_in, replays_in
+from .rows import beside_copies_in, computation_errors, copies_in, loops_in, other_networks_in, replays_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _HEAD = (
     "| program | ranks | calls | traced on | simulated on | measured: median (range) | simulated: median (range) | "
-    "error | of it, computation | a run from the others | spread of the runs | round trip |\n"
+    "error | error of computation | repeat error | spread of the runs | round trip |\n"
     "| --- | ---: | ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"
 )
 
@@ -25,10 +25,10 @@ RATIOS = ("round_trip_ratio", "round_trip_ratio_least", "round_trip_ratio_most")
 def page_of(table: pd.DataFrame, title: str) -> str:
     """What `validate` found, as Markdown: a sentence for each kind of prediction, the tables, and doubts.
 
-    The error is that of the median of the simulations against the median of the runs; of it, computation is the
-    difference of the times outside MPI of the simulated traces and of the runs. Beside it are how far a run is from the
-    median of the others, in the median, and the spread: how far the runs lie apart, against their median. The round
-    trip is that of a byte beside the runs, over that of the machine that was simulated.
+    The error is that of the median of the simulations against the median of the runs; that of computation is the
+    difference of the times outside MPI of the simulated traces and of the runs. The repeat error is how far a run is
+    from the median of the others, in the median, and the spread how far the runs lie apart, against their median. The
+    round trip is that of a byte beside the runs, over that of the machine that was simulated.
     """
     text = [f"# {title}\n"]
     loops = loops_in(table)
@@ -37,7 +37,10 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     for what, rows in (
         ("Predicted for another network than the traced one", table[other_networks_in(table)]),
         ("Predicted for more ranks by copies of a trace", table[copies_in(table)]),
-        ("Predicted for one rank alone by what each of more computes", table[alone_in(table)]),
+        (
+            "Predicted for one rank beside copies of itself, by what a rank of the larger program computes",
+            table[beside_copies_in(table)],
+        ),
         ("Loops, predicted from the machine alone", table[loops]),
     ):
         if len(rows):
@@ -45,7 +48,8 @@ def page_of(table: pd.DataFrame, title: str) -> str:
     text += [_repeats("each program and network", table[~loops]), _repeats("each loop and size", table[loops])]
     text += [_left_out(table)]
     if len(table[~loops]):
-        text += [_HEAD + "".join(_line(row) for row in table[~loops].to_dict("records"))]
+        programs = table[~loops].assign(computation_error=computation_errors(table[~loops]))
+        text += [_HEAD + "".join(_line(row) for row in programs.to_dict("records"))]
     by_speed = table[loops].groupby(["simulated_on", "machine_round_trip_ns"], sort=False, dropna=False)
     text += [_loop_table(network, rows) for (network, _), rows in by_speed]
     doubts = table[table["doubt"] != ""]
@@ -73,7 +77,8 @@ def _loop_table(network: object, rows: pd.DataFrame) -> str:
 
 
 def _summary(what: str, rows: pd.DataFrame) -> str:
-    """With what is left of the errors without those of the computation, where that differs from the errors."""
+    """The median error, and the one that nine of ten do not exceed; and both without the part that computation
+    explains, where that is known."""
     sound = rows[rows["doubt"] == ""]
     errors = sound["error"].abs().dropna()
     if errors.empty:
@@ -82,7 +87,7 @@ def _summary(what: str, rows: pd.DataFrame) -> str:
         f"{what}: the median error of {plural(len(errors), 'comparison')} is {percent_text(float(errors.median()))}, "
         f"and nine of ten are within {percent_text(_ninth(errors))}."
     )
-    left = communication_errors(sound).abs().dropna()
+    left = (sound["error"] - computation_errors(sound)).abs().dropna()
     if (sound["measured_computation_s"] != sound["simulated_computation_s"])[left.index].any():
         said += (
             f" Without what the computation differs by, that is {percent_text(float(left.median()))} and "
@@ -113,7 +118,7 @@ def _left_out(table: pd.DataFrame) -> str:
 
 
 def _ninth(errors: pd.Series) -> float:
-    """Within which nine of ten are."""
+    """The error that nine of ten of `errors` do not exceed."""
     return float(errors.sort_values().iloc[min(len(errors) - 1, -(-9 * len(errors) // 10) - 1)])
 
 
@@ -130,19 +135,12 @@ def _line(row: Mapping[Hashable, object]) -> str:
         _range(measured),
         _range(simulated),
         percent_text(float(str(row["error"])), signed=True) if row["doubt"] == "" else "not to be compared",
-        _percent(_computation(row), signed=True),
+        _percent(float(str(row["computation_error"])), signed=True),
         _percent(float(str(row["repeat_error"]))),
         percent_text(_spread(measured)),
         _round_trip(row),
     ]
     return "| " + " | ".join(cells) + " |\n"
-
-
-def _computation(row: Mapping[Hashable, object]) -> float:
-    simulated, measured, whole = (
-        float(str(row[name])) for name in ("simulated_computation_s", "measured_computation_s", "measured_s")
-    )
-    return (simulated - measured) / whole if whole > 0 else math.nan
 
 
 def _percent(fraction: float, *, signed: bool = False) -> str:

@@ -15,7 +15,7 @@ from ..formatting import plain_time, size_text
 from ..measure.network.plots.pattern_plot import FAIR, TICKS
 from ..plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import MUTED, PALETTE, SOFT, new_figure, styled, tidy
-from .rows import alone_in, copies_in, loops_in, other_networks_in, replays_in
+from .rows import beside_copies_in, copies_in, loops_in, other_networks_in, replays_in
 
 ROW = 0.3
 """Inches of a program."""
@@ -37,7 +37,7 @@ def plot_validation(table: pd.DataFrame) -> Figure:
         "replayed": ("o", own[replays_in(own)]),
         "predicted for another network": ("D", own[other_networks_in(own)]),
         "predicted by copies": ("^", own[copies_in(own)]),
-        "predicted for one rank": ("v", own[alone_in(own)]),
+        "predicted for one rank beside copies": ("v", own[beside_copies_in(own)]),
     }
     heights = {name: -float(number) for number, name in enumerate(names)}
     runs = own[replays_in(own)]

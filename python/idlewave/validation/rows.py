@@ -17,14 +17,14 @@ class Row(TypedDict):
     the median of the simulations is from that of the runs, relative. calls and messages are those of the first run.
     left_out: further runs that are not compared, because something else had the ranks' cores.
     traced_ranks: fewer than ranks where copies of a trace predict a run on more; more than ranks where what a rank of a
-    larger program computes predicts one rank alone. doubt: why they are not to be
+    larger program computes predicts one rank beside copies. doubt: why they are not to be
     compared; "" if they are. A loop, such as "latency", is traced on no network (""), and has a simulated time without
     a range; its times are those of a repetition, with messages or vectors of `size` bytes. A program has the size 0.
 
     repeat_error: how far a run is from the median of the other ones, relative, in the median; nan of a single run.
     measured_computation_s and simulated_computation_s: the time of a rank outside MPI without waits for a core, in the
     mean of the ranks, in the runs and in the traces that were simulated; nan for a loop, for ranks with several
-    threads, and for one rank alone. What these differ by is a part of the error that is none of the simulation.
+    threads, and for one rank beside copies. What these differ by is a part of the error that is none of the simulation.
 
     machine_round_trip_ns: of a byte on the machine that was simulated, nan where it is not known. round_trip_ratio,
     with its range: the same beside the runs, over the machine's. share_at_speed: the share of the samples of a loop at
@@ -74,8 +74,8 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What is compared: as the columns of `Row`."""
+class RowKey:
+    """Which runs and simulations a row compares: as the columns of `Row`."""
 
     ranks: int
     traced_ranks: int
@@ -101,7 +101,7 @@ class Progress:
 def row_of(
     name: str,
     times: Times,
-    compared: Compared,
+    compared: RowKey,
     *,
     size: int = 0,
     counts: tuple[int, int] = (0, 0),
@@ -149,10 +149,11 @@ def repeat_error(times: Sequence[float]) -> float:
     return median(errors) if errors else math.nan
 
 
-def communication_errors(table: pd.DataFrame) -> pd.Series:
-    """The error of each row without what the computation differs by; nan where that is not known."""
-    computation = table["simulated_computation_s"] - table["measured_computation_s"]
-    return table["error"] - computation / table["measured_s"]
+def computation_errors(table: pd.DataFrame) -> pd.Series:
+    """The part of each row's error that computation explains: what it differs by, relative to the time of the runs; nan
+    where that is not known."""
+    difference = table["simulated_computation_s"] - table["measured_computation_s"]
+    return difference / table["measured_s"].where(table["measured_s"] > 0)
 
 
 def table_of(rows: Sequence[Row]) -> pd.DataFrame:
@@ -172,8 +173,8 @@ def copies_in(table: pd.DataFrame) -> pd.Series:
     return table["traced_ranks"] < table["ranks"]
 
 
-def alone_in(table: pd.DataFrame) -> pd.Series:
-    """Which rows are predictions of one rank alone by a trace of more ranks."""
+def beside_copies_in(table: pd.DataFrame) -> pd.Series:
+    """Which rows are of programs of one rank beside copies of themselves, predicted by traces of more ranks."""
     return table["traced_ranks"] > table["ranks"]
 
 

@@ -29,14 +29,11 @@ class Run:
 
     @property
     def computation_s(self) -> float:
-        """The time of a rank outside MPI without waits for a core, in the mean of the ranks; nan if one of them calls
-        MPI in several threads, whose times add up."""
-        processes = self.trace.processes
-        if (processes["threads"] > 1).any():
+        """What a rank computes in a simulation of the trace, in the mean of the ranks; nan if one of them calls MPI in
+        several threads, whose times add up."""
+        if (self.trace.processes["threads"] > 1).any():
             return math.nan
-        time = self.trace.time()
-        outside = time.loc[time["category"] == "computation", "seconds"].mean()
-        return float(outside - processes["core_wait_in_computations_ns"].mean() / 1e9)
+        return float(self.trace.computations()["ns"].sum() / self.trace.ranks / 1e9)
 
     @property
     def pilot_ns(self) -> float:
@@ -60,7 +57,7 @@ def run_program(
 
 
 @dataclass(frozen=True)
-class Runs:
+class RunPlan:
     """Where traces go, how many runs there are, and where the programs' output goes."""
 
     folder: Path
@@ -69,7 +66,7 @@ class Runs:
 
 
 def runs_side_by_side(
-    program: Program, smaller: Program, networks: Sequence[Network], runs: Runs, progress: Progress
+    program: Program, smaller: Program, networks: Sequence[Network], runs: RunPlan, progress: Progress
 ) -> dict[str, list[Run]]:
     """By network, traced runs of `smaller` beside as many more as have the ranks of `program` together."""
     found: dict[str, list[Run]] = {network.name: [] for network in networks}

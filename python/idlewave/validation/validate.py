@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .comparison import Pair, alone, compared
+from .comparison import Pair, row_beside_copies, row_of_runs
 from .loop_validation import validate_loops
 from .rows import Progress, Row, table_of
-from .runs import Run, Runs, run_program, runs_side_by_side
+from .runs import Run, RunPlan, run_program, runs_side_by_side
 from .speeds import machines_at_speeds
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def validate(
     called with what is done next, `on_row` with each row as soon as it is there.
 
     Returns a row for each program, network that it was traced on, and network that it was simulated on; one for each
-    network of a program that copies predict, and of the program of one rank that it is made of, predicted by what each
-    rank of the larger one computes; and one for each loop, size, network and speed: `COLUMNS`, times in
-    seconds. Raises what `trace`, `simulate` and `run_loops` raise.
+    network of a program that copies predict, and of the program of one rank that it is made of, beside copies of
+    itself, predicted by what each rank of the larger one computes; and one for each loop, size, network and speed:
+    `COLUMNS`, times in seconds. Raises what `trace`, `simulate` and `run_loops` raise.
     """
     machines = {network.name: machines_at_speeds(network.machines) for network in suite.networks}
     progress = Progress(on_run or (lambda _: None), on_row or (lambda _: None))
@@ -56,16 +56,16 @@ def validate(
         for traced_on, simulated_on in itertools.product(own, own):
             progress.next(f"{program.name} simulated on {simulated_on}")
             pair = Pair((traced_on, simulated_on), own[traced_on], own[simulated_on])
-            progress.row(compared(program, pair, machines[simulated_on]))
+            progress.row(row_of_runs(program, pair, machines[simulated_on]))
         if program.copies_of:
             smaller = next(earlier for earlier in suite.programs if earlier.name == program.copies_of)
             for name, found in runs_side_by_side(
-                program, smaller, networks, Runs(folder, runs, output_to), progress
+                program, smaller, networks, RunPlan(folder, runs, output_to), progress
             ).items():
                 progress.next(f"{program.name} predicted from {smaller.name} on {name}")
-                progress.row(compared(program, Pair((name, name), found, own[name]), machines[name]))
+                progress.row(row_of_runs(program, Pair((name, name), found, own[name]), machines[name]))
                 if smaller.ranks == 1:
-                    progress.row(alone(smaller, Pair((name, name), own[name], found)))
+                    progress.row(row_beside_copies(smaller, Pair((name, name), own[name], found)))
     if suite.loops is not None:
         validate_loops(suite.loops, suite.networks_of(suite.loops), machines, runs, progress)
     return table_of(progress.rows)

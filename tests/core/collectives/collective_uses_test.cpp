@@ -35,9 +35,9 @@ TEST(CollectiveUses, CountACallOfAllRanksOnceByTheAlgorithmOfItsRule) {
         return AlgorithmRule{
             .collective = Collective::allreduce, .bytes = bytes, .algorithm = &algorithm(Collective::allreduce, name)};
     };
-    const trace::ConvertOptions by_rules{.algorithms = {},
-                                         .rules = AlgorithmRules({rule(0, "ring"), rule(100, "rabenseifner")})};
-    const ProgramSource program = testing::program_of(reducing({8, 200, 400, 800}), by_rules);
+    const trace::ConvertOptions rules_used{.algorithms = {},
+                                           .rules = AlgorithmRules({rule(0, "ring"), rule(100, "rabenseifner")})};
+    const ProgramSource program = testing::program_of(reducing({8, 200, 400, 800}), rules_used);
     const std::vector<CollectiveUse> expected{{Collective::barrier, "dissemination", 1},
                                               {Collective::allreduce, "rabenseifner", 3},
                                               {Collective::allreduce, "ring", 1}};
