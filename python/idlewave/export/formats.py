@@ -42,9 +42,10 @@ def writer_for(path: str | Path) -> Callable[[pa.Table, str], None]:
         perfetto.load_library()
         return lambda ops, name: perfetto.write_perfetto(ops, path, name=name)
     if ending == ".otf2":
-        from . import otf2, otf2_archive
+        from ..otf2_library import load_library
+        from . import otf2
 
-        otf2_archive.load_library()
+        load_library()
         check_new_folder(path)
         return lambda ops, name: otf2.write_otf2(ops, path, name=name)
     from . import picture

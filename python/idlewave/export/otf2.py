@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..otf2_library import Library, load_library
 from .ops import RECV, SEND, Ops, read_ops
-from .otf2_archive import PROPERTY, Library, Strings, load_library, new_archive
+from .otf2_archive import PROPERTY, Strings, new_archive
 from .regions import Step, Steps, steps_of
 
 if TYPE_CHECKING:

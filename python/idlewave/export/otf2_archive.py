@@ -1,4 +1,4 @@
-"""What writers of OTF2 archives share: the library, a new archive, and its strings."""
+"""What writers of OTF2 archives share: a new archive, and its strings."""
 
 from __future__ import annotations
 
@@ -9,26 +9,15 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
 
-from ..errors import LibraryError, OutputError
+from ..errors import OutputError
+from ..otf2_library import Library
 from ..output import output_folder
 from .library_stderr import captured_lines
-
-Library: TypeAlias = Any  # the bindings of OTF2 have no types
 
 PROPERTY = "IDLEWAVE::PROVENANCE"  # the property of the archive with the provenance
 ANCHOR = "traces"  # the name of the files of an archive in the tools of OTF2
 CHUNK = 1 << 20  # bytes of events, and of definitions, in a buffer of OTF2
-
-
-def load_library() -> Library:
-    """The bindings of OTF2. Raises LibraryError if they are not installed."""
-    try:
-        import _otf2
-    except (ImportError, OSError) as error:
-        raise LibraryError("an OTF2 archive", "otf2", error) from error
-    return _otf2
 
 
 @contextmanager

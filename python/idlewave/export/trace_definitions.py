@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..otf2_library import Library
 from ..trace_format import BLOCKING, IS_ROOT, PROC_NULL, SELF, WORLD, Call, Collective
-from .otf2_archive import Library, Strings
+from .otf2_archive import Strings
 
 TICKS = 10**9  # per second
 LOCATIONS, SELF_GROUP = 0, 1

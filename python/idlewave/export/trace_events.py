@@ -9,6 +9,7 @@ from typing import Any
 
 from .._core import call_name
 from ..errors import InputError
+from ..otf2_library import Library
 from ..trace_format import (
     BLOCKING,
     NONBLOCKING,
@@ -21,7 +22,6 @@ from ..trace_format import (
     signed,
 )
 from .collective_bytes import Place, total_bytes
-from .otf2_archive import Library
 from .trace_definitions import Communicator, Definitions
 
 PROGRAM = "program"

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..escaping import name_of
+from ..otf2_library import Library, load_library
 from ..provenance import Provenance
-from .otf2_archive import PROPERTY, Library, load_library, new_archive
+from .otf2_archive import PROPERTY, new_archive
 from .trace_definitions import Definitions
 from .trace_events import RankEvents
 

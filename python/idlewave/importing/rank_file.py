@@ -9,6 +9,9 @@ from typing import BinaryIO
 
 from ..trace_format import FIXED, HEADER_BYTES, MAGIC
 
+NO_CALL = 0
+"""The number of no call: a record with it is not written."""
+
 
 @dataclass(eq=False)
 class PendingRecord:
@@ -20,6 +23,10 @@ class PendingRecord:
     end: int
     words: list[int] | None
     info: int = 0
+
+    def leave_out(self) -> None:
+        """Write nothing for it."""
+        self.call, self.words = NO_CALL, []
 
 
 class RankFile:

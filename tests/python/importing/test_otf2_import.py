@@ -136,6 +136,16 @@ def test_what_has_no_events_is_counted(tmp_path: Path) -> None:
     }
 
 
+def test_events_of_kinds_that_otf2_does_not_know_are_counted(tmp_path: Path) -> None:
+    write_ring(tmp_path / "archive", 2)
+    for file in (tmp_path / "archive" / "traces").glob("*.evt"):
+        request, unknown = b"\x55\x02\x01\x09", b"\x63\x02\x01\x09"
+        assert file.read_bytes().count(request) == 1
+        file.write_bytes(file.read_bytes().replace(request, unknown))
+    found = import_trace(tmp_path / "archive", tmp_path / "trace")
+    assert found.left_out == {"events of kinds that the bindings of OTF2 do not know": 2}
+
+
 def test_samples_of_score_p_are_read(tmp_path: Path) -> None:
     """The archives of the Pipit repository, in a folder that IDLEWAVE_TEST_OTF2 names: two ranks, sixteen messages."""
     samples = os.environ.get("IDLEWAVE_TEST_OTF2")

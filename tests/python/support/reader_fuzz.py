@@ -67,12 +67,15 @@ from idlewave.validation import read_suite
 from known_networks import RENDEZVOUS
 from liballprof_trace import write_liballprof
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
+from otf2_archive import write_ring
+from otf2_forks import reading_in_forks
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
 from pattern_recordings import recorded as write_patterns
 from reader_attempts import Quick, Reader, complaint, limit_memory
 from reader_executions import execute_again, executed
 from reader_mutations import damage, restore
+from scorep_archives import write_scorep
 from small_dumpi import small_dumpi
 from small_samples import small_chakra, small_liballprof, small_rule_tables, small_rules
 from trace_files import INIT, RECV, SEND, Core, with_header
@@ -169,6 +172,13 @@ def _export_trace(folder: Path) -> None:
         write_trace_otf2(Trace.load(folder), Path(out) / "out")
 
 
+def _write_exported(folder: Path) -> None:
+    _write_trace(folder)
+    write_trace_otf2(Trace.load(folder), folder / "in")
+    for file in (*folder.glob("*.iwtrace"), folder / "trace.json"):
+        file.unlink()
+
+
 def _read_detours(folder: Path) -> None:
     found = read_recording(folder, "detour")
     detours_of(found)
@@ -187,6 +197,13 @@ def _import_dumpi(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as out:
         trace = import_trace(rank_file(folder / "in", 0), Path(out) / "out").trace
         with suppress(InputError):  # of the trace that was written: what ranks say may not fit together
+            Schedule.from_trace(trace)
+
+
+def _import_otf2(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as out, reading_in_forks():
+        trace = import_trace(folder / "in", Path(out) / "out").trace
+        with suppress(InputError):  # of the trace that was written: a run that was cut
             Schedule.from_trace(trace)
 
 
@@ -269,6 +286,9 @@ READERS = (
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
     Reader("trace", _write_trace, _read_trace),
     Reader("trace for OTF2", _write_trace, _export_trace),
+    Reader("otf2", lambda f: write_ring(f / "in", 2), _import_otf2),
+    Reader("otf2 of Score-P", lambda f: write_scorep(f / "in", "comms"), _import_otf2),
+    Reader("otf2 of a trace", _write_exported, _import_otf2),
 )
 """A new reader is fuzzed by a line here."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
+from otf2_mutations import otf2_record
 
 WORDS = (
     *(
@@ -144,6 +145,8 @@ def _kinds(ending: str) -> tuple[Callable[..., Any], ...]:
         ".et": [field] * 40,
         ".bin": [number] * 8 + [records] * 24,
         ".iwtrace": [number] * 8,
+        ".otf2": [number] * 8,
+        **dict.fromkeys((".def", ".evt"), [number] * 4 + [otf2_record] * 20),
     }
     return (*_BYTES, *_BYTES, *own.get(ending, []))
 
