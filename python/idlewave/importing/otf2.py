@@ -31,7 +31,7 @@ DEFINITIONS = 1e4
 CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL")
 """The signals that end a process which the library crashed."""
 MOST_SAID = 1 << 20
-"""Bytes of what the library says that are looked at."""
+"""Bytes of what the library says that are looked at, from the beginning."""
 
 
 def import_otf2(source: Path, folder: Path) -> Counter[str]:
@@ -45,7 +45,7 @@ def import_otf2(source: Path, folder: Path) -> Counter[str]:
     seconds = STANDSTILL + (definitions.stat().st_size / DEFINITIONS if definitions.is_file() else 0)
     with _memory_file() as answer, _memory_file() as said:
         status = _status_of_reading(source, folder, seconds, answer, said)
-        lines = _content(said).decode(errors="replace").splitlines()
+        lines = _content(said, MOST_SAID).decode(errors="replace").splitlines()
         for line in lines:
             logger(__name__).debug("%s", line)
         if status != 0:
@@ -114,5 +114,7 @@ def _memory_file() -> Iterator[BinaryIO]:
         yield file
 
 
-def _content(file: BinaryIO) -> bytes:
-    return os.pread(file.fileno(), MOST_SAID, 0)
+def _content(file: BinaryIO, most: int | None = None) -> bytes:
+    """The first `most` bytes of a file, or all."""
+    file.seek(0)
+    return file.read(-1 if most is None else most)

@@ -43,7 +43,7 @@ class Definitions:
     def __init__(self, definitions: Definition, name: str) -> None:
         self.name = name
         self.locations = self._locations(definitions)
-        self.ranks = {location: rank for rank, location in enumerate(self.locations)}
+        self.rank_of = {location: rank for rank, location in enumerate(self.locations)}
         clock = definitions.clock_properties
         self._resolution, self._zero = int(clock.timer_resolution), int(clock.global_offset)
         if self._resolution < 1:
@@ -106,7 +106,7 @@ class Definitions:
         return Communicator(WORLD if is_world else FIRST_OTHER + number, members)
 
     def _members(self, group: Definition, comm: Definition) -> tuple[int, ...]:
-        members = None if group is None else [self.ranks.get(member) for member in group.members]
+        members = None if group is None else [self.rank_of.get(member) for member in group.members]
         found = [member for member in members or () if member is not None]
         if members is None or len(set(found)) < len(members):
             self._fail(f"communicator {quote(comm.name)}: expected a group of ranks of MPI, each there once")

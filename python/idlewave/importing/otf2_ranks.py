@@ -29,70 +29,71 @@ def write_ranks(
     """Write the files of the ranks to `folder`. Returns what was left out.
 
     `definitions` and `events`, each with its location, are those of the archive `source`, as OTF2's bindings give them.
-    Raises InputError if they are not those of an MPI program, or cannot be.
+    Raises InputError if they are not those of an MPI program, or if no program can have made them.
     """
     with ExitStack() as files:
-        return _Archive(Definitions(definitions, name_of(source)), folder, files).write(events)
+        return _RankFiles(Definitions(definitions, name_of(source)), folder, files).write(events)
 
 
-class _Archive:
+class _RankFiles:
     def __init__(self, definitions: Definitions, folder: Path, files: ExitStack) -> None:
         self.definitions = definitions
         self.by_rank = CallsByRank()
         self.messages = Messages()
-        self.ranks = [self._begin(rank, folder, files) for rank in range(len(definitions.locations))]
-        self.last = [0] * len(self.ranks)
-        self.numbers = [0] * len(self.ranks)
+        self.events_of_rank = [self._begin(rank, folder, files) for rank in range(len(definitions.locations))]
+        self.last_time = [0] * len(self.events_of_rank)
+        """Of the last event of each rank, ns."""
+        self.counts = [0] * len(self.events_of_rank)
         """How many events each rank has had."""
 
     def write(self, events: Iterable[tuple[Definition, Event]]) -> Counter[str]:
         """Write the file of each rank."""
-        ranks = self.definitions.ranks
+        rank_of = self.definitions.rank_of
         for location, event in events:
-            rank = ranks.get(location)
+            rank = rank_of.get(location)
             if rank is not None:
                 self._event(rank, event)
             elif type(event).__name__.startswith("Mpi"):
                 name = None if location is None else location.name
                 self._fail(f"{quote(name)} calls MPI and is no rank: expected calls of one thread a rank")
-        self._check_numbers()
+        self._check_event_counts()
         left_out: Counter[str] = Counter()
-        for one in self.ranks:
+        for one in self.events_of_rank:
             one.end()
         self.by_rank.close()
-        for one in self.ranks:
+        for one in self.events_of_rank:
             one.close()
             left_out += one.left_out
         return left_out
 
     def _event(self, rank: int, event: Event) -> None:
-        self.numbers[rank] += 1
+        self.counts[rank] += 1
         time = self.definitions.ns(event.time)
-        if not self.last[rank] - _STEP_BACK <= time <= LATEST:
+        if not self.last_time[rank] - _STEP_BACK <= time <= LATEST:
             self._fail_at(rank, time)
-        self.last[rank] = time = max(time, self.last[rank])
+        self.last_time[rank] = time = max(time, self.last_time[rank])
         kind = type(event).__name__
         if kind == "Enter":
-            self.ranks[rank].enter(self._region(rank, event), time)
+            self.events_of_rank[rank].enter(self._region(rank, event), time)
         elif kind == "Leave":
-            self.ranks[rank].leave(self._region(rank, event), time)
+            self.events_of_rank[rank].leave(self._region(rank, event), time)
         elif kind == "BufferFlush":
-            self.last[rank] = max(time, min(self.definitions.ns(event.stop_time), LATEST))
-            self.ranks[rank].flush(time, self.last[rank])
+            self.last_time[rank] = max(time, min(self.definitions.ns(event.stop_time), LATEST))
+            self.events_of_rank[rank].flush(time, self.last_time[rank])
         else:
-            self.ranks[rank].event(event, time)
+            self.events_of_rank[rank].event(event, time)
 
     def _region(self, rank: int, event: Event) -> str:
         if event.region is None:
-            self._fail(f"rank {rank}, event {self.numbers[rank]}: is in a region that the archive does not define")
+            self._fail(f"rank {rank}, event {self.counts[rank]}: is in a region that the archive does not define")
         return str(event.region.name)
 
-    def _check_numbers(self) -> None:
+    def _check_event_counts(self) -> None:
         """A file that is cut off or missing may have fewer events than the definitions say."""
         for rank, location in enumerate(self.definitions.locations):
-            if self.numbers[rank] < location.number_of_events:
+            if self.counts[rank] < location.number_of_events:
                 self._fail(
-                    f"rank {rank} has {self.numbers[rank]} events: expected {location.number_of_events}, as many as "
+                    f"rank {rank} has {self.counts[rank]} events: expected {location.number_of_events}, as many as "
                     "the archive's definitions say"
                 )
 
@@ -110,9 +111,9 @@ class _Archive:
         return RankEvents(written, rank, definitions.name, find, define, self.by_rank, self.messages)
 
     def _fail_at(self, rank: int, time: int) -> NoReturn:
-        least, most = (ns / NS for ns in (self.last[rank], LATEST))
+        least, most = (ns / NS for ns in (self.last_time[rank], LATEST))
         self._fail(
-            f"rank {rank}, event {self.numbers[rank]}: happens {time / NS:.9g} s after the beginning: expected a time "
+            f"rank {rank}, event {self.counts[rank]}: happens {time / NS:.9g} s after the beginning: expected a time "
             f"from that of the event before it ({least:.9g} s) to {most:.4g} s"
         )
 

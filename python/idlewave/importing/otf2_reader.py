@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import IdlewaveError, LibraryError
+from ..errors import IdlewaveError
 from ..memory_limits import memory_for
-from ..otf2_library import load_library
+from ..otf2_library import load_library, load_package
 from .otf2_events import UnknownEvent
 from .otf2_ranks import write_ranks
 
@@ -35,10 +35,7 @@ def read_archive(source: Path, folder: Path, seconds: float) -> Counter[str] | E
     try:
         with memory_for(f"reading {source}"):
             library = load_library()
-            try:
-                import otf2
-            except (ImportError, OSError) as error:
-                raise LibraryError("an OTF2 archive", "otf2", error) from error
+            otf2 = load_package()
             _mend_definitions(otf2.definitions)
             _allow(seconds)
             with _refusals():
