@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def test_a_signal_ends_both_processes_and_leaves_nothing(tmp_path: Path, anchor:
     begun = tmp_path / "begun"
     modules = _library(tmp_path, f"open({str(begun)!r}, 'w').close(); time.sleep(1000)")
     places = f"{modules}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    command = ["python", "-m", "idlewave", "import", str(anchor), "-o", str(tmp_path / "trace")]
+    command = [sys.executable, "-m", "idlewave", "import", str(anchor), "-o", str(tmp_path / "trace")]
     with started(command, tmp_path, PYTHONPATH=places) as running:
         end = time.monotonic() + 60
         while not begun.exists() and time.monotonic() < end:
