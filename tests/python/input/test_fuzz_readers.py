@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import reader_attempts
 import reader_fuzz
 from places import ROOT
 from reader_executions import executed
@@ -124,6 +125,19 @@ def test_what_ends_the_process_of_a_reader_is_stored_too(tmp_path: Path, capsys:
     assert "its process ended with signal 9" in capsys.readouterr().out
     (stored,) = tmp_path.iterdir()
     assert "two" not in (stored / "x").read_text(errors="replace")
+
+
+def test_a_reader_that_does_not_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read(folder: Path) -> None:
+        while "two" not in (folder / "x").read_text(errors="replace"):
+            pass
+
+    monkeypatch.setattr(reader_attempts, "SECONDS", 0.3)
+    assert executed([_weak(read)], 1, range(100), tmp_path) == 1
+    assert f"{reader_attempts.TOO_LONG}; execution " in capsys.readouterr().out
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_an_interruption_says_where_to_continue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
