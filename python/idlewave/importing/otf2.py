@@ -43,23 +43,25 @@ def import_otf2(source: Path, folder: Path) -> Counter[str]:
     _check_files(source)
     definitions = source.with_name(f"{source.stem}.def")
     seconds = STANDSTILL + (definitions.stat().st_size / DEFINITIONS if definitions.is_file() else 0)
-    with _memory_file() as answer, _memory_file() as said:
-        status = _status_of_reading(source, folder, seconds, answer, said)
-        lines = _content(said, MOST_SAID).decode(errors="replace").splitlines()
-        for line in lines:
-            logger(__name__).debug("%s", line)
-        if status != 0:
-            _ended_badly(source, status, lines)
-        return _result(source, pickle.loads(_content(answer)), lines)
+    with _memory_file() as said:
+        status, answer = _read_in_a_process(source, folder, seconds, said)
+        lines = os.pread(said.fileno(), MOST_SAID, 0).decode(errors="replace").splitlines()
+    for line in lines:
+        logger(__name__).debug("%s", line)
+    if status != 0:
+        _ended_badly(source, status, lines)
+    return _result(source, pickle.loads(answer), lines)
 
 
-def _status_of_reading(source: Path, folder: Path, seconds: float, answer: BinaryIO, said: BinaryIO) -> int:
-    """How the process that reads the archive ends: its exit status, or minus the number of a signal."""
+def _read_in_a_process(source: Path, folder: Path, seconds: float, said: BinaryIO) -> tuple[int, bytes]:
+    """How the process that reads the archive ends, its exit status or minus the number of a signal; and its answer.
+    That comes through a pipe, as a file may be limited to less."""
     process = [sys.executable, "-P", "-m", f"{__package__}.otf2_process", str(source), str(folder), str(seconds)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": answer, "stderr": said}
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": said}
     with Child.start(process, environment=environment, **streams) as child:
-        return child.wait()
+        answer = child.output.read()
+        return child.wait(), answer
 
 
 def _check_files(source: Path) -> None:
@@ -112,9 +114,3 @@ def _cannot_be_read(source: Path, why: str) -> NoReturn:
 def _memory_file() -> Iterator[BinaryIO]:
     with os.fdopen(os.memfd_create("idlewave-otf2", os.MFD_CLOEXEC), "w+b") as file:
         yield file
-
-
-def _content(file: BinaryIO, most: int | None = None) -> bytes:
-    """The first `most` bytes of a file, or all."""
-    file.seek(0)
-    return file.read(-1 if most is None else most)

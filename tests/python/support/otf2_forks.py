@@ -23,30 +23,35 @@ SECONDS = 2.0
 def reading_in_forks() -> Iterator[None]:
     """In the block archives are read in forks, and otherwise imported as ever."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importing, "_status_of_reading", _status_of_reading)
+        patch.setattr(importing, "_read_in_a_process", _read_in_a_fork)
         yield
 
 
-def _status_of_reading(source: Path, folder: Path, _: float, answer: BinaryIO, said: BinaryIO) -> int:
+def _read_in_a_fork(source: Path, folder: Path, _: float, said: BinaryIO) -> tuple[int, bytes]:
+    theirs, ours = os.pipe()
     fork = os.fork()
     if fork == 0:
-        _read(source, folder, answer, said)
+        _read(source, folder, ours, said)
+    os.close(ours)
     try:
+        with os.fdopen(theirs, "rb") as answer:
+            content = answer.read()
         status = os.waitpid(fork, 0)[1]
     except BaseException:
         os.kill(fork, signal.SIGKILL)
         os.waitpid(fork, 0)
         raise
-    return os.waitstatus_to_exitcode(status)
+    return os.waitstatus_to_exitcode(status), content
 
 
-def _read(source: Path, folder: Path, answer: BinaryIO, said: BinaryIO) -> None:
+def _read(source: Path, folder: Path, answer: int, said: BinaryIO) -> None:
     """What otf2_process.py does."""
     try:
         os.dup2(said.fileno(), 1)
         os.dup2(said.fileno(), 2)
         outcome = read_archive(source, folder, SECONDS)
-        os.write(answer.fileno(), pickle.dumps(outcome))
+        with os.fdopen(answer, "wb") as file:
+            pickle.dump(outcome, file)
         os._exit(0)
     except BaseException:
         import traceback

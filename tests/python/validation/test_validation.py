@@ -55,8 +55,11 @@ def test_each_program_runs_on_each_network_and_is_simulated_on_each(suite: Path,
     assert len(list(tmp_path.glob("halo2d-*-*/rank-*"))) == 2 * 2 * 2, "the traces of two runs on two networks"
 
 
-def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(suite: Path, tmp_path: Path) -> None:
-    """On one of two networks."""
+def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one of two networks, and with all runs, whatever else the machine does."""
+    monkeypatch.setattr(Trace, "share_without_core", 0.0)
     text = (suite / "suite.toml").read_text()
     one = text.replace('"halo2d"\n', '"one"\nranks = 1\nnetworks = ["near"]\n')
     two = text[text.index("[[program]]") :].replace('"halo2d"\n', '"two"\nnetworks = ["near"]\ncopies_of = "one"\n')
