@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -75,6 +76,27 @@ bool exchanges_blocks(TracedCollective traced) {
             return true;
         default:
             return false;
+    }
+}
+
+/// What a rank sends to others and receives from them in a call with counts, as far as it knows them.
+std::pair<std::uint64_t, std::uint64_t> vectors_with_counts(const TraceRecord& r, TracedCollective traced,
+                                                            const collectives::CollectiveSite& site) {
+    const auto of_others = [&site](std::int64_t bytes, const std::vector<std::uint64_t>& counts) {
+        const auto all = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
+        return all - std::min(all, site.rank < counts.size() ? counts[site.rank] : 0);
+    };
+    const std::int64_t sent = r.number(first_size(r));
+    const std::int64_t received = r.number(first_size(r) + 1);
+    switch (traced) {
+        case TracedCollective::gatherv:  // the root has the list
+            return {0, of_others(received, site.recv_counts)};
+        case TracedCollective::scatterv:
+            return {of_others(sent, site.send_counts), 0};
+        case TracedCollective::reduce_scatter:  // the list is that of the vector which is sent
+            return {of_others(sent, {}), of_others(received, {})};
+        default:
+            return {of_others(sent, site.send_counts), of_others(received, site.recv_counts)};
     }
 }
 
@@ -239,22 +261,19 @@ std::uint32_t RankConverter::number_of(collectives::CollectiveSite site) {
     return number;
 }
 
-/// The extra time, in ns, of the rank's own vectors of a collective in cold caches. Of a v-variant with lists they have
-/// the bytes that the rank sends and receives in all, as far as it knows them.
+/// The extra time, in ns, of the rank's vectors of a collective in cold caches, without the block that it has for
+/// itself.
 std::int64_t RankConverter::use_buffers(const TraceRecord& r, const collectives::CollectiveSite& site) {
     using collectives::Collective;
     const TracedCollective traced = collective_of(r.call);
     const CacheUse::Buffer buffer{CacheUse::Kind::collective, site.communicator, static_cast<std::uint32_t>(traced)};
     if (!site.send_counts.empty() || !site.recv_counts.empty()) {
-        const auto size = [](std::int64_t bytes) {
-            return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
-        };
-        const std::size_t sizes_at = first_size(r);
-        return thread_->cache_use.use(buffer, {size(r.number(sizes_at)), size(r.number(sizes_at + 1))});
+        const auto [sent, received] = vectors_with_counts(r, traced, site);
+        return thread_->cache_use.use(buffer, {sent, received});
     }
     const bool at_root = site.root == site.rank;
     const std::uint64_t own = site.bytes;
-    const std::uint64_t all = site.bytes * communicators_.members(site.communicator).size();
+    const std::uint64_t of_others = site.bytes * (communicators_.members(site.communicator).size() - 1);
     switch (site.collective) {
         case Collective::barrier:
             return 0;
@@ -264,13 +283,13 @@ std::int64_t RankConverter::use_buffers(const TraceRecord& r, const collectives:
             return at_root ? thread_->cache_use.use(buffer, {own, own}) : thread_->cache_use.use(buffer, {own});
         case Collective::gather:
         case Collective::scatter:
-            return at_root ? thread_->cache_use.use(buffer, {own, all}) : thread_->cache_use.use(buffer, {own});
+            return thread_->cache_use.use(buffer, {at_root ? of_others : own});
         case Collective::allgather:
-            return thread_->cache_use.use(buffer, {own, all});
+            return thread_->cache_use.use(buffer, {own, of_others});
         case Collective::reduce_scatter:  // `bytes` is the vector; what the rank keeps of it is small
             return thread_->cache_use.use(buffer, {own});
         case Collective::alltoall:
-            return thread_->cache_use.use(buffer, {all, all});
+            return thread_->cache_use.use(buffer, {of_others, of_others});
         case Collective::allreduce:
         case Collective::scan:
         case Collective::exscan:
