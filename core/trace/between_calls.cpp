@@ -7,6 +7,11 @@
 #include "base/error.hpp"
 
 namespace idlewave::trace {
+namespace {
+
+constexpr std::uint64_t most_polls = std::uint64_t{1} << 48;  // so that no sum wraps
+
+}  // namespace
 
 void refuse(const RankTrace& trace, std::uint64_t call, const TraceRecord& r, const std::string& what) {
     throw InputError(trace.name() + ": rank " + std::to_string(trace.header().rank) + ", call " + std::to_string(call) +
@@ -54,6 +59,7 @@ std::int64_t BetweenCalls::call(Thread& thread, const TraceRecord& r) {
         join(thread);
     }
     const std::int64_t computed = r.begin - thread.left_mpi - std::exchange(thread.excluded, 0);
+    polls_ = std::exchange(thread.polls, 0);
     thread.left_mpi = r.end;
     return std::max<std::int64_t>(computed, 0);
 }
@@ -65,6 +71,7 @@ void BetweenCalls::polls(Thread& thread, const TraceRecord& r) const {
                    std::to_string(r.number(1)));
     }
     exclude(thread, r.number(1));
+    thread.polls = std::min(thread.polls + std::min(r.words[0], most_polls), most_polls);
 }
 
 /// Waits for a core, which another process had, are no computation of the program; nor is the time that it took to read

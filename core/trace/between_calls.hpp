@@ -24,6 +24,9 @@ class BetweenCalls {
     /// a computation. All records of the rank are given, in order. One with a time that cannot be is refused.
     std::optional<std::int64_t> before(const TraceRecord& r);
 
+    /// How many tests that found nothing were in the computation that `before` returned last.
+    [[nodiscard]] std::uint64_t polls() const { return polls_; }
+
     /// The threads that have begun since the record before the last one. Their first call follows the last call of the
     /// first thread that had ended by then, and the last one of the thread that had the CPU before.
     [[nodiscard]] std::span<const std::uint32_t> begun() const { return begun_; }
@@ -36,6 +39,7 @@ class BetweenCalls {
     struct Thread {
         std::int64_t left_mpi = 0;  ///< the end of the last call, ns
         std::int64_t excluded = 0;  ///< time since then that is no computation
+        std::uint64_t polls = 0;    ///< since then
     };
 
     static void exclude(Thread& thread, std::int64_t ns);
@@ -48,6 +52,7 @@ class BetweenCalls {
     const RankTrace& trace_;
     bool wall_;
     std::uint64_t calls_ = 0;  ///< with the one at hand
+    std::uint64_t polls_ = 0;
     std::vector<Thread> threads_;
     std::vector<ThreadCpu> cpus_;                  ///< of these
     std::vector<std::uint32_t> threads_to_begin_;  ///< the one that begins next last

@@ -63,7 +63,7 @@ void RankConverter::call(const TraceRecord& r) {
     }
     const bool used = found_cut_ == nullptr || call_ > found_cut_->begin(trace_.header().rank);
     const std::int64_t computed = times_ == nullptr ? *recorded : times_->time(r, *recorded, used);
-    compute(computed);
+    compute_between_polls(computed, between_.polls());
     thread_->cache_use.compute(computed);
     thread_->call_begin = r.begin;
     thread_->call_end = r.end;
@@ -213,6 +213,20 @@ void RankConverter::compute(std::int64_t ns) {
         return;
     }
     thread_->program.instructions.extend_calc(static_cast<std::uint64_t>(ns));
+}
+
+/// A poll lets the library answer messages. So a computation with polls becomes several, between which the rank does
+/// what its messages need (R14). They are equally long, as a trace has only the number of polls.
+void RankConverter::compute_between_polls(std::int64_t ns, std::uint64_t polls) {
+    constexpr std::int64_t shortest = 1000;  // ns, about what a message takes: shorter ones would only cost memory
+    const auto others = static_cast<std::int64_t>(
+        std::min(polls, static_cast<std::uint64_t>(std::max<std::int64_t>(ns / shortest - 1, 0))));
+    const std::int64_t each = ns / (others + 1);
+    compute(ns - others * each);
+    for (std::int64_t i = 0; i < others; ++i) {
+        thread_->program.instructions.push_back(
+            {.kind = collectives::Instruction::Kind::calc, .size = static_cast<std::uint64_t>(each)});
+    }
 }
 
 /// The extra time, in ns, of a message of `bytes` bytes from or into its buffer, in cold caches.

@@ -239,6 +239,7 @@ class RankConverter {
     void free_request(const TraceRecord& r);
 
     void compute(std::int64_t ns);
+    void compute_between_polls(std::int64_t ns, std::uint64_t polls);
     void compute_in_cold_caches(std::int64_t ns);
     std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
     std::int64_t use_buffers(const TraceRecord& r, const collectives::CollectiveSite& site);
