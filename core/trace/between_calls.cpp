@@ -35,7 +35,7 @@ std::optional<std::int64_t> BetweenCalls::before(const TraceRecord& r) {
             thread.left_mpi = std::max(thread.left_mpi, r.end);
             return std::nullopt;
         case Call::polls:
-            polls(thread, r);
+            count_polls(thread, r);
             return std::nullopt;
         case Call::tracer:
             exclude(thread, r.end - r.begin);
@@ -64,7 +64,7 @@ std::int64_t BetweenCalls::call(Thread& thread, const TraceRecord& r) {
     return std::max<std::int64_t>(computed, 0);
 }
 
-void BetweenCalls::polls(Thread& thread, const TraceRecord& r) const {
+void BetweenCalls::count_polls(Thread& thread, const TraceRecord& r) const {
     if (r.number(1) < 0 || r.number(1) > r.end - r.begin) {
         refuse(trace_, calls_, r,
                "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) + " ns, found " +

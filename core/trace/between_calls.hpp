@@ -44,7 +44,7 @@ class BetweenCalls {
 
     static void exclude(Thread& thread, std::int64_t ns);
     std::int64_t call(Thread& thread, const TraceRecord& r);
-    void polls(Thread& thread, const TraceRecord& r) const;
+    void count_polls(Thread& thread, const TraceRecord& r) const;
     void core_wait(Thread& thread, const TraceRecord& r) const;
     void begin_threads(std::int64_t before);
     void join(Thread& thread) const;

@@ -136,3 +136,15 @@ def _of_group(group: Path, swap: int) -> int | None:
 def _number(file: Path) -> int | None:
     text = text_of(file)
     return int(text) if text is not None and text.isdigit() else None
+
+
+def limit_address_space(more: int) -> None:
+    """Let this process have so many bytes of addresses more than now, and no more; less if a limit is lower already.
+
+    Raises OSError or ValueError where that cannot be set.
+    """
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * os.sysconf("SC_PAGE_SIZE") + more
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    given = [limit for limit in (most, soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(given), hard))

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..escaping import quote
 from ..trace_format import BLOCKING, IS_ROOT, NONBLOCKING, NOT_KNOWN, PROC_NULL, SENDS, Call, pair
 from .otf2_collectives import BY_RANK, EQUAL_PARTS, CallsByRank, Sizes, Totals, equal_sizes
-from .otf2_definitions import Communicator, name_of_kind
+from .otf2_definitions import NS, Communicator, name_of_kind
 from .otf2_messages import Messages
 from .rank_file import NO_CALL, PendingRecord, RankFile
 
@@ -51,7 +51,6 @@ ROOTED = ("BCAST", "REDUCE", "GATHER", "SCATTER")
 MOST_BYTES = 1 << 50
 """Bytes of a message or of a collective; more is an error of the archive."""
 MOST_TAG = (1 << 31) - 1
-NS = 10**9
 OF_MPI = ("Mpi", "NonBlockingCollective", "Rma", "Io")
 """How the names of events begin that calls of MPI have."""
 

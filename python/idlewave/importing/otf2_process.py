@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from ..memory_limits import tightest
+from ..memory_limits import limit_address_space, tightest
 from .otf2_reader import read_archive
 
 
@@ -22,11 +22,7 @@ def _limit() -> None:
     """No more memory than this machine, its control groups and its limits allow, and no file with what it had."""
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = pages * os.sysconf("SC_PAGE_SIZE") + tightest().left
-        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        given = [limit for limit in (most, soft, hard) if limit != resource.RLIM_INFINITY]
-        resource.setrlimit(resource.RLIMIT_AS, (min(given), hard))
+        limit_address_space(tightest().left)
 
 
 def main(source: Path, folder: Path, seconds: float) -> None:

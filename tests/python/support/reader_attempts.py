@@ -3,8 +3,6 @@ in bounded time and memory."""
 
 from __future__ import annotations
 
-import os
-import resource
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +14,7 @@ from types import FrameType
 from idlewave import InputError
 from idlewave.errors import IdlewaveError
 from idlewave.escaping import printable
+from idlewave.memory_limits import limit_address_space
 
 SECONDS = 5
 """Within which a reader answers."""
@@ -107,7 +106,4 @@ def limited() -> Iterator[None]:
 
 def limit_memory() -> None:
     """Let this process take MEMORY more than it has, and no more."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    limit_address_space(MEMORY)
