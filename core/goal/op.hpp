@@ -4,7 +4,18 @@
 
 namespace idlewave::goal {
 
-enum class OpKind : std::uint8_t { send, recv, calc };
+/// From `put` on they are one-sided (docs/model.md, R22 to R26).
+enum class OpKind : std::uint8_t { send, recv, calc, put, get, await, lock, shared_lock, unlock };
+
+/// Whether an op is one-sided: no op of its target takes part in it, and an await waits for the notification of a put.
+constexpr bool is_one_sided(OpKind kind) {
+    return kind > OpKind::calc;
+}
+
+/// Whether an op waits for what its peer sends: then its peer and its tag may be `any`.
+constexpr bool is_receiving(OpKind kind) {
+    return kind == OpKind::recv || kind == OpKind::await;
+}
 
 /// Matches any source, or any tag.
 inline constexpr std::uint32_t any = 0xffffffff;
@@ -28,11 +39,14 @@ inline constexpr std::uint64_t largest_calc = 9'000'000'000'000'000;
 inline constexpr std::uint64_t largest_size = std::uint64_t{1} << 50;
 inline constexpr std::uint32_t most_ranks = 0xfffffffe;
 
-/// One operation of a rank: a send, a receive, or computation.
+/// The tag of a put that does not notify its target.
+inline constexpr std::uint32_t no_notification = any;
+
+/// One operation of a rank: a send, a receive, computation, or a one-sided operation.
 struct Op {
-    std::uint64_t size = 0;  ///< in bytes; of a calc in nanoseconds
-    std::uint32_t peer = 0;  ///< destination or source; a receive's may be `any`
-    std::uint32_t tag = 0;   ///< may be `any`
+    std::uint64_t size = 0;  ///< in bytes; of a calc in nanoseconds; 1 of an await, a lock and an unlock
+    std::uint32_t peer = 0;  ///< destination, source or target; that of a receive or an await may be `any`
+    std::uint32_t tag = 0;   ///< may be `any`; of a put its notification or `no_notification`; of a lock its number
     OpKind kind = OpKind::calc;
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;

@@ -14,19 +14,18 @@ bool has(const Level& level, Time Parameters::* parameter) {
 
 }  // namespace
 
-Time Machine::lookahead() const {
+Time Machine::lookahead(bool with_one_sided) const {
     Time least = never;
-    const auto consider = [&least](const Level& level) {
-        for (const Segment& segment : level.segments) {
-            least = std::min(least, later(segment.parameters.o_s, segment.parameters.L));
+    for (const LevelKind kind : level_kinds) {
+        if (!has_level(kind) || (kind == LevelKind::one_sided && !with_one_sided)) {
+            continue;
         }
-    };
-    consider(network);
-    if (node) {
-        consider(*node);
-    }
-    if (shared_buffer) {
-        consider(*shared_buffer);
+        const bool acknowledges = with_one_sided && kind != LevelKind::shared_buffer &&
+                                  (kind == LevelKind::one_sided || !one_sided.has_value());
+        for (const Segment& segment : level(kind).segments) {
+            const Time overhead = acknowledges ? 0 : segment.parameters.o_s;
+            least = std::min(least, later(overhead, segment.parameters.L));
+        }
     }
     return least;
 }
@@ -37,6 +36,8 @@ bool Machine::has_level(LevelKind kind) const {
             return node.has_value();
         case LevelKind::shared_buffer:
             return shared_buffer.has_value();
+        case LevelKind::one_sided:
+            return one_sided.has_value();
         case LevelKind::network:
             break;
     }

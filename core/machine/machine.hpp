@@ -63,20 +63,31 @@ struct Level {
 
 /// The levels that a machine may have.
 enum class LevelKind : std::uint8_t {
-    network,       ///< between nodes; on a machine without a network within nodes between all ranks
-    node,          ///< within a node
-    shared_buffer  ///< within a node, through a buffer that its ranks share
+    network,        ///< between nodes; on a machine without a network within nodes between all ranks
+    node,           ///< within a node
+    shared_buffer,  ///< within a node, through a buffer that its ranks share
+    one_sided       ///< of one-sided operations between all ranks
 };
-inline constexpr std::array level_kinds{LevelKind::network, LevelKind::node, LevelKind::shared_buffer};
+inline constexpr std::array level_kinds{LevelKind::network, LevelKind::node, LevelKind::shared_buffer,
+                                        LevelKind::one_sided};
+
+/// What completes a one-sided operation at its target (docs/model.md, R22).
+enum class Progress : std::uint8_t {
+    network,  ///< the NIC alone
+    cpu       ///< the NIC and a CPU, as for a message
+};
 
 /// A machine: its network between nodes, optionally another inside nodes of `node_ranks` ranks, and its noise.
 /// Optionally a node has a buffer that its ranks share, for the messages with its tags (goal/op.hpp); on a machine
-/// without a network within nodes, all ranks share it. Its messages are always eager.
+/// without a network within nodes, all ranks share it. Its messages are always eager. One-sided operations may have
+/// parameters of their own; else they have those of messages between the same ranks.
 struct Machine {
     Level network;
     std::optional<Level> node;
     std::uint32_t node_ranks = 1;
     std::optional<Level> shared_buffer;
+    std::optional<Level> one_sided;
+    Progress progress = Progress::network;  ///< of one-sided operations
     Noise noise;
     NoiseReach noise_reach;
 
@@ -87,6 +98,8 @@ struct Machine {
                 return *node;
             case LevelKind::shared_buffer:
                 return *shared_buffer;
+            case LevelKind::one_sided:
+                return *one_sided;
             case LevelKind::network:
                 break;
         }
@@ -95,8 +108,9 @@ struct Machine {
 
     [[nodiscard]] bool has_level(LevelKind kind) const;
 
-    /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md).
-    [[nodiscard]] Time lookahead() const;
+    /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md, R19). With
+    /// one-sided operations it is min L, since acknowledgements take no overhead.
+    [[nodiscard]] Time lookahead(bool with_one_sided = false) const;
 
     /// Whether receives take the CPU: o_p is not 0 for messages of some size.
     [[nodiscard]] bool posts_take_cpu() const;

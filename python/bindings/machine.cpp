@@ -146,7 +146,7 @@ void bind_machine(nb::module_& m) {
     nb::class_<machine::Machine>(m, "Machine", "A machine as the simulator sees it.")
         .def(nb::new_(
                  [](const machine::Level& network, const machine::Level* node, std::uint32_t node_ranks,
-                    const machine::Level* shared_buffer,
+                    const machine::Level* shared_buffer, const machine::Level* one_sided, bool cpu_progress,
                     const std::optional<std::variant<machine::NoiseTrace, machine::PoissonNoise, machine::MixedNoise>>&
                         noise,
                     const std::tuple<bool, bool, bool, bool, bool>& reach) {
@@ -159,6 +159,10 @@ void bind_machine(nb::module_& m) {
                      if (shared_buffer != nullptr) {
                          machine.shared_buffer = *shared_buffer;
                      }
+                     if (one_sided != nullptr) {
+                         machine.one_sided = *one_sided;
+                         machine.progress = cpu_progress ? machine::Progress::cpu : machine::Progress::network;
+                     }
                      if (noise) {
                          std::visit([&machine](const auto& kind) { machine.noise = kind; }, *noise);
                      }
@@ -166,9 +170,13 @@ void bind_machine(nb::module_& m) {
                      machine.noise_reach = {.o_s = o_s, .o_r = o_r, .O = O, .calc = calc, .reduction = reduction};
                      return machine;
                  }),
-             "network"_a, "node"_a.none(), "node_ranks"_a, "shared_buffer"_a.none(), "noise"_a.none(), "noise_reach"_a,
-             "`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction.")
-        .def_prop_ro("lookahead", &machine::Machine::lookahead, "Least time in which a rank reaches another; ps.");
+             "network"_a, "node"_a.none(), "node_ranks"_a, "shared_buffer"_a.none(), "one_sided"_a.none(),
+             "cpu_progress"_a, "noise"_a.none(), "noise_reach"_a,
+             "`cpu_progress`: whether a CPU of the target completes one-sided operations. `noise_reach`: whether noise "
+             "reaches o_s, o_r, O, calc, reduction.")
+        .def_prop_ro(
+            "lookahead", [](const machine::Machine& machine) { return machine.lookahead(); },
+            "Least time in which a rank reaches another; ps.");
 }
 
 }  // namespace idlewave
