@@ -21,12 +21,12 @@ struct Step {
         join,  ///< wait until all ops started so far have ended
         skip   ///< no action
     };
-    static constexpr unsigned size_bits = 56;
+    static constexpr unsigned size_bits = 54;
     static constexpr std::uint64_t most_size = (std::uint64_t{1} << size_bits) - 1;
 
     std::uint64_t size : size_bits;  ///< of an op, in bytes; of a calc in nanoseconds
     Kind kind : 2;
-    goal::OpKind op_kind : 2;
+    goal::OpKind op_kind : 4;
     bool reduction : 1;              ///< of a calc: part of a reduction
     bool joins : 1;                  ///< of an op: a join follows
     bool exchange : 1;               ///< of a receive: the next step is a send of the same size with a join

@@ -78,10 +78,23 @@ class BlockCheck {
         if (shape.size > largest) {
             fail(op_index, "a size of at most " + std::to_string(largest) + ", found " + std::to_string(shape.size));
         }
+        one_sided(op_index, op_word::kind(w), shape);
         const auto peer = static_cast<std::uint32_t>(w >> peer_shift);
         const bool good = calc ? peer == 0 : peer < ranks_ || (op_word::kind(w) == Kind::recv && peer == any);
         if (!good) {
             fail(op_index, "a peer below " + std::to_string(ranks_) + ", found " + std::to_string(peer));
+        }
+    }
+
+    static void one_sided(OpIndex op_index, Kind kind, const Shape& shape) {
+        if (shape.one_sided == 0) {
+            return;
+        }
+        const bool known = shape.one_sided > static_cast<std::uint16_t>(OpKind::calc) &&
+                           shape.one_sided <= static_cast<std::uint16_t>(OpKind::unlock);
+        const Kind expected = static_cast<OpKind>(shape.one_sided) == OpKind::await ? Kind::recv : Kind::send;
+        if (!known || kind != expected) {
+            fail(op_index, "a kind of one-sided op that fits its word, found " + std::to_string(shape.one_sided));
         }
     }
 

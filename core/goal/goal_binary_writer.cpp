@@ -36,6 +36,10 @@ void GoalBinaryWriter::add(const RankSchedule& rank) {
     };
     for (OpIndex op_index = 0; op_index < rank.ops.size(); ++op_index) {
         const Op& op = rank.ops[op_index];
+        if (is_one_sided(op.kind)) {
+            throw InputError("op " + std::to_string(op_index) +
+                             ": expected no one-sided op, as LogGOPSim's format has none; use .goal or .idg");
+        }
         const bool calc = op.kind == OpKind::calc;
         highest_cpu_ = std::max(highest_cpu_, op.cpu);
         highest_nic_ = std::max(highest_nic_, op.nic);

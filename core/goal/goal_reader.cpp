@@ -1,20 +1,12 @@
 #include "goal/goal_reader.hpp"
 
 #include <charconv>
+#include <string>
 #include <utility>
 
+#include "goal/op_words.hpp"
+
 namespace idlewave::goal {
-namespace {
-
-std::optional<OpKind> op_kind(std::string_view word) {
-    if (word == "send") return OpKind::send;
-    if (word == "recv") return OpKind::recv;
-    if (word == "calc") return OpKind::calc;
-    return std::nullopt;
-}
-
-}  // namespace
-
 GoalReader::GoalReader(GoalText text, const std::string& name) : lexer_(std::move(text), name) {}
 
 bool GoalReader::next(RankSchedule& rank) {
@@ -112,12 +104,12 @@ void GoalReader::statement(RankSchedule& rank) {
     first.text = first_word_;
     lexer_.next();
     const TokenKind second = lexer_.peek().kind;
-    const std::optional<OpKind> kind = op_kind(first.text);
+    const std::optional<OpKind> kind = op_kind_of(first.text);
     if (second == TokenKind::colon) {
         lexer_.next();
         labelled_op(rank, first.text);
         line_end();
-    } else if (kind) {
+    } else if (kind && begins_op(*kind)) {
         op(rank, *kind, {});
         line_end();
     } else if (first.text == "num_ranks" && second == TokenKind::number && !ranks_) {
@@ -131,14 +123,19 @@ void GoalReader::statement(RankSchedule& rank) {
 }
 
 void GoalReader::labelled_op(RankSchedule& rank, std::string_view label) {
-    for (const auto& [keyword, kind] :
-         {std::pair{"send", OpKind::send}, std::pair{"recv", OpKind::recv}, std::pair{"calc", OpKind::calc}}) {
-        if (take(keyword, Glued::digit)) {
-            op(rank, kind, label);
+    for (const std::string_view word : op_words) {
+        if (take(word, Glued::digit)) {
+            op(rank, *op_kind_of(word), label);
             return;
         }
     }
-    lexer_.fail(lexer_.peek(), "'send', 'recv' or 'calc'");
+    lexer_.fail(lexer_.peek(), "'send', 'recv', 'calc' or a one-sided op");
+}
+
+/// Whether a statement that begins with the word of this kind is an op. The words of one-sided ops may be labels, as
+/// they are in files of LogGOPSim: then 'requires' or 'irequires' follows.
+bool GoalReader::begins_op(OpKind kind) const {
+    return !is_one_sided(kind) || !(at("requires", Glued::letter) || at("irequires", Glued::letter));
 }
 
 void GoalReader::op(RankSchedule& rank, OpKind kind, std::string_view label) {
@@ -151,6 +148,7 @@ void GoalReader::op(RankSchedule& rank, OpKind kind, std::string_view label) {
         result.size = integer("a time in nanoseconds", largest_calc);
     } else {
         message(result);
+        result.tag = kind == OpKind::put ? no_notification : 0;
     }
     attributes(result);
     rank.ops.push_back(result);
@@ -159,14 +157,16 @@ void GoalReader::op(RankSchedule& rank, OpKind kind, std::string_view label) {
 }
 
 void GoalReader::message(Op& op) {
-    op.size = integer("a size in bytes", largest_size);
-    expect("b", Glued::letter, "'b' after the size");
-    const bool send = op.kind == OpKind::send;
-    expect(send ? "to" : "from", Glued::digit, send ? "'to'" : "'from'");
+    op.size = 1;
+    if (has_size(op.kind)) {
+        op.size = integer("a size in bytes", largest_size);
+        expect("b", Glued::letter, "'b' after the size");
+    }
+    before_peer(op.kind);
     const Token peer = lexer_.peek();
     if (peer.kind == TokenKind::minus) {
-        if (send) {
-            lexer_.fail(peer, "a rank to send to");
+        if (!is_receiving(op.kind)) {
+            lexer_.fail(peer, op.kind == OpKind::send ? "a rank to send to" : "a rank");
         }
         minus_one("a rank");
         op.peer = any;
@@ -179,18 +179,37 @@ void GoalReader::message(Op& op) {
     }
 }
 
+/// The word between the size and the peer.
+void GoalReader::before_peer(OpKind kind) {
+    switch (kind) {
+        case OpKind::send:
+        case OpKind::put:
+            expect("to", Glued::digit, "'to'");
+            break;
+        case OpKind::lock:
+        case OpKind::shared_lock:
+        case OpKind::unlock:
+            expect("at", Glued::digit, "'at'");
+            break;
+        default:
+            expect("from", Glued::digit, "'from'");
+            break;
+    }
+}
+
 void GoalReader::attributes(Op& op) {
     const bool message = op.kind != OpKind::calc;
     while (lexer_.peek().kind == TokenKind::word) {
-        if (message && take("tag", Glued::digit)) {
+        if (message && op.kind != OpKind::get && take("tag", Glued::digit)) {
             tag(op);
         } else if (take("cpu", Glued::digit)) {
             op.cpu = static_cast<std::uint8_t>(integer("a CPU", 255));
         } else if (message && take("nic", Glued::digit)) {
             op.nic = static_cast<std::uint8_t>(integer("a NIC", 255));
         } else {
-            lexer_.fail(lexer_.peek(),
-                        message ? "'tag', 'cpu', 'nic' or the end of the line" : "'cpu' or the end of the line");
+            lexer_.fail(lexer_.peek(), !message                 ? "'cpu' or the end of the line"
+                                       : op.kind == OpKind::get ? "'cpu', 'nic' or the end of the line"
+                                                                : "'tag', 'cpu', 'nic' or the end of the line");
         }
     }
 }
@@ -198,6 +217,9 @@ void GoalReader::attributes(Op& op) {
 /// Reads a tag. Of a large tag the lowest 32 bits are used: LogGOPSim's tools write 64 bits and read 32.
 void GoalReader::tag(Op& op) {
     if (lexer_.peek().kind == TokenKind::minus) {
+        if (is_one_sided(op.kind) && !is_receiving(op.kind)) {
+            lexer_.fail(lexer_.peek(), "a tag from 0 to 4294967294");
+        }
         minus_one("a tag");
         op.tag = any;
         return;
@@ -208,6 +230,9 @@ void GoalReader::tag(Op& op) {
     op.tag = 0;
     for (const char digit : lexer_.peek().text) {
         op.tag = 10 * op.tag + static_cast<std::uint32_t>(digit - '0');
+    }
+    if (op.tag == any && is_one_sided(op.kind) && !is_receiving(op.kind)) {
+        lexer_.fail(lexer_.peek(), "a tag from 0 to 4294967294");
     }
     lexer_.next();
 }

@@ -35,7 +35,9 @@ class GoalReader {
     void statement(RankSchedule& rank);
     void labelled_op(RankSchedule& rank, std::string_view label);
     void op(RankSchedule& rank, OpKind kind, std::string_view label);
+    [[nodiscard]] bool begins_op(OpKind kind) const;
     void message(Op& op);
+    void before_peer(OpKind kind);
     void attributes(Op& op);
     void tag(Op& op);
     void dependency(RankSchedule& rank, const Token& label);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/crc32c.hpp"
+#include "goal/op_words.hpp"
 
 namespace idlewave::goal {
 namespace {
@@ -32,18 +33,51 @@ void put(std::string& out, First first, Rest... rest) {
     put(out, rest...);
 }
 
+void write_source(std::string& out, std::uint32_t source) {
+    source == any ? put(out, "-1") : put(out, source);
+}
+void write_tag(std::string& out, std::uint32_t tag) {
+    if (tag == any) {
+        put(out, " tag -1");
+    } else if (tag != 0) {
+        put(out, " tag ", tag);
+    }
+}
+
 void write_op(std::string& out, const Op& op) {
-    if (op.kind == OpKind::calc) {
-        put(out, "calc ", op.size);
-    } else {
-        const bool send = op.kind == OpKind::send;
-        put(out, send ? "send " : "recv ", op.size, send ? "b to " : "b from ");
-        op.peer == any ? put(out, "-1") : put(out, op.peer);
-        if (op.tag == any) {
-            put(out, " tag -1");
-        } else if (op.tag != 0) {
-            put(out, " tag ", op.tag);
-        }
+    switch (op.kind) {
+        case OpKind::calc:
+            put(out, "calc ", op.size);
+            break;
+        case OpKind::send:
+            put(out, "send ", op.size, "b to ", op.peer);
+            write_tag(out, op.tag);
+            break;
+        case OpKind::recv:
+            put(out, "recv ", op.size, "b from ");
+            write_source(out, op.peer);
+            write_tag(out, op.tag);
+            break;
+        case OpKind::put:
+            put(out, "put ", op.size, "b to ", op.peer);
+            if (op.tag != no_notification) {
+                put(out, " tag ", op.tag);
+            }
+            break;
+        case OpKind::get:
+            put(out, "get ", op.size, "b from ", op.peer);
+            break;
+        case OpKind::await:
+            put(out, "await from ");
+            write_source(out, op.peer);
+            write_tag(out, op.tag);
+            break;
+        case OpKind::lock:
+        case OpKind::shared_lock:
+        case OpKind::unlock:
+            put(out, word_of(op.kind), " at ", op.peer);
+            write_tag(out, op.tag);
+            break;
     }
     if (op.cpu != 0) {
         put(out, " cpu ", op.cpu);

@@ -54,6 +54,7 @@ void GraphBuilder::append_checked(std::span<const std::uint64_t> words) {
     const RankBlock::Limits limits = block.limits();
     graph_.cpus_ = std::max(graph_.cpus_, limits.cpu + 1U);
     graph_.nics_ = std::max(graph_.nics_, limits.nic + 1U);
+    graph_.has_one_sided_ |= limits.one_sided;
     add(block, limits.peer);
 }
 
@@ -91,7 +92,7 @@ void GraphBuilder::refuse_peer() const {
     for (std::uint32_t rank = 0; rank < graph_.ranks(); ++rank) {
         for (OpIndex op_index = 0; op_index < graph_.size(rank); ++op_index) {
             const Op op = graph_.op(rank, op_index);
-            if (op.kind == OpKind::calc || op.peer < graph_.ranks() || (op.kind == OpKind::recv && op.peer == any)) {
+            if (op.kind == OpKind::calc || op.peer < graph_.ranks() || (is_receiving(op.kind) && op.peer == any)) {
                 continue;
             }
             throw InputError("rank " + std::to_string(rank) + ", " + graph_.name(rank, op_index) +

@@ -40,6 +40,7 @@ class Graph {
     [[nodiscard]] std::uint32_t cpus() const { return cpus_; }
     [[nodiscard]] std::uint32_t nics() const { return nics_; }
     [[nodiscard]] std::uint64_t op_count() const { return op_count_; }
+    [[nodiscard]] bool has_one_sided() const { return has_one_sided_; }
 
     /// The memory of its ops, requirements and labels in bytes.
     [[nodiscard]] std::uint64_t memory() const { return arena_.bytes() + blocks_.capacity() * sizeof blocks_[0]; }
@@ -110,6 +111,7 @@ class Graph {
     std::uint64_t op_count_ = 0;
     std::uint32_t cpus_ = 1;
     std::uint32_t nics_ = 1;
+    bool has_one_sided_ = false;
 };
 
 /// Builds a Graph rank by rank: op by op, or whole ranks.

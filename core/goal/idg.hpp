@@ -8,7 +8,9 @@
 /// footer. docs/goal-format.md describes the layout.
 namespace idlewave::goal::idg {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t oldest_version =
+    2;  ///< that is read: it has no one-sided ops, and differs in nothing else
 
 using MagicNumber = std::array<char, 8>;
 

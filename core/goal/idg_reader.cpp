@@ -40,7 +40,7 @@ void IdgReader::check_header() {
     if (crc != crc32c(header.first(12))) {
         fail(12, "the header's checksum " + versus(crc32c(header.first(12)), crc));
     }
-    if (version != idg::version) {
+    if (version < idg::oldest_version || version > idg::version) {
         const char* advice = version > idg::version ? "; a later Idlewave may read it" : "; write it anew";
         fail(8, "version " + versus(idg::version, version) + advice);
     }

@@ -17,6 +17,11 @@ constexpr bool is_receiving(OpKind kind) {
     return kind == OpKind::recv || kind == OpKind::await;
 }
 
+/// Whether an op moves bytes of which the schedule says how many.
+constexpr bool has_size(OpKind kind) {
+    return kind == OpKind::send || kind == OpKind::recv || kind == OpKind::put || kind == OpKind::get;
+}
+
 /// Matches any source, or any tag.
 inline constexpr std::uint32_t any = 0xffffffff;
 

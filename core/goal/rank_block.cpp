@@ -54,6 +54,7 @@ RankBlock::Limits RankBlock::limits() const {
     for (std::uint64_t i = 0; i < shapes; ++i) {
         found.cpu = std::max(found.cpu, shape(i).cpu);
         found.nic = std::max(found.nic, shape(i).nic);
+        found.one_sided |= shape(i).one_sided != 0;
     }
     for (OpIndex op_index = 0; op_index < size(); ++op_index) {
         const std::uint64_t w = word(op_index);

@@ -68,13 +68,15 @@ inline bool lists_successors_by(std::uint64_t word, Edge edge) {
 
 }  // namespace op_word
 
-/// The properties that many messages of a rank share. Also used for a calc that is too long for its word.
+/// The properties that many messages of a rank share. Also used for a calc that is too long for its word. `one_sided`
+/// is the kind of a one-sided op, as OpKind numbers it, and 0 for any other. Such an op has the Kind of a receive if it
+/// is an await, else that of a send: it needs the same resources and has the same precedence.
 struct Shape {
     std::uint64_t size = 0;
     std::uint32_t tag = 0;
     std::uint8_t cpu = 0;
     std::uint8_t nic = 0;
-    std::uint16_t unused = 0;
+    std::uint16_t one_sided = 0;
 
     bool operator==(const Shape&) const = default;
 };
@@ -162,6 +164,7 @@ class RankBlock {
         std::uint8_t cpu = 0;
         std::uint8_t nic = 0;
         std::uint32_t peer = 0;  ///< includes sends to `any`, which are invalid
+        bool one_sided = false;  ///< whether there are one-sided ops
     };
 
     static Sizes sizes(const std::uint64_t* header);
@@ -323,6 +326,7 @@ class RankBlock {
         op_word::Kind kind;
         std::uint8_t cpu;
         std::uint8_t nic;
+        bool one_sided;
 
         bool operator==(const Needs&) const = default;
     };
@@ -365,6 +369,9 @@ inline void RankBlock::read(OpIndex op_index, Op& op) const {
         op.peer = message ? peer(op_index) : 0;
         op.tag = message ? s.tag : 0;
         op.kind = kind == op_word::Kind::send ? OpKind::send : message ? OpKind::recv : OpKind::calc;
+        if (message && s.one_sided != 0) [[unlikely]] {
+            op.kind = static_cast<OpKind>(s.one_sided);
+        }
         op.cpu = s.cpu;
         op.nic = message ? s.nic : std::uint8_t{0};
     }
@@ -375,10 +382,10 @@ inline RankBlock::Needs RankBlock::needs(OpIndex op_index) const {
     const std::uint64_t w = word(op_index);
     const op_word::Kind kind = op_word::kind(w);
     if (kind == op_word::Kind::calc) {
-        return {kind, op_word::cpu_of_calc(w), 0};
+        return {kind, op_word::cpu_of_calc(w), 0, false};
     }
     const Shape s = shape(op_word::shape(w));
-    return {kind == op_word::Kind::long_calc ? op_word::Kind::calc : kind, s.cpu, s.nic};
+    return {kind == op_word::Kind::long_calc ? op_word::Kind::calc : kind, s.cpu, s.nic, s.one_sided != 0};
 }
 
 /// The address of an op's links, which lie behind the links of the ops before it in its group. The op must have some.

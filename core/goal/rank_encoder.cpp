@@ -14,7 +14,8 @@ namespace {
 
 std::size_t hash(const Shape& shape) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
-    const std::uint64_t rest = shape.tag | std::uint64_t{shape.cpu} << 32 | std::uint64_t{shape.nic} << 40;
+    const std::uint64_t rest = shape.tag | std::uint64_t{shape.cpu} << 32 | std::uint64_t{shape.nic} << 40 |
+                               std::uint64_t{shape.one_sided} << 48;
     const std::uint64_t mixed = (shape.size * odd ^ rest) * odd;
     return mixed >> 32;
 }
@@ -102,8 +103,10 @@ void RankEncoder::put_ops(const RankSchedule& schedule) {
 
 std::uint64_t RankEncoder::payload(const Op& op) {
     if (op.kind != OpKind::calc) {
-        const Kind kind = op.kind == OpKind::send ? Kind::send : Kind::recv;
-        const std::uint64_t shape = shape_of({.size = op.size, .tag = op.tag, .cpu = op.cpu, .nic = op.nic});
+        const Kind kind = is_receiving(op.kind) ? Kind::recv : Kind::send;
+        const std::uint16_t one_sided = is_one_sided(op.kind) ? static_cast<std::uint16_t>(op.kind) : std::uint16_t{0};
+        const std::uint64_t shape =
+            shape_of({.size = op.size, .tag = op.tag, .cpu = op.cpu, .nic = op.nic, .one_sided = one_sided});
         return static_cast<std::uint64_t>(kind) | shape << payload_shift | std::uint64_t{op.peer} << peer_shift;
     }
     if (op.size <= longest_calc) {

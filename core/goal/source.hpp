@@ -78,7 +78,8 @@ struct Notice {
 /// that some ReadyOps are exchanges.
 ///
 /// `stop_position` returns the position of a rank, or nothing if all its ops have become ready. `rank_schedule` returns
-/// the ops of a rank with their requirements; an op's index in it is the op index that the source uses.
+/// the ops of a rank with their requirements; an op's index in it is the op index that the source uses. `has_one_sided`
+/// says whether there may be one-sided ops.
 ///
 /// `call` returns the number of the operation (collectives/call_name.hpp) to which an op that is just starting belongs.
 ///

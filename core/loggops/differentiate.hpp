@@ -10,16 +10,17 @@ namespace idlewave::loggops {
 
 /// Differentiates a simulation by the parameters of `machine`. `run(observer)` simulates with that observer, and its
 /// result is returned. The first attempt shares slopes between ranks; if a run has too many different slopes for that,
-/// the second attempt gives each moment its own. So does the only attempt for a machine without a lookahead.
+/// the second attempt gives each moment its own. So does the only attempt for a machine without a lookahead. One-sided
+/// operations share no slopes.
 template <class Run>
 auto differentiate(const machine::Machine& machine, Run run) {
-    if (machine.lookahead() > 0) {
+    if (machine.lookahead(true) > 0) {
         try {
             SharedDifferentiation shared(std::ranges::any_of(
                 machine::level_kinds, [&machine](machine::LevelKind kind) { return machine.sends_end_late(kind); }));
             return run(shared);
         } catch (const TooManySlopes&) {
-            if (!machine.node && !machine.shared_buffer) {
+            if (!machine.node && !machine.shared_buffer && !machine.one_sided) {
                 if (machine.posts_take_cpu()) {
                     Differentiation<1> network;
                     return run(network);

@@ -33,7 +33,9 @@ class Dispatcher {
     using Event = pdes::Event<typename Observer::Payload>;
 
     explicit Dispatcher(typename Parts::Tables& tables)
-        : ops_(tables), looks_ahead_(!Observer::records && tables.layout.cpus == 1 && tables.layout.nics == 1) {}
+        : ops_(tables),
+          looks_ahead_(!Observer::records && tables.layout.cpus == 1 && tables.layout.nics == 1 &&
+                       !has_one_sided(tables.source)) {}
 
     [[nodiscard]] Parts& parts() { return ops_.parts(); }
     [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
@@ -95,6 +97,7 @@ class Dispatcher {
             for (; event != end && event->time == next_event; ++event) {
                 arrive_among_others(*event);
             }
+            request_ops_made_ready_by_arrivals();
         }
     }
 
@@ -116,6 +119,7 @@ class Dispatcher {
         for (const Event& event : events) {
             arrive_among_others(event);
         }
+        request_ops_made_ready_by_arrivals();
         const Next next = parts().agenda.next(parts().current.free_times());
         if (next.at > now) {
             return next.at;
@@ -257,6 +261,26 @@ class Dispatcher {
             case MessageKind::rendezvous_data:
                 parts().rendezvous.arrive_data(event);
                 break;
+            default:
+                arrive_one_sided(event);
+                break;
+        }
+    }
+
+    /// A message of a one-sided operation arrives. An acknowledgement ends its op at once.
+    void arrive_one_sided(const Event& event) {
+        if constexpr (MayHaveOneSided<S>) {
+            Ended ended;
+            if (parts().one_sided.arrive(parts().current, event, ended)) {
+                ops_.end(ended);
+            }
+        }
+    }
+
+    /// Only acknowledgements make ops ready at their arrival; other messages do once they are received.
+    void request_ops_made_ready_by_arrivals() {
+        if constexpr (MayHaveOneSided<S>) {
+            request_ready_ops();
         }
     }
 
@@ -268,11 +292,11 @@ class Dispatcher {
         Entry& request = parts().agenda.make();
         request.ready = ready;
         request.first_resource = Layout::cpu(op.cpu);
-        request.second_resource =
-            op.kind == goal::OpKind::send ? parts().tables.layout.tx(op.nic) : request.first_resource;
         const bool posts_take_cpu = parts().transmission.posts_take_cpu();
         request.priority = priority_of(op.kind, posts_take_cpu);
         request.kind = request_kind_of(op.kind, posts_take_cpu);
+        request.second_resource =
+            request.kind == RequestKind::send ? parts().tables.layout.tx(op.nic) : request.first_resource;
         parts().agenda.added();
     }
 
@@ -337,6 +361,11 @@ class Dispatcher {
                     parts().reception().receive(parts().current, request,
                                                 parts().rendezvous.op_index_of_receive(handle), now)));
                 break;
+            case RequestKind::receive_one_sided:
+            case RequestKind::receive_get_reply:
+            case RequestKind::send_get_reply:
+                start_one_sided_request(request, now, context);
+                break;
             case RequestKind::send:
             case RequestKind::post:
             case RequestKind::post_on_cpu:
@@ -345,6 +374,20 @@ class Dispatcher {
                 break;
         }
         parts().agenda.done(number);
+    }
+
+    template <class Context>
+    [[gnu::noinline]] void start_one_sided_request(const Entry& request, const Moment& now, Context& context) {
+        if constexpr (MayHaveOneSided<S>) {
+            Ended ended;
+            if (request.kind == RequestKind::send_get_reply) {
+                parts().one_sided.send_reply(parts().current, request, now, context);
+            } else if (request.kind == RequestKind::receive_get_reply) {
+                ops_.end(parts().one_sided.receive_reply(parts().current, request, now));
+            } else if (parts().one_sided.receive(parts().current, request, now, context, ended)) {
+                ops_.end(ended);
+            }
+        }
     }
 
     // ---- ops
@@ -371,6 +414,13 @@ class Dispatcher {
             if (!is_decided(time_of(at), time_of(next->at), until)) {
                 request_op(*next);
                 return;
+            }
+            if constexpr (MayHaveOneSided<S>) {
+                if (goal::is_one_sided(next->op.kind)) [[unlikely]] {
+                    start_to_list(*next, at, context);
+                    is_ready = false;
+                    break;
+                }
             }
             bool sends = next->op.kind == goal::OpKind::send;
             if (next->op.kind == goal::OpKind::recv) {

@@ -4,13 +4,33 @@
 
 namespace idlewave::loggops {
 
-/// The kinds of messages between ranks: an eager message, and the three messages of a rendezvous (docs/model.md, R11).
-enum class MessageKind : std::uint8_t { data, request_to_send, clear_to_send, rendezvous_data };
+/// The kinds of messages between ranks: an eager message, the three messages of a rendezvous (docs/model.md, R11), and
+/// those of one-sided operations (R23 to R26).
+enum class MessageKind : std::uint8_t {
+    data,
+    request_to_send,
+    clear_to_send,
+    rendezvous_data,
+    put,
+    get,        ///< the request of a get
+    get_reply,  ///< its data
+    lock,
+    shared_lock,
+    unlock,
+    acknowledgement  ///< of a put or an unlock; the grant of a lock
+};
+
+constexpr bool is_one_sided(MessageKind kind) {
+    return kind >= MessageKind::put;
+}
 
 /// A message on its way: the payload of the kernel's events.
 ///
 /// A rendezvous is known by its sender and its id, the sequence number of its request to send. Each side also sends the
 /// handle of its own record, so that the other side can return it and no search is needed.
+///
+/// A message of a one-sided operation carries the operation itself, which the target returns (Origin): instead of the
+/// handles its index and cookie, and instead of the class its CPU and NIC.
 struct Message {
     static constexpr std::uint16_t no_class = 0xffff;
 

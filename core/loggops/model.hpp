@@ -37,7 +37,7 @@ class LogGops : private RankTables<S, Observer> {
 
     [[nodiscard]] std::uint32_t lps() const { return Tables::source.ranks(); }
     /// R19.
-    [[nodiscard]] Time lookahead() const { return Tables::machine.lookahead(); }
+    [[nodiscard]] Time lookahead() const { return Tables::machine.lookahead(has_one_sided(Tables::source)); }
 
     /// The message that travels as a code.
     [[nodiscard]] const Payload& payload(std::uint16_t code) const {

@@ -10,7 +10,14 @@
 namespace idlewave::loggops {
 
 /// The activities of a rank that take time.
-enum class ActivityKind : std::uint8_t { computation, transmission, reception, posting };
+enum class ActivityKind : std::uint8_t {
+    computation,
+    transmission,
+    reception,
+    posting,
+    landing,          ///< a reception by the NIC alone (docs/model.md, R23)
+    nic_transmission  ///< a transmission by the NIC alone (R24)
+};
 
 /// One activity of a rank: the op that it belongs to, and everything that its duration depends on.
 struct Activity {
@@ -29,13 +36,14 @@ enum class Point : std::uint8_t {
     start,          ///< the beginning itself
     sender_free,    ///< the sender's CPU is free, after o_s + kO
     sender_gap,     ///< the NIC's send side is free, after g + kG
-    arrival,        ///< the first byte arrives, after o_s + L
+    arrival,        ///< the first byte arrives, after o_s + L, or L of a NIC's transmission
     receiver_free,  ///< the receiver's CPU is free, after o_r + kO
-    last_byte,      ///< the last byte has arrived, after o_r + kG
+    last_byte,      ///< the last byte has arrived, after o_r + kG, or kG of a landing
     receiver_gap,   ///< the NIC's receive side is free, after g + kG
     computed,       ///< the CPU is free after the computation
     completed,      ///< the send ends, c after the sender's CPU is free
-    posted          ///< the CPU is free after it has posted a receive
+    posted,         ///< the CPU is free after it has posted a receive
+    acknowledged    ///< an acknowledgement arrives, L after the message has landed
 };
 
 /// The description of an op that starts, for a recording.
@@ -80,6 +88,7 @@ struct NoRecording {
 /// - `begin`: a rank begins an activity at `now`. Returns a reference for `at`. `messages` counts those of the thread.
 /// - `at`: the moment of one point of that activity. Its time is given.
 /// - `annotate`: the data that the message of a transmission carries; `arrival`: the moment of the message's arrival.
+/// - `acknowledge`: the data that an acknowledgement carries of what has landed in an activity at a moment.
 /// - `code`: a number that stands for a message and its annotation, so that only the number travels; or
 ///   Message::no_class, which only observers return whose moments hold more than a time. An observer that has such
 ///   numbers also has `payload(code)`. Here it is the message class.
@@ -99,6 +108,7 @@ struct NoObserver : NoRecording {
     }
     static Time at(const ActivityRef& /*ref*/, Point /*point*/, Time time) { return time; }
     static Annotation annotate(const ActivityRef& /*ref*/) { return {}; }
+    static Annotation acknowledge(const ActivityRef& /*ref*/, Time /*landed*/) { return {}; }
     static Time arrival(const Message& /*message*/, Time time) { return time; }
     static std::uint16_t code(const Message& message, const Annotation& /*annotation*/) {
         return message.message_class;

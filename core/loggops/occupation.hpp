@@ -74,6 +74,12 @@ class Occupation {
         [[no_unique_address]] typename Observer::Annotation annotation;
     };
 
+    /// The end of a reception at the target of a one-sided operation, or of the reply at its origin.
+    struct Landed {
+        Moment landed;
+        [[no_unique_address]] typename Observer::ActivityRef activity;
+    };
+
     explicit Occupation(Tables& tables)
         : tables_(tables),
           reach_(tables.machine.noise_reach),
@@ -174,6 +180,12 @@ class Occupation {
     /// is processed.
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, const MessageEnd& message,
                                           const machine::Costs& costs, const Moment& now) {
+        return land_by_cpu(current, op, message, costs, now).landed;
+    }
+
+    /// The reception of a message of a one-sided operation by CPU and NIC: the same.
+    [[gnu::always_inline]] Landed land_by_cpu(const Current& current, const Op& op, const MessageEnd& message,
+                                              const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);
         const auto [activity, cpu] =
             occupy_cpu(current, ActivityKind::reception, {costs.o_r, reach_.o_r}, costs.over_r, message, op, begin);
@@ -185,12 +197,37 @@ class Occupation {
         const Time after_overhead = cpu.end - cpu.overhead;
         if (costs.bytes <= after_overhead &&
             (!Observer::observes || costs.bytes < after_overhead || message.size <= 1)) {
-            return free;  // of one byte, the last byte and the CPU have the same time and the same slopes
+            return {free, ref};  // of one byte, the last byte and the CPU have the same time and the same slopes
         }
         const Moment processed =
             latest(free, tables_.observer.at(ref, Point::last_byte, later(cpu.overhead, costs.bytes)));
         tables_.processed[current.number()] = latest(tables_.processed[current.number()], processed);
-        return processed;
+        return {processed, ref};
+    }
+
+    /// A reception by the NIC alone (R23): takes its receive side from `now` on.
+    Landed land(const Current& current, const Op& op, const MessageEnd& message, const machine::Costs& costs,
+                const Moment& now) {
+        const Time begin = time_of(now);
+        const auto ref =
+            tables_.observer.begin(current.number(), now, activity_of(ActivityKind::landing, message, op), messages_);
+        current.free_times()[tables_.layout.rx(op.nic)] =
+            tables_.observer.at(ref, Point::receiver_gap, later(begin, costs.gap));
+        const Moment landed = tables_.observer.at(ref, Point::last_byte, later(begin, costs.bytes));
+        tables_.processed[current.number()] = latest(tables_.processed[current.number()], landed);
+        return {landed, ref};
+    }
+
+    /// A transmission by the NIC alone (R24): takes its send side from `now` on.
+    Transmitted transmit_by_nic(const Current& current, const Op& op, const MessageEnd& message,
+                                const machine::Costs& costs, const Moment& now) {
+        const Time begin = time_of(now);
+        const auto ref = tables_.observer.begin(current.number(), now,
+                                                activity_of(ActivityKind::nic_transmission, message, op), messages_);
+        current.free_times()[tables_.layout.tx(op.nic)] =
+            tables_.observer.at(ref, Point::sender_gap, later(begin, costs.gap));
+        ++messages_.sent;
+        return {now, later(begin, costs.L), tables_.observer.annotate(ref)};
     }
 
     // ---- a rank as a whole
@@ -254,17 +291,20 @@ class Occupation {
         bool bytes = false;
     };
 
+    [[gnu::always_inline]] static Activity activity_of(ActivityKind kind, const MessageEnd& message, const Op& op) {
+        return {.kind = kind,
+                .message = message.kind,
+                .level = message.level,
+                .peer = message.peer,
+                .amount = message.size,
+                .op_index = op.op_index};
+    }
+
     /// Noise is asked only if a detour may come before the end.
     [[gnu::always_inline]] CpuOccupation occupy_cpu(const Current& current, ActivityKind kind, Overhead first,
                                                     Time bytes, const MessageEnd& message, const Op& op, Time begin) {
         const Time done = later(begin, first.length);
-        CpuOccupation occupation{{.kind = kind,
-                                  .message = message.kind,
-                                  .level = message.level,
-                                  .peer = message.peer,
-                                  .amount = message.size,
-                                  .op_index = op.op_index},
-                                 {done, later(done, bytes)}};
+        CpuOccupation occupation{activity_of(kind, message, op), {done, later(done, bytes)}};
         if (noisy_) {
             machine::NoiseState& noise = tables_.noise[current.number()];
             if (noise.quiet_from > begin || begin >= noise.quiet_until || occupation.cpu.end > noise.quiet_until)

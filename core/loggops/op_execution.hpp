@@ -29,16 +29,19 @@ class OpExecution {
     /// The first time at which an op can start.
     [[nodiscard, gnu::always_inline]] Moment start_of(const Ready& ready) const {
         switch (ready.op.kind) {
-            case goal::OpKind::send:
-                return parts_.occupation.start_of_send(parts_.current, ready.at, ready.op.cpu, ready.op.nic);
             case goal::OpKind::recv:
                 if (!parts_.transmission.posts_take_cpu()) [[likely]] {
                     return ready.at;
                 }
-                [[fallthrough]];
+                break;
+            case goal::OpKind::calc:
+                break;
+            case goal::OpKind::await:
+                return ready.at;
             default:
-                return parts_.occupation.start_of_calc(parts_.current, ready.at, ready.op.cpu);
+                return parts_.occupation.start_of_send(parts_.current, ready.at, ready.op.cpu, ready.op.nic);
         }
+        return parts_.occupation.start_of_calc(parts_.current, ready.at, ready.op.cpu);
     }
 
     /// Starts an op. The ops that this makes ready are added to the list.
@@ -54,6 +57,12 @@ class OpExecution {
             return;
         }
         record_start(ready, now);
+        if constexpr (MayHaveOneSided<S>) {
+            if (goal::is_one_sided(ready.op.kind)) {
+                start_one_sided(ready, now, context);
+                return;
+            }
+        }
         if (ready.op.kind == goal::OpKind::calc) {
             const Moment end = parts_.occupation.compute(parts_.current, ready, now);
             parts_.dependencies.started(parts_.current, ready, now);
@@ -159,6 +168,20 @@ class OpExecution {
     }
 
   private:
+    /// A one-sided op starts (R23 to R26). It ends when its acknowledgement, reply or notification has come.
+    template <class Context>
+    [[gnu::noinline]] void start_one_sided(const Ready& ready, const Moment& now, Context& context) {
+        parts_.dependencies.started(parts_.current, ready, now);
+        if (ready.op.kind != goal::OpKind::await) {
+            parts_.one_sided.transmit(parts_.current, ready, now, context);
+            return;
+        }
+        Ended ended;
+        if (parts_.one_sided.await(parts_.current, ready, now, ended)) {
+            end(ended);
+        }
+    }
+
     /// A receive that is posted matched a message at `matched_at`: that is stored in the message until it is received.
     /// A request to send that is processed is answered.
     [[gnu::noinline]] void store_match(std::uint32_t handle, StartedOp<Cookie> receive,

@@ -7,6 +7,7 @@
 #include "loggops/dependencies.hpp"
 #include "loggops/matching.hpp"
 #include "loggops/occupation.hpp"
+#include "loggops/one_sided.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/reception.hpp"
 #include "loggops/rendezvous.hpp"
@@ -27,6 +28,7 @@ struct RankParts {
           occupation(tables),
           transmission(tables, occupation),
           rendezvous(tables, agenda, matching, transmission),
+          one_sided(tables, agenda, transmission),
           dependencies(tables) {}
 
     [[gnu::always_inline]] Reception<S, Observer> reception() {
@@ -40,6 +42,7 @@ struct RankParts {
     Occupation<S, Observer> occupation;
     Transmission<S, Observer> transmission;
     Rendezvous<S, Observer> rendezvous;
+    OneSided<S, Observer> one_sided;
     Dependencies<S, Observer> dependencies;
     /// The op that starts next, and room for the op that its end makes ready.
     std::array<goal::ReadyOp<Cookie, Moment>, 2> next;

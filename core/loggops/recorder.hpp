@@ -156,6 +156,9 @@ class Recorder {
         return {time, cause_of(ref, point)};
     }
     static Cause annotate(const ActivityRef& ref) { return cause_of(ref, Point::arrival); }
+    static Cause acknowledge(const ActivityRef& ref, const CausedTime& /*landed*/) {
+        return cause_of(ref, Point::acknowledged);
+    }
     static CausedTime arrival(const Payload& message, Time time) { return {time, message.sent}; }
     static std::uint16_t code(const Message& /*message*/, const Cause& /*sent*/) { return Message::no_class; }
 

@@ -21,42 +21,53 @@ enum class RequestKind : std::uint8_t {
     receive_data,
     send_clear_to_send,
     send_data,
-    send,
-    post,         ///< a receive that takes no time
+    receive_one_sided,  ///< receive a message of a one-sided operation at its target
+    receive_get_reply,
+    send_get_reply,
+    send,  ///< an op that takes the CPU and the NIC's send side: a send or a one-sided op
+
+    post,         ///< a receive or an await, which take no time
     post_on_cpu,  ///< a receive that takes the CPU
     calc
 };
 
-/// The precedence of an op. Receives that take the CPU have that of sends: among both the place in the schedule
-/// decides.
+/// The precedence of an op. One-sided ops have that of sends, and awaits that of receives. Receives that take the CPU
+/// have that of sends: among both the place in the schedule decides.
 constexpr Priority priority_of(goal::OpKind kind, bool posts_take_cpu) {
     switch (kind) {
-        case goal::OpKind::send:
-            return Priority::send;
+        case goal::OpKind::calc:
+            return Priority::calc;
         case goal::OpKind::recv:
             return posts_take_cpu ? Priority::send : Priority::post;
-        case goal::OpKind::calc:
-            break;
+        case goal::OpKind::await:
+            return Priority::post;
+        default:
+            return Priority::send;
     }
-    return Priority::calc;
 }
 
 /// The request of an op.
 constexpr RequestKind request_kind_of(goal::OpKind kind, bool posts_take_cpu) {
     switch (kind) {
-        case goal::OpKind::send:
-            return RequestKind::send;
+        case goal::OpKind::calc:
+            return RequestKind::calc;
         case goal::OpKind::recv:
             return posts_take_cpu ? RequestKind::post_on_cpu : RequestKind::post;
-        case goal::OpKind::calc:
-            break;
+        case goal::OpKind::await:
+            return RequestKind::post;
+        default:
+            return RequestKind::send;
     }
-    return RequestKind::calc;
 }
 
 /// Whether the request is an op or the reception of an expected message. These make at most one op ready at a time.
 constexpr bool is_simple(RequestKind kind) {
     return kind >= RequestKind::send || kind == RequestKind::receive_expected;
+}
+
+/// Whether the request is a reception or a reply of a one-sided operation.
+constexpr bool is_one_sided(RequestKind kind) {
+    return kind >= RequestKind::receive_one_sided && kind <= RequestKind::send_get_reply;
 }
 
 /// The kind of message that a reception receives.
@@ -78,17 +89,18 @@ constexpr MessageKind message_kind_of(RequestKind reception) {
 template <class Cookie, class Moment = Time>
 struct Request {
     /// The op and its ready time. For a message `op` holds the size on the wire, the other rank, and the CPU and NIC;
-    /// and `op_index` and `cookie` are those of the op that it belongs to, for an expected message.
+    /// and `op_index` and `cookie` are those of the op that it belongs to, for an expected message or a one-sided op.
     [[no_unique_address]] goal::ReadyOp<Cookie, Moment> ready;
     /// Of a message: its number among the transmissions of its sender; of a protocol send the number of the
     /// transmission that it answers. It is in the padding of `ready`: a rank of a gather has thousands of requests.
     std::uint32_t sequence = 0;
-    /// The record of a message: an ArrivedMessage, an OpenSend or an OpenReceive, depending on the kind.
+    /// The record of a message: an ArrivedMessage, an OpenSend or an OpenReceive, depending on the kind. Of a message
+    /// of a one-sided operation, which has no record, the MessageKind.
     std::uint32_t handle = 0;
     /// Of a protocol send: requests are counted in the order in which they are made, modulo 2^32. Only the order of two
     /// requests with the same ready time matters, and these are closer together than 2^31.
     std::uint32_t request_id = 0;
-    std::uint16_t message_class = 0;    ///< of a message that is received
+    std::uint16_t message_class = 0;    ///< of a message that is received; the CPU and NIC of a one-sided op (Origin)
     std::uint16_t first_resource = 0;   ///< the CPU
     std::uint16_t second_resource = 0;  ///< a side of the NIC; again the CPU for a request that needs nothing else
     Priority priority = Priority::calc;

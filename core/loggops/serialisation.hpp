@@ -10,6 +10,7 @@
 #include "loggops/dependencies.hpp"
 #include "loggops/matching.hpp"
 #include "loggops/occupation.hpp"
+#include "loggops/one_sided.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/rank_parts.hpp"
 #include "loggops/rendezvous.hpp"
@@ -51,17 +52,19 @@ class RankSerialiser {
           occupation_(parts.occupation),
           matching_(parts.matching),
           rendezvous_(parts.rendezvous),
+          one_sided_(parts.one_sided),
           dependencies_(parts.dependencies) {}
 
     void pack(const State& rank, std::uint32_t r, Serialiser& serialiser) {
         serialise_state(const_cast<State&>(rank), r, serialiser);
         const Records records = records_of(rank, r);
-        pack_posted_receives(rank, serialiser);
+        pack_posted_receives(matching_, rank.match, serialiser);
         serialiser(records.unexpected);
         pack_all(records.messages, serialiser, [this](std::uint32_t handle) { return matching_[handle]; });
         pack_all(records.receives, serialiser, [this](std::uint32_t handle) { return rendezvous_.receive(handle); });
         pack_all(records.sends, serialiser, [this](std::uint32_t handle) { return rendezvous_.send(handle); });
         pack_requests(records, serialiser);
+        pack_one_sided(r, serialiser);
     }
 
     /// Overwrites a rank that has no records.
@@ -70,7 +73,7 @@ class RankSerialiser {
         rank.requests = {};
         tables_.open[r] = {};
         serialise_state(rank, r, deserialiser);
-        unpack_posted_receives(rank, deserialiser);
+        unpack_posted_receives(matching_, rank.match, deserialiser);
         Records records;
         deserialiser(records.unexpected);
         records.messages = unpack_all<ArrivedMessage<Cookie, Moment>>(
@@ -83,6 +86,7 @@ class RankSerialiser {
         records.sends = unpack_all<OpenSend<Cookie>>(
             deserialiser, [this, r](const auto& send) { return rendezvous_.restore(r, send); });
         unpack_requests(rank, records, deserialiser);
+        unpack_one_sided(r, deserialiser);
     }
 
     /// Removes all records of a rank.
@@ -92,6 +96,9 @@ class RankSerialiser {
         }
         matching_.clear(rank.match);
         rendezvous_.discard(r);
+        if (has_one_sided()) {
+            one_sided_.discard(r);
+        }
         agenda_.discard(rank.requests);
         rank.requests = {};
     }
@@ -155,21 +162,63 @@ class RankSerialiser {
         }
     }
 
-    void pack_posted_receives(const State& rank, Serialiser& serialiser) {
-        serialiser(matching_.posted_receives(rank.match));
-        matching_.each_posted(rank.match, [&](std::uint32_t source, std::uint32_t tag, StartedOp<Cookie> receive) {
+    static void pack_posted_receives(const Matching<Cookie, Moment>& matching, const MatchState<Cookie>& match,
+                                     Serialiser& serialiser) {
+        serialiser(matching.posted_receives(match));
+        matching.each_posted(match, [&](std::uint32_t source, std::uint32_t tag, StartedOp<Cookie> receive) {
             serialiser(source);
             serialiser(tag);
             serialise(serialiser, receive);
         });
     }
-    void unpack_posted_receives(State& rank, Deserialiser& deserialiser) {
+    static void unpack_posted_receives(Matching<Cookie, Moment>& matching, MatchState<Cookie>& match,
+                                       Deserialiser& deserialiser) {
         for (auto count = deserialiser.next<std::uint32_t>(); count > 0; --count) {
             const auto source = deserialiser.next<std::uint32_t>();
             const auto tag = deserialiser.next<std::uint32_t>();
             StartedOp<Cookie> receive;
             serialise(deserialiser, receive);
-            matching_.add_posted(rank.match, source, tag, receive);
+            matching.add_posted(match, source, tag, receive);
+        }
+    }
+
+    // ---- notifications, awaits and locks
+
+    [[nodiscard]] bool has_one_sided() const { return !tables_.one_sided.empty(); }
+
+    void pack_one_sided(std::uint32_t r, Serialiser& serialiser) {
+        if (!has_one_sided()) {
+            return;
+        }
+        const Matching<Cookie, Moment>& notifications = one_sided_.notifications();
+        const MatchState<Cookie>& own = tables_.one_sided[r].notifications;
+        pack_posted_receives(notifications, own, serialiser);
+        std::vector<std::uint32_t> handles;
+        notifications.each_unexpected(own, [&handles](std::uint32_t handle) { handles.push_back(handle); });
+        pack_all(handles, serialiser, [&notifications](std::uint32_t handle) { return notifications[handle]; });
+        std::vector<LockRequest<Cookie, Moment>> locks;
+        one_sided_.each_lock(r, [&locks](const auto& lock) { locks.push_back(lock); });
+        serialiser(static_cast<std::uint32_t>(locks.size()));
+        for (auto& lock : locks) {
+            serialise(serialiser, lock);
+        }
+    }
+    void unpack_one_sided(std::uint32_t r, Deserialiser& deserialiser) {
+        if (!has_one_sided()) {
+            return;
+        }
+        Matching<Cookie, Moment>& notifications = one_sided_.notifications();
+        tables_.one_sided[r] = {};
+        unpack_posted_receives(notifications, tables_.one_sided[r].notifications, deserialiser);
+        const std::vector<std::uint32_t> handles = unpack_all<ArrivedMessage<Cookie, Moment>>(
+            deserialiser, [&notifications](const auto& message) { return notifications.add(message); });
+        for (const std::uint32_t handle : handles) {
+            notifications.add_unexpected(tables_.one_sided[r].notifications, handle);
+        }
+        for (auto count = deserialiser.next<std::uint32_t>(); count > 0; --count) {
+            LockRequest<Cookie, Moment> lock;
+            serialise(deserialiser, lock);
+            one_sided_.add_lock(r, lock);
         }
     }
 
@@ -201,6 +250,7 @@ class RankSerialiser {
             request.handle = is_about_message(request.kind)   ? messages.of(request.handle)
                              : is_about_receive(request.kind) ? receives.of(request.handle)
                              : is_about_send(request.kind)    ? sends.of(request.handle)
+                             : is_one_sided(request.kind)     ? request.handle
                                                               : 0;
             serialise(serialiser, request);
         }
@@ -210,11 +260,14 @@ class RankSerialiser {
         for (auto count = deserialiser.next<std::uint32_t>(); count > 0; --count) {
             Entry& request = agenda_.make() = {};
             serialise(deserialiser, request);
-            request.message_class = Message::no_class;  // costs without a class are the same
+            if (!is_one_sided(request.kind)) {
+                request.message_class = Message::no_class;  // costs without a class are the same
+            }
             request.request_id = agenda_.next_request_id();
             request.handle = is_about_message(request.kind)   ? records.messages.at(request.handle)
                              : is_about_receive(request.kind) ? records.receives.at(request.handle)
                              : is_about_send(request.kind)    ? records.sends.at(request.handle)
+                             : is_one_sided(request.kind)     ? request.handle
                                                               : 0;
             agenda_.added();
         }
@@ -226,6 +279,7 @@ class RankSerialiser {
     Occupation<S, Observer>& occupation_;
     Matching<Cookie, Moment>& matching_;
     Rendezvous<S, Observer>& rendezvous_;
+    OneSided<S, Observer>& one_sided_;
     const Dependencies<S, Observer>& dependencies_;
 };
 

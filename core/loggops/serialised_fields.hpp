@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "loggops/matching.hpp"
+#include "loggops/one_sided_records.hpp"
 #include "loggops/rendezvous_records.hpp"
 #include "loggops/request.hpp"
 #include "loggops/started_op.hpp"
@@ -71,6 +72,19 @@ void serialise(Archive& archive, OpenReceive<Cookie, Moment>& receive) {
     archive(receive.data_arrived_at);
 }
 
+template <class Archive, class Cookie, class Moment>
+void serialise(Archive& archive, LockRequest<Cookie, Moment>& lock) {
+    archive(lock.holder);
+    archive(lock.tag);
+    archive(lock.shared);
+    archive(lock.granted);
+    archive(lock.origin.op_index);
+    archive(lock.origin.cookie);
+    archive(lock.origin.cpu);
+    archive(lock.origin.nic);
+    archive(lock.landed_at);
+}
+
 /// Only the fields that the kind of the request uses; the others are undefined. Request ids are not written: requests
 /// are restored in order of precedence, and get new ones.
 template <class Archive, class Cookie, class Moment>
@@ -86,7 +100,12 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op.peer);
         archive(request.handle);
     }
-    if (request.priority == Priority::arrival) {
+    if (is_one_sided(request.kind)) {
+        archive(request.message_class);
+        archive(ready.op_index);
+        archive(ready.cookie);
+    }
+    if (request.priority == Priority::arrival || is_one_sided(request.kind)) {
         archive(ready.op.size);
         archive(ready.op.tag);
         archive(ready.op.cpu);

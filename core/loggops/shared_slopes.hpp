@@ -85,6 +85,9 @@ class SharedDifferentiation : public NoRecording {
 
     [[gnu::always_inline]] ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                              MessageCount& messages) {
+        if (is_one_sided(activity.message)) [[unlikely]] {
+            throw TooManySlopes();  // the steps of one-sided operations are not in the table
+        }
         return {&table_.step(now.interned() == nullptr ? *table_.zero() : *now.interned(), activity, messages)};
     }
     [[gnu::always_inline]] static Moment at(const ActivityRef& ref, Point point, Time time) {
@@ -102,11 +105,15 @@ class SharedDifferentiation : public NoRecording {
             case Point::receiver_free:
             case Point::computed:
             case Point::posted:
+            case Point::acknowledged:
                 break;
         }
         return {time, ref.step->cpu};
     }
     [[gnu::always_inline]] static Annotation annotate(const ActivityRef& ref) { return ref.step; }
+    [[gnu::always_inline]] static Annotation acknowledge(const ActivityRef& ref, const Moment& /*landed*/) {
+        return ref.step;  // never asked: `begin` has refused one-sided operations
+    }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) { return {time, message.sent}; }
 
     /// Of the messages that a step sends, those of one class have a code: the class of the first of them. Most often

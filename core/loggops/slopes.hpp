@@ -143,7 +143,7 @@ struct Slopes {
 };
 
 /// The levels that a machine may have (machine::LevelKind).
-inline constexpr unsigned all_levels = 3;
+inline constexpr unsigned all_levels = 4;
 using AllSlopes = Slopes<all_levels>;
 
 /// The observer that differentiates the simulation by its parameters while it runs: every moment carries its slopes.
@@ -171,6 +171,7 @@ struct Differentiation : NoRecording {
         const Moment& now;
         std::uint64_t amount;  ///< of the Activity
         unsigned level;
+        ActivityKind kind;
         bool in_detour;  ///< of the Activity, as the next
         bool bytes_in_detour;
     };
@@ -184,7 +185,7 @@ struct Differentiation : NoRecording {
     [[gnu::always_inline]] static ActivityRef begin(std::uint32_t /*rank*/, const Moment& now, const Activity& activity,
                                                     MessageCount& /*messages*/) {
         const unsigned level = Levels > 1 ? static_cast<unsigned>(activity.level) : 0;
-        return {now, activity.amount, level, activity.in_detour, activity.bytes_in_detour};
+        return {now, activity.amount, level, activity.kind, activity.in_detour, activity.bytes_in_detour};
     }
 
     /// Work that begins inside a detour begins at the end of that detour. No parameter moves that end: the slopes are
@@ -211,15 +212,12 @@ struct Differentiation : NoRecording {
 
     /// The slopes of the message's arrival. The time travels with the event.
     [[gnu::always_inline]] static Moment annotate(const ActivityRef& ref) {
-        const Moment moment = at(ref, Point::arrival, 0);
-        for (unsigned i = 0; i < Levels; ++i) {
-            const SlopeWordPair* w = &moment.words[Moment::pairs * i];
-            const std::uint64_t counts = w[0][0] | w[0][1] | w[1][0];
-            if ((counts & most_counted) != 0) [[unlikely]] {
-                throw InputError("more than 2^31 messages follow each other: their slopes cannot be counted");
-            }
-        }
-        return moment;
+        return checked(at(ref, Point::arrival, 0));
+    }
+    [[gnu::always_inline]] static Moment acknowledge(const ActivityRef& ref, const Moment& landed) {
+        Moment moment = landed;
+        moment.add(ref.level, {.L = 1});
+        return checked(moment);
     }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) {
         Moment moment = message.sent;
@@ -231,6 +229,17 @@ struct Differentiation : NoRecording {
   private:
     /// The highest bits of the two counts in a word.
     static constexpr std::uint64_t most_counted = 0x8000000080000000;
+
+    [[gnu::always_inline]] static const Moment& checked(const Moment& moment) {
+        for (unsigned i = 0; i < Levels; ++i) {
+            const SlopeWordPair* w = &moment.words[Moment::pairs * i];
+            const std::uint64_t counts = w[0][0] | w[0][1] | w[1][0];
+            if ((counts & most_counted) != 0) [[unlikely]] {
+                throw InputError("more than 2^31 messages follow each other: their slopes cannot be counted");
+            }
+        }
+        return moment;
+    }
 
     static std::uint64_t bytes_of(const ActivityRef& ref) { return ref.amount > 0 ? ref.amount - 1 : 0; }
 
@@ -252,9 +261,11 @@ struct Differentiation : NoRecording {
             case Point::posted:
                 return {.o_p = 1};
             case Point::arrival:
-                return {.L = 1, .o_s = 1, .o = 1};
+                return ref.kind == ActivityKind::nic_transmission ? LevelSlopes{.L = 1}
+                                                                  : LevelSlopes{.L = 1, .o_s = 1, .o = 1};
             case Point::last_byte:
-                return {.o_r = 1, .o = 1, .G = bytes_of(ref)};
+                return ref.kind == ActivityKind::landing ? LevelSlopes{.G = bytes_of(ref)}
+                                                         : LevelSlopes{.o_r = 1, .o = 1, .G = bytes_of(ref)};
             case Point::sender_gap:
             case Point::receiver_gap:
                 return {.g = 1, .G = bytes_of(ref)};

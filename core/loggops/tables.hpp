@@ -9,12 +9,26 @@
 #include "goal/source.hpp"
 #include "loggops/message_classes.hpp"
 #include "loggops/observer.hpp"
+#include "loggops/one_sided_records.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/rendezvous_records.hpp"
 #include "loggops/request.hpp"
 #include "machine/machine.hpp"
 
 namespace idlewave::loggops {
+
+/// Sources that may have one-sided ops. Of others the simulation does not compile what these need.
+template <class S>
+concept MayHaveOneSided = requires(const S& source) { source.has_one_sided(); };
+
+template <class S>
+[[nodiscard]] bool has_one_sided(const S& source) {
+    if constexpr (MayHaveOneSided<S>) {
+        return source.has_one_sided();
+    } else {
+        return false;
+    }
+}
 
 /// What all threads of a simulation share: its input, the message classes, and those columns of the ranks that most
 /// ranks need seldom, so that a Rank stays small. A thread writes only the rows of its own ranks.
@@ -33,6 +47,7 @@ struct RankTables {
           classes(machine),
           processed(source.ranks()),
           open(source.ranks()),
+          one_sided(has_one_sided(source) ? source.ranks() : 0),
           noise(machine.noise.silent() ? 0 : source.ranks()),
           free_times(layout.size() == std::tuple_size_v<decltype(State::free_times)>
                          ? 0
@@ -53,8 +68,9 @@ struct RankTables {
     MessageClasses classes;
     HugeArray<Moment> processed;     ///< by rank: the last message is processed, where that is after the CPU is free
     HugeArray<OpenRendezvous> open;  ///< by rank
-    HugeArray<machine::NoiseState> noise;  ///< by rank, if there is noise
-    HugeArray<Moment> free_times;          ///< by rank and resource, if there are more than a State holds
+    HugeArray<OneSidedState<typename S::Cookie>> one_sided;  ///< by rank, if the schedule has one-sided ops
+    HugeArray<machine::NoiseState> noise;                    ///< by rank, if there is noise
+    HugeArray<Moment> free_times;  ///< by rank and resource, if there are more than a State holds
 };
 
 }  // namespace idlewave::loggops

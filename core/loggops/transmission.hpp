@@ -35,6 +35,7 @@ class Transmission {
           node_eager_limit_(tables.machine.node ? tables.machine.node->S : 0),
           network_control_(costs(tables.machine.network, 1)),
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
+          one_sided_control_(costs(tables.machine.one_sided ? *tables.machine.one_sided : tables.machine.network, 1)),
           unclassified_{0, Level::network, costs(tables.machine.network, 0)},
           always_eager_(node_ranks_ != 0 ? std::min(network_eager_limit_, node_eager_limit_) : network_eager_limit_),
           has_shared_buffer_(tables.machine.shared_buffer.has_value()),
@@ -85,6 +86,68 @@ class Transmission {
         return transmit(current, op, peer, message, level_of(current, peer, no_tag), now, context);
     }
 
+    // ---- one-sided operations (R22 to R26)
+
+    /// What has landed in the memory of a rank, when, and at which level.
+    struct Landing {
+        Moment landed;
+        machine::LevelKind level;
+        [[no_unique_address]] typename Observer::ActivityRef activity;
+    };
+
+    /// Transmits a put, or the request of another one-sided operation, which counts as one byte.
+    template <class Context>
+    void send_one_sided(const Current& current, const goal::Op& op, const Origin<typename S::Cookie>& origin,
+                        const Message& message, const Moment& now, Context& context) {
+        const Level level = one_sided_level(current, op.peer);
+        const std::uint64_t size = message.kind == MessageKind::put ? message.size : 1;
+        const auto sent =
+            occupation_.transmit(current, {.op_index = origin.op_index, .cpu = op.cpu, .nic = op.nic},
+                                 {message.kind, op.peer, size, level}, costs_without_class(size, level), now);
+        send_whole(op.peer, message, sent, context);
+    }
+
+    /// Receives a message of `size` bytes on the wire, by the NIC alone or with the CPU. `origin` is the operation, if
+    /// it is one of this rank.
+    [[nodiscard]] Landing land(const Current& current, const Origin<typename S::Cookie>* origin, MessageKind kind,
+                               std::uint32_t source, std::uint64_t size, const Moment& now) {
+        const Level level = one_sided_level(current, source);
+        const Op op = origin == nullptr ? op_of_target()
+                                        : Op{.op_index = origin->op_index, .cpu = origin->cpu, .nic = origin->nic};
+        const MessageEnd end{kind, source, size, level};
+        const machine::Costs& costs = costs_without_class(size, level);
+        const auto found = takes_target_cpu() ? occupation_.land_by_cpu(current, op, end, costs, now)
+                                              : occupation_.land(current, op, end, costs, now);
+        return {found.landed, level, found.activity};
+    }
+
+    /// Transmits the reply to a get, by the NIC alone or with the CPU.
+    template <class Context>
+    void send_reply(const Current& current, std::uint32_t peer, const Message& reply, const Moment& now,
+                    Context& context) {
+        const Level level = one_sided_level(current, peer);
+        const MessageEnd end{reply.kind, peer, reply.size, level};
+        const machine::Costs& costs = costs_without_class(reply.size, level);
+        const auto sent = takes_target_cpu() ? occupation_.transmit(current, op_of_target(), end, costs, now)
+                                             : occupation_.transmit_by_nic(current, op_of_target(), end, costs, now);
+        send_whole(peer, reply, sent, context);
+    }
+
+    /// Sends an acknowledgement of what has landed, at `at` or before; it takes no CPU and no NIC.
+    template <class Context>
+    void acknowledge(std::uint32_t peer, const Origin<typename S::Cookie>& origin, const Landing& landing,
+                     const Moment& at, Context& context) {
+        Message message{.size = 1, .tag = 0, .kind = MessageKind::acknowledgement};
+        put_origin(message, origin);
+        const Time arrival = later(time_of(at), costs_without_class(1, landing.level).L);
+        const auto annotation = tables_.observer.acknowledge(landing.activity, at);
+        if constexpr (Observer::observes) {
+            context.send(peer, arrival, message, annotation);
+        } else {
+            context.send(peer, arrival, message);
+        }
+    }
+
     /// Receives a message from `source`; `tag` is that of an eager message. Returns the time at which it is processed.
     [[gnu::always_inline]] Moment receive(const Current& current, const Op& op, MessageKind kind, std::uint32_t source,
                                           std::uint64_t size, std::uint32_t tag, std::uint16_t message_class,
@@ -93,8 +156,12 @@ class Transmission {
         return occupation_.receive(current, op, {kind, source, size, level}, costs_of(message_class, size, level), now);
     }
 
-    /// Gives a message that came from another process its class in this process.
+    /// Gives a message that came from another process its class in this process. Those of one-sided operations have
+    /// none.
     [[nodiscard]] std::uint16_t classify(Message& message) {
+        if (is_one_sided(message.kind)) {
+            return Message::no_class;
+        }
         const MessageClass* const known =
             message.kind == MessageKind::data ? recent_.find(message.size, message.tag) : nullptr;
         message.message_class = known == nullptr ? Message::no_class : known->message.message_class;
@@ -121,6 +188,15 @@ class Transmission {
                op.size <= (level == Level::node ? node_eager_limit_ : network_eager_limit_);
     }
 
+    /// The level of the messages of one-sided operations (R22).
+    [[nodiscard]] Level one_sided_level(const Current& current, std::uint32_t peer) const {
+        return tables_.machine.one_sided ? Level::one_sided : level_of(current, peer, no_tag);
+    }
+    [[nodiscard]] bool takes_target_cpu() const { return tables_.machine.progress == machine::Progress::cpu; }
+
+    /// What stands for the op at the target of a one-sided operation, which has none: its first CPU and NIC.
+    static Op op_of_target() { return {.op_index = goal::unknown_op_index}; }
+
     /// The level of a message. On a machine without a network within nodes, all ranks share the buffer.
     [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer,
                                                      std::uint32_t tag) const {
@@ -144,8 +220,11 @@ class Transmission {
                                                   : costs_without_class(size, level);
     }
     const machine::Costs& costs_without_class(std::uint64_t size, Level level) {
-        if (size == 1 && level != Level::shared_buffer) {
+        if (size == 1 && level <= Level::node) {
             return level == Level::network ? network_control_ : node_control_;
+        }
+        if (size == 1 && level == Level::one_sided) {
+            return one_sided_control_;
         }
         if (size != unclassified_.size || level != unclassified_.level) {
             unclassified_ = {size, level, costs(tables_.machine.level(level), size)};
@@ -191,6 +270,7 @@ class Transmission {
     std::uint64_t node_eager_limit_;
     machine::Costs network_control_;  ///< of one byte, as all control messages are
     machine::Costs node_control_;     ///< the same within nodes
+    machine::Costs one_sided_control_;
     UnclassifiedCosts unclassified_;
     std::uint64_t always_eager_;  ///< messages of up to this size are eager at all levels
     bool has_shared_buffer_;

@@ -145,7 +145,8 @@ class RankWorker {
     /// serialise than to simulate. Of an open rendezvous the other side knows a handle, which a rollback changes; and a
     /// message of a rendezvous refers to a record at its receiver, so it must not be handled too early.
     [[nodiscard]] bool is_conservative(const State& rank, std::uint32_t r) const {
-        return parts().matching.has_overflow(rank.match) || rank.requests.many() || parts().rendezvous.is_open(r);
+        return parts().matching.has_overflow(rank.match) || rank.requests.many() || parts().rendezvous.is_open(r) ||
+               parts().one_sided.is_open(r);
     }
     [[nodiscard]] static bool is_conservative(const Payload& message) { return message.kind != MessageKind::data; }
 
@@ -179,6 +180,7 @@ class RankWorker {
                                                              .tag = message.tag});
             }
         });
+        parts().one_sided.collect_unfinished(r, unfinished);
         if (const auto position = parts().tables.source.stop_position(r, rank.source)) {
             unfinished.add(standstill::UnfinishedRank{r, *position});
         }

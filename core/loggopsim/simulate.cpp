@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error.hpp"
 #include "loggopsim/costs.hpp"
 #include "loggopsim/simulator.hpp"
 #include "standstill/standstill.hpp"
@@ -10,6 +11,9 @@ namespace idlewave::loggopsim {
 
 Result simulate(const goal::Graph& schedule, const machine::Machine& machine, const std::function<void(Time)>& poll) {
     constexpr std::uint64_t steps_between_polls = 4096;
+    if (schedule.has_one_sided()) {
+        throw InputError("expected no one-sided ops, as the LogGOPSim dialect has none; use the dialect loggops");
+    }
     Simulator simulator(schedule, costs_of(machine));
     for (std::uint64_t steps = 1; simulator.step(); ++steps) {
         if (poll && steps % steps_between_polls == 0) {

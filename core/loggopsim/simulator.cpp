@@ -229,7 +229,7 @@ void Simulator::add_released() {
             case goal::OpKind::recv:
                 event.kind = Event::Kind::recv;
                 break;
-            case goal::OpKind::calc:
+            default:  // a calc; `simulate` has refused one-sided ops
                 event.kind = Event::Kind::calc;
                 break;
         }

@@ -46,6 +46,15 @@ std::string cycle_section(const std::vector<Waiting>& cycle, std::uint64_t lengt
     return text + "\n  and so back to " + text_of_rank(cycle.front().rank) + ", " + cycle.front().op;
 }
 
+std::string headline_of(const UnmatchedReceives& receives) {
+    const std::string waits = receives.count == 1 ? "an op waits" : std::to_string(receives.count) + " ops wait";
+    if (receives.one_sided) {
+        return "deadlock: " + waits + " for messages, notifications or locks that never come";
+    }
+    return receives.count == 1 ? "unmatched receive: " + waits + " for a message that nobody sends"
+                               : "unmatched receives: " + waits + " for messages that nobody sends";
+}
+
 }  // namespace
 
 std::string text_of_tag(std::uint32_t tag) {
@@ -63,6 +72,12 @@ std::string number_of(std::uint64_t count, const std::string& noun) {
 std::string why(const PendingOp& op) {
     if (op.kind == goal::OpKind::recv) {
         return "waits for a message from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag);
+    }
+    if (op.kind == goal::OpKind::await) {
+        return "waits for a notification from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag);
+    }
+    if (goal::is_one_sided(op.kind)) {
+        return "waits for lock " + std::to_string(op.tag) + " at " + text_of_rank(op.peer);
     }
     return "waits for " + text_of_rank(op.peer) + " to receive its " + number_of(op.size, "byte") + " with " +
            text_of_tag(op.tag) + " (rendezvous)";
@@ -83,11 +98,7 @@ std::string message_of(const LeftOver& found, const UnmatchedReceives& receives,
         sections.push_back(cycle_section(found.cycle, found.cycle_length));
     }
     if (receives.count > 0) {
-        sections.push_back(section(
-            receives.count == 1
-                ? "unmatched receive: an op waits for a message that nobody sends"
-                : "unmatched receives: " + std::to_string(receives.count) + " ops wait for messages that nobody sends",
-            receives.first, receives.count));
+        sections.push_back(section(headline_of(receives), receives.first, receives.count));
     }
     if (unmatched_messages > 0) {
         sections.push_back(section(unmatched_messages == 1 ? "unmatched send: a message is received by no op"

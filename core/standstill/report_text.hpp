@@ -26,6 +26,7 @@ Waiting waiting_of(const UnfinishedRank& stuck);
 struct UnmatchedReceives {
     std::vector<Waiting> first;
     std::uint64_t count = 0;
+    bool one_sided = false;  ///< whether awaits or locks are among them
 };
 
 /// The text for the user: the cycle, the receives and messages without a match, and how many things are left in all.

@@ -138,8 +138,9 @@ class Explanation {
     [[nodiscard]] UnmatchedReceives unmatched_receives() const {
         UnmatchedReceives found;
         for (std::size_t i = 0; i < unfinished_.pending().size(); ++i) {
-            if (unfinished_.pending()[i].kind == goal::OpKind::recv && !graph_.has_match(i)) {
+            if (unfinished_.pending()[i].kind != goal::OpKind::send && !graph_.has_match(i)) {
                 ++found.count;
+                found.one_sided |= goal::is_one_sided(unfinished_.pending()[i].kind);
                 if (found.first.size() < most_lines) {
                     found.first.push_back(waiting_of_pending(i));
                 }
@@ -158,7 +159,7 @@ class Explanation {
             return StandstillKind::unmatched_send;
         }
         if (receives.count > 0) {
-            return StandstillKind::unmatched_receive;
+            return receives.one_sided ? StandstillKind::deadlock : StandstillKind::unmatched_receive;
         }
         return lost_rendezvous ? StandstillKind::unmatched_rendezvous : StandstillKind::deadlock;
     }
@@ -194,9 +195,11 @@ class Explanation {
 
     /// The op that would match a pending op, and the pending op that has to end before it can start.
     [[nodiscard]] std::string by_match(const PendingOp& op, const WaitForGraph::PotentialMatch& match) const {
-        const std::string does = op.kind == goal::OpKind::send ? " does so"
-                                 : op.peer == goal::any        ? " sends one"
-                                                               : " sends it";
+        const std::string does = op.kind == goal::OpKind::send    ? " does so"
+                                 : op.kind == goal::OpKind::await ? " puts it"
+                                 : op.kind != goal::OpKind::recv  ? " unlocks it"
+                                 : op.peer == goal::any           ? " sends one"
+                                                                  : " sends it";
         std::string text = "; " + text_of_rank(match.rank) + does + " in " + name(match.rank, match.op_index);
         if (match.after != WaitForGraph::none) {
             text += ", after " + name(match.rank, unfinished_.pending()[match.after].op_index) + " has ended";
@@ -213,7 +216,10 @@ class Explanation {
         if (const auto match = graph_.match_of(i)) {
             text += by_match(op, *match);
         } else if (!graph_.has_match(i)) {
-            text += op.kind == goal::OpKind::recv ? ", which nobody sends" : ", which no op does";
+            text += op.kind == goal::OpKind::recv    ? ", which nobody sends"
+                    : op.kind == goal::OpKind::await ? ", which nobody puts"
+                    : op.kind == goal::OpKind::send  ? ", which no op does"
+                                                     : ", which no op unlocks";
         }
         return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }

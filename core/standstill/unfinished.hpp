@@ -10,7 +10,8 @@
 
 namespace idlewave::standstill {
 
-/// A pending op: it has started and waits for its match. It is a posted receive or a send by rendezvous.
+/// A pending op: it has started and waits for its match. It is a posted receive or a send by rendezvous, an await or a
+/// lock.
 struct PendingOp {
     std::uint64_t size = 0;  ///< of a send
     std::uint32_t rank = 0;

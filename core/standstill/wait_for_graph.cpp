@@ -16,25 +16,50 @@ constexpr std::size_t most_graph_members = std::size_t{1} << 26;
 }  // namespace
 
 WaitForGraph::WaitForGraph(std::span<const PendingOp> pending) : pending_(pending), node_of_(pending.size()) {
-    make_nodes(goal::OpKind::recv);
-    receives_ = nodes_.size();
-    make_nodes(goal::OpKind::send);
+    for (std::size_t group = 0; group < groups; ++group) {
+        group_begin_[group] = nodes_.size();
+        make_nodes(static_cast<Group>(group));
+    }
+    group_begin_[groups] = nodes_.size();
 }
 
-void WaitForGraph::make_nodes(goal::OpKind kind) {
-    const auto key_of = [this](std::uint32_t i) {
-        const PendingOp& op = pending_[i];
-        return op.kind == goal::OpKind::recv ? Key{op.rank, op.peer, op.tag} : Key{op.peer, op.rank, op.tag};
-    };
+auto WaitForGraph::group_of(goal::OpKind pending) -> Group {
+    switch (pending) {
+        case goal::OpKind::recv:
+            return Group::receives;
+        case goal::OpKind::await:
+            return Group::awaits;
+        case goal::OpKind::lock:
+        case goal::OpKind::shared_lock:
+            return Group::locks;
+        default:
+            return Group::sends;
+    }
+}
+
+/// A lock waits for whoever holds it.
+auto WaitForGraph::key_of(const PendingOp& op) -> Key {
+    switch (group_of(op.kind)) {
+        case Group::sends:
+            return {op.peer, op.rank, op.tag};
+        case Group::locks:
+            return {op.peer, goal::any, op.tag};
+        default:
+            return {op.rank, op.peer, op.tag};
+    }
+}
+
+void WaitForGraph::make_nodes(Group group) {
     std::vector<std::uint32_t> ops;
     for (std::uint32_t i = 0; i < pending_.size(); ++i) {
-        if (pending_[i].kind == kind) {
+        if (group_of(pending_[i].kind) == group) {
             ops.push_back(i);
         }
     }
-    std::stable_sort(ops.begin(), ops.end(), [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
+    std::stable_sort(ops.begin(), ops.end(),
+                     [this](std::uint32_t a, std::uint32_t b) { return key_of(pending_[a]) < key_of(pending_[b]); });
     for (const std::uint32_t i : ops) {
-        const Key key = key_of(i);
+        const Key key = key_of(pending_[i]);
         if (i == ops.front() || nodes_.back().key != key) {
             nodes_.push_back({.key = key, .first = i});
         }
@@ -42,12 +67,12 @@ void WaitForGraph::make_nodes(goal::OpKind kind) {
     }
 }
 
-/// Calls `use` with the number of every node of that kind that an op with that key would match.
+/// Calls `use` with the number of every node of that group that an op with that key would match.
 template <class Use>
-void WaitForGraph::each_node(goal::OpKind kind, const Key& key, Use use) const {
-    const auto begin = nodes_.begin() + (kind == goal::OpKind::recv ? 0 : static_cast<std::ptrdiff_t>(receives_));
-    const auto end =
-        kind == goal::OpKind::recv ? nodes_.begin() + static_cast<std::ptrdiff_t>(receives_) : nodes_.end();
+void WaitForGraph::each_node(Group group, const Key& key, Use use) const {
+    const auto number = static_cast<std::size_t>(group);
+    const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(group_begin_[number]);
+    const auto end = nodes_.begin() + static_cast<std::ptrdiff_t>(group_begin_[number + 1]);
     const auto from = [&](const Key& least) {
         return std::lower_bound(begin, end, least, [](const Node& node, const Key& k) { return node.key < k; });
     };
@@ -74,6 +99,22 @@ void WaitForGraph::each_node(goal::OpKind kind, const Key& key, Use use) const {
     of_source(goal::any);
 }
 
+/// The group of the pending ops that a blocked op would meet.
+auto WaitForGraph::group_met_by(const goal::Op& blocked) -> std::optional<Group> {
+    switch (blocked.kind) {
+        case goal::OpKind::send:
+            return Group::receives;
+        case goal::OpKind::recv:
+            return Group::sends;
+        case goal::OpKind::put:
+            return blocked.tag == goal::no_notification ? std::nullopt : std::optional(Group::awaits);
+        case goal::OpKind::unlock:
+            return Group::locks;
+        default:
+            return std::nullopt;
+    }
+}
+
 /// Adds the set of nodes that a blocked op waits for.
 std::uint32_t WaitForGraph::add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first) {
     if (cause != BlockedOps::itself) {
@@ -97,12 +138,12 @@ void WaitForGraph::add_rank(std::uint32_t rank, const goal::RankSchedule& rank_s
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
     for (goal::OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
         const goal::Op& op = rank_schedule.ops[op_index];
-        if (!blocked.blocks(op_index) || op.kind == goal::OpKind::calc) {
+        const std::optional<Group> met = group_met_by(op);
+        if (!blocked.blocks(op_index) || !met) {
             continue;
         }
-        const bool sends = op.kind == goal::OpKind::send;
-        const Key key = sends ? Key{op.peer, rank, op.tag} : Key{rank, op.peer, op.tag};
-        each_node(sends ? goal::OpKind::recv : goal::OpKind::send, key, [&](NodeNumber number) {
+        const Key key = *met == Group::sends ? Key{rank, op.peer, op.tag} : Key{op.peer, rank, op.tag};
+        each_node(*met, key, [&](NodeNumber number) {
             Node& node = nodes_[number];
             node.has_match = true;
             if (arcs_.size() >= most_arcs || members_.size() >= most_graph_members) {

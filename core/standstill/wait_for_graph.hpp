@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,7 +62,11 @@ class WaitForGraph {
   private:
     using NodeNumber = std::uint32_t;
 
-    /// The receiver, the sender and the tag of a message.
+    /// The groups of nodes: what pending ops wait for.
+    enum class Group : std::uint8_t { receives, sends, awaits, locks };
+    static constexpr std::size_t groups = 4;
+
+    /// The receiver, the sender and the tag of a message or a notification; the rank and the number of a lock.
     struct Key {
         std::uint32_t where = 0;
         std::uint32_t source = 0;
@@ -98,10 +103,13 @@ class WaitForGraph {
         }
     };
 
-    void make_nodes(goal::OpKind kind);
+    static Group group_of(goal::OpKind pending);
+    static std::optional<Group> group_met_by(const goal::Op& blocked);
+    static Key key_of(const PendingOp& op);
+    void make_nodes(Group group);
     std::uint32_t add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first);
     template <class Use>
-    void each_node(goal::OpKind kind, const Key& key, Use use) const;
+    void each_node(Group group, const Key& key, Use use) const;
     void release();
     [[nodiscard]] std::span<const Arc> arcs_of(NodeNumber node) const;
     [[nodiscard]] std::span<const Member> members(std::uint32_t set) const {
@@ -116,8 +124,8 @@ class WaitForGraph {
 
     std::span<const PendingOp> pending_;
     std::vector<NodeNumber> node_of_;  ///< by pending op
-    std::vector<Node> nodes_;          ///< first receives, then sends, each sorted by key
-    std::size_t receives_ = 0;
+    std::vector<Node> nodes_;          ///< group by group, each sorted by key
+    std::array<std::size_t, groups + 1> group_begin_ = {};
     std::vector<Arc> arcs_;  ///< sorted by `from` in `solve`
     std::vector<std::uint64_t> first_arc_;
     std::vector<std::uint64_t> set_begin_ = {0};

@@ -29,6 +29,7 @@ CauseKind kind_of(loggops::Point point) {
         case loggops::Point::receiver_gap:
             return CauseKind::nic;
         case loggops::Point::arrival:
+        case loggops::Point::acknowledged:
             return CauseKind::message;
         default:
             return CauseKind::end;
@@ -115,6 +116,9 @@ loggops::Point point_after(loggops::ActivityKind kind) {
             return loggops::Point::receiver_free;
         case loggops::ActivityKind::posting:
             return loggops::Point::posted;
+        case loggops::ActivityKind::landing:
+        case loggops::ActivityKind::nic_transmission:
+            return loggops::Point::start;  // no CPU takes part
         case loggops::ActivityKind::computation:
             break;
     }
@@ -131,6 +135,10 @@ void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>
             continue;
         }
         const loggops::Point point = point_after(activity.kind);
+        if (goal::is_one_sided(row->op.kind) && activity.kind == loggops::ActivityKind::transmission) {
+            row->work = done.start.time;  // its end has a cause at the target
+            row->free = done.free;
+        }
         row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
     }
 }
@@ -150,7 +158,7 @@ std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machin
         for (const loggops::OpRecord& op : own) {
             OpRow& row = rows.emplace_back();
             row.op = op;
-            if (op.kind == goal::OpKind::recv) {
+            if (goal::is_receiving(op.kind)) {
                 explain_receive(row, record);
             } else {
                 explain_start(row, record);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "base/time.hpp"
 #include "loggops/recorder.hpp"
 #include "machine/costs.hpp"
@@ -35,6 +37,16 @@ struct Spans {
     }
 };
 
+/// Adds the time until a message of a one-sided operation has landed (docs/model.md, R23).
+inline void add_landing(Spans& spans, const loggops::Activity& activity, const machine::Costs& cost) {
+    if (activity.kind == loggops::ActivityKind::landing) {
+        spans.wire_bytes += cost.bytes;
+        return;
+    }
+    spans.overhead += cost.o_r;
+    (cost.over_r < cost.bytes ? spans.wire_bytes : spans.cpu_bytes) += std::max(cost.over_r, cost.bytes);
+}
+
 /// Divides the time from the beginning of an activity to one of its points, `length` in all. The parameters of the
 /// model account for a part of it (docs/model.md, R5 to R8); the rest is noise.
 inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, Time length,
@@ -57,12 +69,16 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
             spans.cpu_bytes = cost.over_r;
             break;
         case loggops::Point::arrival:
-            spans.overhead = cost.o_s;
+            spans.overhead = activity.kind == loggops::ActivityKind::nic_transmission ? 0 : cost.o_s;
             spans.latency = cost.L;
             break;
         case loggops::Point::last_byte:
-            spans.overhead = cost.o_r;
+            spans.overhead = activity.kind == loggops::ActivityKind::landing ? 0 : cost.o_r;
             spans.wire_bytes = cost.bytes;
+            break;
+        case loggops::Point::acknowledged:
+            add_landing(spans, activity, cost);
+            spans.latency = costs(machine.level(activity.level), 1).L;
             break;
         case loggops::Point::sender_gap:
         case loggops::Point::receiver_gap:

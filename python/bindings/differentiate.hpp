@@ -46,6 +46,7 @@ nanobind::dict slope_columns(const Rows& rows, const machine::Machine& machine) 
     columns["network"] = level(machine::LevelKind::network, true);
     columns["node"] = level(machine::LevelKind::node, machine.node.has_value());
     columns["shared_buffer"] = level(machine::LevelKind::shared_buffer, machine.shared_buffer.has_value());
+    columns["one_sided"] = level(machine::LevelKind::one_sided, machine.one_sided.has_value());
     return columns;
 }
 

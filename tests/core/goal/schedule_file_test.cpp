@@ -407,10 +407,10 @@ TEST(IdgReader, NamesByteAndRankAndWhatWasExpected) {
     other[20] = 'x';
     EXPECT_EQ(error(other, false).substr(0, 42), "byte 16: expected rank 0 with the checksum");
     other = bytes;
-    other[8] = 3;
-    EXPECT_EQ(error(other, true), "byte 8: expected version 2, found 3; a later Idlewave may read it");
+    other[8] = 4;
+    EXPECT_EQ(error(other, true), "byte 8: expected version 3, found 4; a later Idlewave may read it");
     other[8] = 1;
-    EXPECT_EQ(error(other, true), "byte 8: expected version 2, found 1; write it anew");
+    EXPECT_EQ(error(other, true), "byte 8: expected version 3, found 1; write it anew");
     EXPECT_EQ(error(bytes.substr(0, 30), false), "byte 0: expected at least 56, found 30 bytes; it is cut off");
     EXPECT_NE(error(bytes.substr(0, bytes.size() - 1), false).find("it is cut off"), std::string::npos);
     other = bytes;
