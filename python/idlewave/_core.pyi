@@ -91,8 +91,10 @@ class Level:
 class Machine:
     """A machine as the simulator sees it."""
 
-    def __init__(self, network: Level, node: Level | None, node_ranks: int, shared_buffer: Level | None, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
-        """`noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction."""
+    def __init__(self, network: Level, node: Level | None, node_ranks: int, shared_buffer: Level | None, one_sided: Level | None, cpu_progress: bool, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
+        """
+        `cpu_progress`: whether a CPU of the target completes one-sided operations. `noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction.
+        """
 
     @property
     def lookahead(self) -> int:

@@ -99,9 +99,10 @@ def digest_of_schedule(stream: IO[bytes]) -> Content:
 
 
 def digests_of_machine(machine: Machine) -> dict[str, str]:
-    """The digests of the parts of a machine: "network", "node" (the network within a node), "shared_buffer", "noise".
+    """The digests of the parts of a machine: "network", "node" (the network within a node), "shared_buffer",
+    "one_sided", "noise".
 
-    That of the noise covers its reach.
+    That of one-sided operations covers what completes them, that of the noise its reach.
 
     Two parts have one digest if the simulator gives the same times with both. The ranks of a node are not covered.
     """
@@ -110,6 +111,8 @@ def digests_of_machine(machine: Machine) -> dict[str, str]:
         parts["node"] = digest_of_level(machine.node)
     if machine.shared_buffer is not None:
         parts["shared_buffer"] = digest_of_level(machine.shared_buffer)
+    if machine.one_sided is not None:
+        parts["one_sided"] = digest_of({"level": digest_of_level(machine.one_sided), "progress": machine.progress})
     if machine.noise is not None:
         reaches = [part for part in REACHES if part in machine.noise_reaches]
         parts["noise"] = digest_of({"noise": _described(machine.noise), "reaches": reaches})

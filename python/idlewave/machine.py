@@ -33,6 +33,10 @@ _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O_s", "O_r")
 _ADDED = ("c", "o_p")
 
+Progress = Literal["network", "cpu"]
+"""What completes a one-sided operation at its target: the NIC alone, or a CPU, too."""
+PROGRESS: tuple[Progress, ...] = ("network", "cpu")
+
 Place = Literal["within a node", "between nodes"]
 """The place where a network was measured."""
 WITHIN: Place = "within a node"
@@ -122,8 +126,11 @@ class Machine(FieldMethods):
 
     `node` is the network within a node of `node_ranks` ranks, if that differs. `shared_buffer` has the parameters of
     messages that pass through a buffer which the ranks of a node share: those of collectives by the algorithms
-    release_gather, which are always eager; None if they are messages as others. `measured` says where `network` was
-    measured; None if that is not known. If it was measured within a node, that node has `node_ranks` ranks.
+    release_gather, which are always eager; None if they are messages as others. `one_sided` has the parameters of
+    one-sided operations between all ranks; None if they are those of messages between the same ranks. `progress` says
+    what completes them at their target: "network", or "cpu", which only a machine with `one_sided` may have. `measured`
+    says where `network` was measured; None if that is not known. If it was measured within a node, that node has
+    `node_ranks` ranks.
     `network_name` is the name of the network if it is another machine's; `description` is a line for lists.
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES; `noise_origin` says where it was
     recorded, None if that is not known. `algorithm_rules` say which
@@ -144,6 +151,8 @@ class Machine(FieldMethods):
     shared_buffer: Level | None = None
     cold_caches: ColdCaches | None = None
     noise_origin: NoiseOrigin | None = None
+    one_sided: Level | None = None
+    progress: Progress = "network"
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -229,7 +238,9 @@ class Machine(FieldMethods):
         """A larger machine whose nodes are this machine, with the network of `other` between them.
 
         Its own network holds within a node of `node_ranks` ranks (default: those of the node that it was measured in),
-        as `[network.node]` does. `other` is a machine, or the name of one as in `named`; only its network is used.
+        as `[network.node]` does. `other` is a machine, or the name of one as in `named`; only its network is used, and
+        its parameters of one-sided operations, which hold between all ranks: those of this machine are dropped, so that
+        without any in `other` such operations have the parameters of messages.
         Raises UsageError if this machine was measured between nodes or `other` within one, if either has a node level
         itself, or if the number of ranks of a node is not known.
         """
@@ -253,6 +264,8 @@ class Machine(FieldMethods):
             node_ranks=self.node_ranks if node_ranks is None else node_ranks,
             measured=BETWEEN,
             network_name=other.network_name or other.name,
+            one_sided=other.one_sided,
+            progress=other.progress,
         )
 
     def network_between_nodes(self) -> Level:
@@ -295,11 +308,31 @@ class Machine(FieldMethods):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_compiled": []}
 
+    def _check_one_sided(self) -> None:
+        """Raises InputError for parameters that play no role in one-sided operations."""
+        if self.progress not in PROGRESS:
+            raise InputError(f"progress: expected one of {', '.join(PROGRESS)}, found {found(self.progress)}")
+        if self.one_sided is None:
+            if self.progress != "network":
+                raise InputError(f"progress: expected network beside no one_sided, found {found(self.progress)}")
+            return
+        if self.one_sided.eager_limit is not None:
+            raise InputError(f"one_sided: expected no eager_limit, found {self.one_sided.eager_limit}")
+        refused = _ADDED if self.progress == "cpu" else (*_ADDED, "o_r", "O_r")
+        for p in (self.one_sided.parameters, *(s.parameters for s in self.one_sided.segments)):
+            for name in refused:
+                if getattr(p, name):
+                    raise InputError(
+                        f"one_sided: expected {name} = 0 with progress {self.progress}, found {getattr(p, name)}"
+                    )
+
     def core(self) -> _core.Machine:
-        """The machine as the compiled core sees it. Raises InputError if the noise is impossible."""
+        """The machine as the compiled core sees it. Raises InputError if its noise is impossible, or if it has
+        parameters that play no role in one-sided operations."""
         for part in self.noise_reaches:
             if part not in REACHES:
                 raise InputError(f"noise reaches: expected some of {', '.join(REACHES)}, found {found(part)}")
+        self._check_one_sided()
         if not self._compiled:
             reached = self.noise_reaches.__contains__
             self._compiled.append(
@@ -308,6 +341,8 @@ class Machine(FieldMethods):
                     self.node.core() if self.node else None,
                     self.node_ranks if self.node else 1,
                     self.shared_buffer.core() if self.shared_buffer else None,
+                    self.one_sided.core() if self.one_sided else None,
+                    self.progress == "cpu",
                     self.noise._core() if self.noise else None,
                     (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
                 )

@@ -176,11 +176,13 @@ def provenance_entry(provenance: Provenance) -> dict[str, Any]:
 
 
 def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
-    """The parts in which two machines differ: "network", "network within a node", "shared buffer", "noise"."""
+    """The parts in which two machines differ: "network", "network within a node", "shared buffer", "one-sided
+    operations", "noise"."""
     names = {
         "network": "network",
         "node": "network within a node",
         "shared_buffer": "shared buffer",
+        "one_sided": "one-sided operations",
         "noise": "noise",
     }
     found = [name for part, name in names.items() if a.digests.get(part) != b.digests.get(part)]

@@ -36,18 +36,24 @@ class Slopes:
     """Derivatives of some moments, which each array has in the same order.
 
     They are those by a factor of all computation, and those by each of `PARAMETERS` of the network, of the network
-    inside nodes and of a buffer that the ranks of a node share (None: there is none).
+    inside nodes, of a buffer that the ranks of a node share, and of one-sided operations (None: there is none).
     """
 
     computation: IntArray
     network: dict[str, IntArray]
     node: dict[str, IntArray] | None
     shared_buffer: dict[str, IntArray] | None
+    one_sided: dict[str, IntArray] | None = None
 
     def by_name(self) -> dict[str, IntArray]:
         """The arrays by names such as "network.L" or "computation"."""
-        levels = (("network", self.network), ("node", self.node or {}), ("shared_buffer", self.shared_buffer or {}))
-        found = {f"{level}.{name}": array for level, arrays in levels for name, array in arrays.items()}
+        levels = {
+            "network": self.network,
+            "node": self.node,
+            "shared_buffer": self.shared_buffer,
+            "one_sided": self.one_sided,
+        }
+        found = {f"{level}.{name}": array for level, arrays in levels.items() for name, array in (arrays or {}).items()}
         return {"computation": self.computation, **found}
 
 
@@ -107,13 +113,15 @@ class SlopesOfRanks(Mapping[str, "IntArray"]):
 class Sensitivities:
     """The finish time and its derivatives.
 
-    `time` is when the last rank finishes, ps. `network`, `node` (None without a network inside nodes) and
-    `shared_buffer` (None without a buffer that the ranks of a node share) have for each of `PARAMETERS` the derivative
-    by it: how many times it counts (for G, O, O_s and O_r: bytes). If a parameter of that level, in all its segments,
-    grows by 1 ps (those: 1 ps per byte), the time grows by so many ps. o is o_s and o_r growing together, and O
-    likewise. By c it is 0 on a level without c, and by o_p on a machine without o_p: there the first picosecond may
-    change what goes first. Where a level has c for some sizes alone, and a machine o_p for some messages alone, the
-    others count, too, as long as nothing goes first because of that.
+    `time` is when the last rank finishes, ps. `network`, `node` (None without a network inside nodes), `shared_buffer`
+    (None without a buffer that the ranks of a node share) and `one_sided` (None without parameters of one-sided
+    operations, which then have those of messages) have for each of `PARAMETERS` the derivative by it: how many times it
+    counts (for G, O, O_s and O_r: bytes). If a parameter of that level, in all its segments, grows by 1 ps (those: 1 ps
+    per byte), the time grows by so many ps. o is o_s and o_r growing together, and O likewise. One-sided operations
+    have no c and o_p, and where the network completes them no o_r and O_r: by these it is 0. By c it is 0 on a level
+    without c, and by o_p on a machine without o_p: there the first picosecond may change what goes first. Where a level
+    has c for some sizes alone, and a machine o_p for some messages alone, the others count, too, as long as nothing
+    goes first because of that.
     `computation` is the derivative by a factor of all computation, ps. `finish` and `slopes` are the same of every
     rank. `run` has the statistics of the simulation, if it ran in partitions of the kernel.
     """
@@ -128,6 +136,7 @@ class Sensitivities:
     seconds: float
     run: EventRun | None = None
     shared_buffer: dict[str, int] | None = None
+    one_sided: dict[str, int] | None = None
 
     def to_pandas(self, machine: Machine) -> pd.DataFrame:
         """One row a parameter: level, parameter, derivative, and the share of the time that it stands for.
@@ -138,12 +147,15 @@ class Sensitivities:
         import pandas as pd
 
         rows: list[tuple[str, str, int, float | None]] = []
-        levels = [("network", machine.network, self.network)]
-        if machine.node is not None and self.node is not None:
-            levels.append(("node", machine.node, self.node))
-        if machine.shared_buffer is not None and self.shared_buffer is not None:
-            levels.append(("shared_buffer", machine.shared_buffer, self.shared_buffer))
-        for name, level, slopes in levels:
+        levels = {
+            "network": (machine.network, self.network),
+            "node": (machine.node, self.node),
+            "shared_buffer": (machine.shared_buffer, self.shared_buffer),
+            "one_sided": (machine.one_sided, self.one_sided),
+        }
+        for name, (level, slopes) in levels.items():
+            if level is None or slopes is None:
+                continue
             for parameter in PARAMETERS:
                 share = None if level.segments or not self.time else _part(level, slopes, parameter) / self.time
                 rows.append((name, parameter, slopes[parameter], share))
@@ -182,6 +194,7 @@ def sensitivities(
         network=_of_last(last.network),
         node=None if last.node is None else _of_last(last.node),
         shared_buffer=None if last.shared_buffer is None else _of_last(last.shared_buffer),
+        one_sided=None if last.one_sided is None else _of_last(last.one_sided),
         computation=int(last.computation[0]),
         finish=found.finish,
         slopes=SlopesOfRanks(found.sets.by_name(), found.set_of_rank),

@@ -102,6 +102,7 @@ def _as_json(timeline: Timeline, slopes: Sensitivities, tolerance: LatencyTolera
             "network": slopes.network,
             "node": slopes.node,
             "shared_buffer": slopes.shared_buffer,
+            "one_sided": slopes.one_sided,
             "computation_ps": slopes.computation,
         },
         "wait_states": timeline.wait_states(("call",)).to_dict("records"),

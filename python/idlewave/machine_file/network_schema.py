@@ -9,7 +9,8 @@ from msgspec import Meta, field
 
 from ..cold_caches import problem_of
 from ..input.value_types import Amount, Closed, Cost, Time, Whole, WholeFrom1
-from ..machine import BETWEEN, WITHIN, Place
+from ..machine import BETWEEN, WITHIN, Place, Progress
+from ..units import exact_cost, exact_time
 from .noise_schema import NoiseTable
 
 NodeRanks = Annotated[int, Meta(ge=1, lt=2**32, description="a whole number from 1 to 4294967295")]
@@ -95,6 +96,36 @@ class SharedBufferTable(LevelTable, kw_only=True):
             raise ValueError(f"S: expected nothing, since its messages are always eager, found {self.S}")
 
 
+class OneSidedTable(LevelTable, kw_only=True):
+    """[network.one_sided]: one-sided operations between all ranks."""
+
+    L: Time
+    g: Time
+    G: Cost
+    progress: Progress = "network"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, words in (("o_s", Time.words), ("O_s", Cost.words)):
+            if name not in self.given():
+                raise ValueError(f"{name}: expected {words}, found nothing")
+        if self.S is not None:
+            raise ValueError(f"S: expected nothing, since one-sided operations make no rendezvous, found {self.S}")
+        self._refuse_in(self, "")
+        for i, segment in enumerate(self.segment):
+            self._refuse_in(segment, f"segment[{i}].")
+
+    def _refuse_in(self, table: ParameterTable, name: str) -> None:
+        for key in ("c", "o_p"):
+            if (value := getattr(table, key)) is not None:
+                raise ValueError(
+                    f"{name}{key}: expected nothing, since one-sided operations have none, found {exact_time(value)}"
+                )
+        for key, exact in (("o_r", exact_time), ("O_r", exact_cost)):
+            if self.progress == "network" and (value := getattr(table, key)) is not None:
+                raise ValueError(f"{name}{key}: expected it only beside progress = 'cpu', found {exact(value)}")
+
+
 class NetworkTable(LevelTable, kw_only=True):
     """[network].
 
@@ -108,6 +139,7 @@ class NetworkTable(LevelTable, kw_only=True):
     S: EagerLimit
     node: NodeTable | None = None
     shared_buffer: SharedBufferTable | None = None
+    one_sided: OneSidedTable | None = None
     name: str = ""
     measured: Place | None = None
     ranks: NodeRanks | None = None

@@ -10,8 +10,10 @@ from ..input.files import Origin
 from ..input.validation import checked, read_toml
 from ..machine import WITHIN, Level, Machine, Parameters, Scope, Segment
 from ..units import PICOSECONDS
-from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, ScopeTable
+from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, OneSidedTable, ScopeTable
 from .noise_reader import noise_of, origin_of
+
+_FREE = Level(Parameters(L=0, o_s=0, o_r=0, g=0))
 
 
 def machine_from_toml(text: str, origin: Origin) -> Machine:
@@ -19,14 +21,16 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
     table = read_toml(text, MachineTable, origin.name)
     network = _level(table.network)
     noise, reaches = noise_of(table.noise, origin)
-    node, shared = table.network.node, table.network.shared_buffer
+    node, shared, one_sided = table.network.node, table.network.shared_buffer, table.network.one_sided
     within = table.network.ranks if table.network.measured == WITHIN else None
     return Machine(
         table.name,
         network,
         node=None if node is None else _level(node, network),
         node_ranks=(node.ranks if node is not None else within) or 1,
-        shared_buffer=None if shared is None else _level(shared, Level(Parameters(L=0, o_s=0, o_r=0, g=0))),
+        shared_buffer=None if shared is None else _level(shared, _FREE),
+        one_sided=None if one_sided is None else _one_sided(one_sided),
+        progress="network" if one_sided is None else one_sided.progress,
         noise=noise,
         noise_reaches=reaches,
         noise_origin=origin_of(table.noise),
@@ -36,6 +40,15 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
         algorithm_rules=tuple(_rule(row) for row in table.collective),
         cold_caches=None if table.cold_caches is None else _cold_caches(table.cold_caches),
     )
+
+
+def _one_sided(table: OneSidedTable) -> Level:
+    """The level of one-sided operations. Where the network completes them, o and O are those of the origin alone."""
+    level = _level(table, _FREE)
+    if table.progress == "cpu":
+        return level
+    segments = tuple(Segment(s.start, replace(s.parameters, o_r=0, O_r=0.0)) for s in level.segments)
+    return Level(replace(level.parameters, o_r=0, O_r=0.0), segments)
 
 
 def _cold_caches(table: ColdCachesTable) -> ColdCaches:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..algorithm_rules import AlgorithmRule
 from ..cold_caches import ColdCaches
 from ..escaping import toml_text
-from ..machine import WITHIN, Level, Machine, Parameters
+from ..machine import WITHIN, Level, Machine, Parameters, Progress
 from ..noise_models import REACHES, AnyNoise, Noise, NoiseOrigin
 from ..random_noise import (
     DetourLength,
@@ -67,6 +67,10 @@ def machine_toml(
         lines.table("network.shared_buffer")
         _write_parameters(lines, machine.shared_buffer.parameters, added)
         _write_segments(lines, "network.shared_buffer", machine.shared_buffer, added)
+    if machine.one_sided is not None:
+        lines.table("network.one_sided")
+        lines.value("progress", toml_text(machine.progress))
+        _write_one_sided(lines, machine.one_sided, machine.progress)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours, machine.noise_origin)
     if machine.cold_caches is not None:
@@ -156,6 +160,21 @@ def _write_parameters(lines: _Lines, p: Parameters, added: Sequence[str]) -> Non
         lines.value(name, f'"{exact_cost(cost)}"')
     for name in added:
         lines.value(name, f'"{exact_time(getattr(p, name))}"')
+
+
+def _write_one_sided(lines: _Lines, level: Level, progress: Progress) -> None:
+    names = ("L", "o_s", "g", "G", "O_s") if progress == "network" else ("L", "o_s", "o_r", "g", "G", "O_s", "O_r")
+
+    def write(p: Parameters) -> None:
+        for name in names:
+            exact = exact_cost if name in ("G", "O_s", "O_r") else exact_time
+            lines.value(name, f'"{exact(getattr(p, name))}"')
+
+    write(level.parameters)
+    for number, segment in enumerate(level.segments):
+        lines.item("network.one_sided.segment", number)
+        lines.value("from", str(segment.start))
+        write(segment.parameters)
 
 
 def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:
