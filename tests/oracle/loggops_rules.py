@@ -16,7 +16,9 @@ from idlewave import Level, Machine, Noise, Parameters
 
 ANY = -1
 SHARED_BUFFER_TAG = 2**31  # from here on the tags of messages through a buffer that a node's ranks share
+NO_NOTIFICATION = -1  # the tag of a put that does not notify
 KINDS = ("send", "recv", "calc")
+ORIGIN_KINDS = ("put", "get", "lock", "shared_lock", "unlock")  # one-sided ops that transmit something
 ARRIVAL, PROTOCOL, FIRST_OP = 0, 1, 2  # whose turn it is among requests that were ready at the same time
 
 
@@ -55,9 +57,13 @@ def read_goal(text: str) -> list[list[Op]]:
             continue
         label = words[0] if ":" in words else f"op {len(ops)}"
         words = words[2:] if ":" in words else words
-        op = Op(words[0], int(words[1].rstrip("b")), label)
-        attributes = dict(zip(words[2::2], words[3::2], strict=True))
-        op.peer = int(attributes.pop("to", attributes.pop("from", "0")))
+        op = Op(words.pop(0), 1, label)
+        if op.kind not in ("await", "lock", "shared_lock", "unlock"):
+            op.size = int(words.pop(0).rstrip("b"))
+        if op.kind == "put":
+            op.tag = NO_NOTIFICATION
+        attributes = dict(zip(words[::2], words[1::2], strict=True))
+        op.peer = int(attributes.pop("to", attributes.pop("from", attributes.pop("at", "0"))))
         for name, value in attributes.items():
             setattr(op, name, int(value))
         ops.append(op)
@@ -68,13 +74,13 @@ def read_goal(text: str) -> list[list[Op]]:
 class Message:
     """What travels. A request to send stays the record of its rendezvous until the data have come."""
 
-    kind: str  # data, request, clearance, payload
+    kind: str  # data, request, clearance, payload; put, get, lock, shared_lock, unlock, reply, acknowledgement, grant
     source: int
     number: int  # how many transmissions its source had begun before
     size: int
     tag: int = 0
-    send: int = 0  # place of the send op
-    data_size: int = 0  # of a request: what it asks for
+    send: int = 0  # place of the send op; of the one-sided op that this belongs to
+    data_size: int = 0  # of a request and a get: what it asks for
     request: Message | None = None  # of a clearance and a payload: the rendezvous they belong to
     receive: int | None = None  # place of the receive op that it met
     met: int = 0  # when
@@ -84,6 +90,42 @@ class Message:
     def eager_tag(self) -> int:
         """The tag of an eager message, which may take it through a shared buffer; 0 of the messages of a rendezvous."""
         return self.tag if self.kind == "data" else 0
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether it belongs to a one-sided op."""
+        return self.kind in (*ORIGIN_KINDS, "reply", "acknowledgement", "grant")
+
+
+@dataclass
+class Notification:
+    """What a put leaves for an await."""
+
+    source: int
+    tag: int
+    landed: int
+
+
+@dataclass
+class Lock:
+    """A lock of a rank: requests in the order in which they landed, and who has it."""
+
+    queue: list[Message] = field(default_factory=list)
+    holders: list[Message] = field(default_factory=list)
+
+    def grant(self) -> Message | None:
+        """The request at the head of the queue, which now has the lock; None if it must wait, or if there is none."""
+        if not self.queue:
+            return None
+        shared = all(message.kind == "shared_lock" for message in (self.queue[0], *self.holders))
+        if self.holders and not shared:
+            return None
+        self.holders.append(self.queue.pop(0))
+        return self.holders[-1]
+
+    def release(self, origin: int) -> None:
+        """The lock of a rank, which must have it, ends."""
+        self.holders.remove(next(message for message in self.holders if message.source == origin))
 
 
 @dataclass
@@ -104,7 +146,11 @@ class Rank:
     requests: list[Request] = field(default_factory=list)
     posted: list[int] = field(default_factory=list)
     unexpected: list[Message] = field(default_factory=list)
+    awaiting: list[int] = field(default_factory=list)
+    notifications: list[Notification] = field(default_factory=list)
+    locks: dict[int, Lock] = field(default_factory=lambda: defaultdict(Lock))
     transmissions: int = 0
+    messages: int = 0
     finish: int = 0
     started: dict[int, int] = field(default_factory=dict)
     ended: dict[int, int] = field(default_factory=dict)
@@ -181,15 +227,21 @@ class Simulation:
                 continue
             rank.waiting.remove(place)
             op = ops[place]
+            kind = {"await": "recv"}.get(op.kind, "send" if op.kind in ORIGIN_KINDS else op.kind)
+            posting = op.kind == "recv" and self.posts_take_cpu
             needs = {
                 "send": (("cpu", op.cpu), ("out", op.nic)),
-                "recv": (("cpu", op.cpu),) if self.posts_take_cpu else (),
+                "recv": (("cpu", op.cpu),) if posting else (),
                 "calc": (("cpu", op.cpu),),
-            }[op.kind]
+            }[kind]
             ready = max([0, *(t for t in times if t is not None)])
-            kind = "send" if op.kind == "recv" and self.posts_take_cpu else op.kind
-            order = (FIRST_OP + KINDS.index(kind), 0, place)
-            act = {"send": self.start_send, "recv": self.post, "calc": self.start_calc}[op.kind]
+            order = (FIRST_OP + KINDS.index("send" if posting else kind), 0, place)
+            act = {
+                "send": self.start_send,
+                "recv": self.post,
+                "calc": self.start_calc,
+                "await": self.start_await,
+            }.get(op.kind, self.start_one_sided)
             rank.requests.append(Request(ready, order, needs, self.bound(act, r, place)))
 
     @staticmethod
@@ -249,17 +301,22 @@ class Simulation:
 
     def transmit(self, r: int, peer: int, message: Message, op: Op, now: int) -> int:
         """Send; CPU and NIC are those of `op`. Returns when the CPU is free again."""
-        rank, p = self.ranks[r], self.parameters(r, peer, message.size, message.eager_tag)
+        rank, p = self.ranks[r], self.parameters_of(message, r, peer)
         over = self.finish(r, now, p.o_s, "o_s")
         done = self.after_bytes(r, over, bytes_cost(p.O_s, message.size))
         rank.free["cpu", op.cpu] = done
         rank.free["out", op.nic] = now + p.g + bytes_cost(p.G, message.size)
         self.reach(r, done)
+        rank.messages += 1
+        self.leave(r, peer, message, over + p.L)
+        return done
+
+    def leave(self, r: int, peer: int, message: Message, arrival: int) -> None:
+        """Number what rank r transmits to `peer`, where it arrives at `arrival`."""
+        rank = self.ranks[r]
         message.number = rank.transmissions
         rank.transmissions += 1
-        arrival = over + p.L
         heapq.heappush(self.heap, (arrival, peer, 0, r, message.number, message))
-        return done
 
     def end_send(self, r: int, place: int, op: Op, free: int) -> None:
         """A send ends c after its CPU is free of it."""
@@ -268,6 +325,9 @@ class Simulation:
         self.end(r, place, done)
 
     def arrive(self, r: int, message: Message, now: int) -> None:
+        if message.one_sided:
+            self.arrive_one_sided(r, message, now)
+            return
         rank, op = self.ranks[r], None
         if message.kind == "clearance":
             assert message.request
@@ -295,7 +355,7 @@ class Simulation:
         )
 
     def receive(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
-        rank, p = self.ranks[r], self.parameters(message.source, r, message.size, message.eager_tag)
+        rank, p = self.ranks[r], self.parameters_of(message, message.source, r)
         over = self.finish(r, now, p.o_r, "o_r")
         done = self.after_bytes(r, over, bytes_cost(p.O_r, message.size))
         rank.free["cpu", cpu] = done
@@ -331,6 +391,102 @@ class Simulation:
         needs = (("cpu", op.cpu), ("out", op.nic))
         self.ranks[r].requests.append(Request(ready, (PROTOCOL, peer, request.number), needs, act))
 
+    # ---- one-sided ops
+
+    def start_one_sided(self, r: int, place: int, now: int) -> None:
+        """A put leaves with its data, every other op with a control message."""
+        op = self.schedule[r][place]
+        self.begin(r, place, now)
+        size = op.size if op.kind == "put" else 1
+        message = Message(op.kind, r, 0, size, op.tag, send=place, data_size=op.size)
+        self.transmit(r, op.peer, message, op, now)
+
+    def start_await(self, r: int, place: int, now: int) -> None:
+        rank, op = self.ranks[r], self.schedule[r][place]
+        self.begin(r, place, now)
+        found = next((n for n in rank.notifications if awaits(op, n)), None)
+        if found is None:
+            rank.awaiting.append(place)
+            return
+        rank.notifications.remove(found)
+        self.end(r, place, max(now, found.landed))
+
+    def arrive_one_sided(self, r: int, message: Message, now: int) -> None:
+        rank = self.ranks[r]
+        if message.kind in ("acknowledgement", "grant"):
+            self.end(r, message.send, max(now, rank.free["cpu", self.schedule[r][message.send].cpu]))
+            return
+        op = self.schedule[r][message.send] if message.kind == "reply" else None
+        cpu, nic = (op.cpu, op.nic) if op else (0, 0)
+        needs: tuple[tuple[str, int], ...] = (("in", nic),)
+        if self.machine.progress == "cpu":
+            needs = (("cpu", cpu), ("in", nic))
+        order = (ARRIVAL, message.source, message.number)
+        rank.requests.append(Request(now, order, needs, lambda t: self.receive_one_sided(r, message, cpu, nic, t)))
+
+    def receive_one_sided(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
+        rank, p = self.ranks[r], self.parameters_of(message, message.source, r)
+        rank.free["in", nic] = now + p.g + bytes_cost(p.G, message.size)
+        landed = now + bytes_cost(p.G, message.size)
+        if self.machine.progress == "cpu":
+            over = self.finish(r, now, p.o_r, "o_r")
+            rank.free["cpu", cpu] = self.after_bytes(r, over, bytes_cost(p.O_r, message.size))
+            landed = max(rank.free["cpu", cpu], over + bytes_cost(p.G, message.size))
+        self.reach(r, landed)
+        if message.kind == "reply":
+            self.end(r, message.send, max(landed, rank.free["cpu", cpu]))
+        elif message.kind == "get":
+            self.ask_to_reply(r, message, landed)
+        else:
+            self.have_landed(r, message, landed)
+
+    def ask_to_reply(self, r: int, get: Message, ready: int) -> None:
+        def act(now: int) -> None:
+            rank, reply = self.ranks[r], Message("reply", r, 0, get.data_size, send=get.send)
+            p = self.parameters_of(reply, r, get.source)
+            rank.free["out", 0] = now + p.g + bytes_cost(p.G, reply.size)
+            rank.messages += 1
+            over = now
+            if self.machine.progress == "cpu":
+                over = self.finish(r, now, p.o_s, "o_s")
+                rank.free["cpu", 0] = self.after_bytes(r, over, bytes_cost(p.O_s, reply.size))
+                self.reach(r, rank.free["cpu", 0])
+            self.leave(r, get.source, reply, over + p.L)
+
+        needs = (("cpu", 0), ("out", 0)) if self.machine.progress == "cpu" else (("out", 0),)
+        self.ranks[r].requests.append(Request(ready, (PROTOCOL, get.source, get.number), needs, act))
+
+    def have_landed(self, r: int, message: Message, landed: int) -> None:
+        """What a put, a lock or an unlock does at its target."""
+        if message.kind == "put":
+            self.notify(r, message, landed)
+            self.answer(r, "acknowledgement", message, landed)
+            return
+        lock = self.ranks[r].locks[message.tag]
+        if message.kind == "unlock":
+            lock.release(message.source)
+            self.answer(r, "acknowledgement", message, landed)
+        else:
+            lock.queue.append(message)
+        while granted := lock.grant():
+            self.answer(r, "grant", granted, landed)
+
+    def notify(self, r: int, put: Message, landed: int) -> None:
+        if put.tag == NO_NOTIFICATION:
+            return
+        rank, notification = self.ranks[r], Notification(put.source, put.tag, landed)
+        place = next((i for i in rank.awaiting if awaits(self.schedule[r][i], notification)), None)
+        if place is None:
+            rank.notifications.append(notification)
+            return
+        rank.awaiting.remove(place)
+        self.end(r, place, landed)
+
+    def answer(self, r: int, kind: str, message: Message, time: int) -> None:
+        """An acknowledgement or a grant leaves, which takes neither CPU nor NIC."""
+        answer = Message(kind, r, 0, 1, send=message.send)
+        self.leave(r, message.source, answer, time + self.parameters_of(answer, r, message.source).L)
+
     # ---- the machine
 
     def level(self, a: int, b: int, tag: int = 0) -> Level:
@@ -354,6 +510,13 @@ class Simulation:
             level = self.machine.network
             return [level.parameters, *(s.parameters for s in level.segments if op.size >= s.start)][-1].o_p
         return self.parameters(r, op.peer, op.size, op.tag).o_p
+
+    def parameters_of(self, message: Message, a: int, b: int) -> Parameters:
+        """The parameters of what rank a transmits to rank b."""
+        level = self.machine.one_sided
+        if message.one_sided and level:
+            return [level.parameters, *(s.parameters for s in level.segments if message.size >= s.start)][-1]
+        return self.parameters(a, b, message.size, message.eager_tag)
 
     def parameters(self, a: int, b: int, size: int, tag: int = 0) -> Parameters:
         level = self.level(a, b, tag)
@@ -399,6 +562,11 @@ class Simulation:
 def agree(receive: Op, message: Message) -> bool:
     """Whether a receive takes a message: source and tag, each of which may be any; never the size."""
     return receive.peer in (ANY, message.source) and (receive.tag in (ANY, message.tag) or message.tag == ANY)
+
+
+def awaits(op: Op, notification: Notification) -> bool:
+    """Whether an await takes a notification: source and tag, each of which may be any."""
+    return op.peer in (ANY, notification.source) and op.tag in (ANY, notification.tag)
 
 
 def bytes_cost(cost: float, size: int) -> int:

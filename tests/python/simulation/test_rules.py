@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from typing import Any
 
 import idlewave
 import pytest
@@ -10,11 +12,21 @@ from idlewave.simulation import finish_times
 from loggops_rules import Simulation, simulate
 from long_cases import most_long
 from random_goal import Limits, random_goal, random_machine, random_poisson
+from random_one_sided import random_one_sided_goal, random_one_sided_machine
 
 SEEDS = most_long(range(20), 8)
 SCHEDULES_A_SEED = 40
 
 OpTimes = dict[tuple[int, int], tuple[int, int]]
+Make = Callable[[random.Random, Limits], tuple[idlewave.Machine, str]]
+
+WAYS: tuple[dict[str, Any], ...] = (
+    {"scheduler": "sequential"},
+    {"scheduler": "check"},
+    {"scheduler": "yawns", "threads": 2},
+    {"scheduler": "yawns", "threads": 3},
+    {"scheduler": "timewarp", "threads": 2, "placement": "cyclic"},
+)
 
 
 def times_of(timeline: idlewave.Timeline) -> OpTimes:
@@ -30,10 +42,17 @@ def times_in(oracle: Simulation) -> OpTimes:
     }
 
 
-def compare(seed: int, limits: Limits) -> bool:
-    """One random schedule. Returns whether it ended."""
-    dice = random.Random(seed)
-    machine, goal = random_machine(dice, limits), random_goal(dice, limits)
+def with_messages(dice: random.Random, limits: Limits) -> tuple[idlewave.Machine, str]:
+    return random_machine(dice, limits), random_goal(dice, limits)
+
+
+def with_one_sided(dice: random.Random, limits: Limits) -> tuple[idlewave.Machine, str]:
+    return random_one_sided_machine(dice, limits), random_one_sided_goal(dice, limits)
+
+
+def compare(seed: int, limits: Limits, make: Make = with_messages, ways: tuple[dict[str, Any], ...] = ()) -> bool:
+    """One random schedule, whose times are also those of each way to run it. Returns whether it ended."""
+    machine, goal = make(random.Random(seed), limits)
     oracle = simulate(goal, machine)
     schedule = idlewave.Schedule.from_goal(goal)
     what = f"seed {seed}, {limits}\n{machine}\n{goal}"
@@ -49,7 +68,9 @@ def compare(seed: int, limits: Limits) -> bool:
     assert times_of(recorded) == times_in(oracle), what
     plain = idlewave.simulate(schedule, machine)
     assert plain.finish.tolist() == recorded.finish.tolist() == finish_times(schedule, machine).tolist(), what
-    assert plain.messages == recorded.messages == sum(rank.transmissions for rank in oracle.ranks), what
+    assert plain.messages == recorded.messages == sum(rank.messages for rank in oracle.ranks), what
+    for way in ways:
+        assert idlewave.simulate(schedule, machine, **way).finish.tolist() == plain.finish.tolist(), (way, what)
     return True
 
 
@@ -94,6 +115,25 @@ def test_the_simulator_gives_the_oracles_times_under_random_detours(block: int) 
 @pytest.mark.parametrize("seed", most_long(range(200_000, 200_012), 5))
 def test_the_simulator_gives_the_oracles_times_of_longer_schedules(seed: int) -> None:
     compare(seed, Limits(ranks=20, messages=250))
+
+
+@pytest.mark.parametrize("block", SEEDS)
+def test_the_simulator_gives_the_oracles_times_of_one_sided_ops_on_every_scheduler(block: int) -> None:
+    limits = Limits()
+    seeds = range(400_000 + block * SCHEDULES_A_SEED, 400_000 + (block + 1) * SCHEDULES_A_SEED)
+    assert sum(compare(seed, limits, with_one_sided, WAYS) for seed in seeds) > SCHEDULES_A_SEED // 3
+
+
+@pytest.mark.parametrize("block", SEEDS)
+def test_the_simulator_gives_the_oracles_times_of_one_sided_ops_without_a_lookahead(block: int) -> None:
+    limits = Limits(lookahead=False)
+    seeds = range(500_000 + block * SCHEDULES_A_SEED, 500_000 + (block + 1) * SCHEDULES_A_SEED)
+    assert sum(compare(seed, limits, with_one_sided) for seed in seeds) > SCHEDULES_A_SEED // 3
+
+
+@pytest.mark.parametrize("seed", most_long(range(600_000, 600_012), 5))
+def test_the_simulator_gives_the_oracles_times_of_longer_schedules_with_one_sided_ops(seed: int) -> None:
+    compare(seed, Limits(ranks=20, messages=150), with_one_sided, WAYS)
 
 
 def test_random_phases_are_those_that_a_list_of_them_gives() -> None:
