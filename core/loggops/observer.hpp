@@ -88,7 +88,7 @@ struct NoRecording {
 /// - `begin`: a rank begins an activity at `now`. Returns a reference for `at`. `messages` counts those of the thread.
 /// - `at`: the moment of one point of that activity. Its time is given.
 /// - `annotate`: the data that the message of a transmission carries; `arrival`: the moment of the message's arrival.
-/// - `acknowledge`: the data that an acknowledgement carries of what has landed in an activity at a moment.
+/// - `acknowledge`: the data that an acknowledgement carries of what has landed in an activity at a moment, on a level.
 /// - `code`: a number that stands for a message and its annotation, so that only the number travels; or
 ///   Message::no_class, which only observers return whose moments hold more than a time. An observer that has such
 ///   numbers also has `payload(code)`. Here it is the message class.
@@ -108,7 +108,9 @@ struct NoObserver : NoRecording {
     }
     static Time at(const ActivityRef& /*ref*/, Point /*point*/, Time time) { return time; }
     static Annotation annotate(const ActivityRef& /*ref*/) { return {}; }
-    static Annotation acknowledge(const ActivityRef& /*ref*/, Time /*landed*/) { return {}; }
+    static Annotation acknowledge(const ActivityRef& /*ref*/, Time /*landed*/, machine::LevelKind /*level*/) {
+        return {};
+    }
     static Time arrival(const Message& /*message*/, Time time) { return time; }
     static std::uint16_t code(const Message& message, const Annotation& /*annotation*/) {
         return message.message_class;

@@ -67,6 +67,7 @@ class OneSided {
         ended = notified(current, op, notification.arrived_at, notification.processed_at);
         ended.at = latest(now, ended.at);
         notifications_.remove(handle);
+        notifications_.leave(state(current).notifications);
         return true;
     }
 
@@ -113,7 +114,7 @@ class OneSided {
             case MessageKind::put: {
                 const bool notifies = request.ready.op.tag != goal::no_notification;
                 const bool awaited = notifies && notify(current, request, landing.landed, ended);
-                transmission_.acknowledge(source, origin, landing, landing.landed, context);
+                transmission_.acknowledge(current, source, origin, landing, landing.landed, context);
                 return awaited;
             }
             case MessageKind::get:
@@ -292,6 +293,7 @@ class OneSided {
         request.ready.at = landed;
         request.message_class = get.message_class;
         request.sequence = get.sequence;
+        request.handle = static_cast<std::uint32_t>(MessageKind::get_reply);
         request.request_id = agenda_.next_request_id();
         request.second_resource = tables_.layout.tx(0);
         request.first_resource = takes_cpu() ? Tables::Layout::cpu(0) : request.second_resource;
@@ -329,7 +331,7 @@ class OneSided {
             own.last_lock = before;
         }
         locks_.remove(handle);
-        transmission_.acknowledge(holder, origin, landing, landing.landed, context);
+        transmission_.acknowledge(current, holder, origin, landing, landing.landed, context);
         grant_locks(current, tag, landing, context);
     }
 
@@ -348,8 +350,8 @@ class OneSided {
                     return;
                 }
                 lock.granted = true;
-                transmission_.acknowledge(lock.holder, lock.origin, landing, latest(landing.landed, lock.landed_at),
-                                          context);
+                transmission_.acknowledge(current, lock.holder, lock.origin, landing,
+                                          latest(landing.landed, lock.landed_at), context);
             }
             held = true;
             all_shared = all_shared && lock.shared;

@@ -156,7 +156,7 @@ class Recorder {
         return {time, cause_of(ref, point)};
     }
     static Cause annotate(const ActivityRef& ref) { return cause_of(ref, Point::arrival); }
-    static Cause acknowledge(const ActivityRef& ref, const CausedTime& /*landed*/) {
+    static Cause acknowledge(const ActivityRef& ref, const CausedTime& /*landed*/, machine::LevelKind /*level*/) {
         return cause_of(ref, Point::acknowledged);
     }
     static CausedTime arrival(const Payload& message, Time time) { return {time, message.sent}; }

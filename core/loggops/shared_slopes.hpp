@@ -111,7 +111,8 @@ class SharedDifferentiation : public NoRecording {
         return {time, ref.step->cpu};
     }
     [[gnu::always_inline]] static Annotation annotate(const ActivityRef& ref) { return ref.step; }
-    [[gnu::always_inline]] static Annotation acknowledge(const ActivityRef& ref, const Moment& /*landed*/) {
+    [[gnu::always_inline]] static Annotation acknowledge(const ActivityRef& ref, const Moment& /*landed*/,
+                                                         machine::LevelKind /*level*/) {
         return ref.step;  // never asked: `begin` has refused one-sided operations
     }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) { return {time, message.sent}; }

@@ -214,9 +214,10 @@ struct Differentiation : NoRecording {
     [[gnu::always_inline]] static Moment annotate(const ActivityRef& ref) {
         return checked(at(ref, Point::arrival, 0));
     }
-    [[gnu::always_inline]] static Moment acknowledge(const ActivityRef& ref, const Moment& landed) {
+    [[gnu::always_inline]] static Moment acknowledge(const ActivityRef& /*ref*/, const Moment& landed,
+                                                     machine::LevelKind level) {
         Moment moment = landed;
-        moment.add(ref.level, {.L = 1});
+        moment.add(Levels > 1 ? static_cast<unsigned>(level) : 0, {.L = 1});
         return checked(moment);
     }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) {

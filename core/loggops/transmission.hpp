@@ -88,12 +88,7 @@ class Transmission {
 
     // ---- one-sided operations (R22 to R26)
 
-    /// What has landed in the memory of a rank, when, and at which level.
-    struct Landing {
-        Moment landed;
-        machine::LevelKind level;
-        [[no_unique_address]] typename Observer::ActivityRef activity;
-    };
+    using Landing = typename Occupation<S, Observer>::Landed;
 
     /// Transmits a put, or the request of another one-sided operation, which counts as one byte.
     template <class Context>
@@ -116,9 +111,8 @@ class Transmission {
                                         : Op{.op_index = origin->op_index, .cpu = origin->cpu, .nic = origin->nic};
         const MessageEnd end{kind, source, size, level};
         const machine::Costs& costs = costs_without_class(size, level);
-        const auto found = takes_target_cpu() ? occupation_.land_by_cpu(current, op, end, costs, now)
-                                              : occupation_.land(current, op, end, costs, now);
-        return {found.landed, level, found.activity};
+        return takes_target_cpu() ? occupation_.land_by_cpu(current, op, end, costs, now)
+                                  : occupation_.land(current, op, end, costs, now);
     }
 
     /// Transmits the reply to a get, by the NIC alone or with the CPU.
@@ -133,14 +127,15 @@ class Transmission {
         send_whole(peer, reply, sent, context);
     }
 
-    /// Sends an acknowledgement of what has landed, at `at` or before; it takes no CPU and no NIC.
+    /// Sends an acknowledgement to `peer` of what has landed, at `at` or before; it takes no CPU and no NIC.
     template <class Context>
-    void acknowledge(std::uint32_t peer, const Origin<typename S::Cookie>& origin, const Landing& landing,
-                     const Moment& at, Context& context) {
+    void acknowledge(const Current& current, std::uint32_t peer, const Origin<typename S::Cookie>& origin,
+                     const Landing& landing, const Moment& at, Context& context) {
         Message message{.size = 1, .tag = 0, .kind = MessageKind::acknowledgement};
         put_origin(message, origin);
-        const Time arrival = later(time_of(at), costs_without_class(1, landing.level).L);
-        const auto annotation = tables_.observer.acknowledge(landing.activity, at);
+        const Level level = one_sided_level(current, peer);
+        const Time arrival = later(time_of(at), costs_without_class(1, level).L);
+        const auto annotation = tables_.observer.acknowledge(landing.activity, at, level);
         if constexpr (Observer::observes) {
             context.send(peer, arrival, message, annotation);
         } else {
