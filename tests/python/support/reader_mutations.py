@@ -192,7 +192,7 @@ def records(data: bytes, draw: random.Random) -> bytes:
         return flip(data, draw)
     body = draw.choice((flip, number, number, number, splice, cut))(data[first:header], draw)
     more = len(body) - (header - first)
-    moved = [place + more if place >= header else place for place in places]
+    moved = [(place + more) % 2**64 if place >= header else place for place in places]
     index = _INDEX.pack(*moved, last)
     return data[:first] + body + data[header : -_INDEX.size] + index
 
