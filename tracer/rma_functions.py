@@ -80,8 +80,9 @@ def synchronisation() -> list[Function]:
     """Calls that begin and end epochs, and those that complete operations within them."""
     waited = "record_window(&call, CALL_WIN_WAIT, $win);"
     group = "group group, int assert, win win"
+    lock = "$lock_type == MPI_LOCK_SHARED ? SHARED_LOCK : LOCK"
     passive = [
-        ("Win_lock", "int lock_type, int rank, int assert, win win", "LOCK", "$rank"),
+        ("Win_lock", "int lock_type, int rank, int assert, win win", lock, "$rank"),
         ("Win_unlock", "int rank, win win", "UNLOCK", "$rank"),
         ("Win_lock_all", "int assert, win win", "LOCK", "EVERY_RANK"),
         ("Win_unlock_all", "win win", "UNLOCK", "EVERY_RANK"),

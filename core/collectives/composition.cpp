@@ -26,6 +26,7 @@ Composition::Composition(std::vector<Job> jobs, std::uint32_t machine_ranks) : j
             stage.call.send_counts = stage.send_counts;
             stage.call.recv_counts = stage.recv_counts;
             stage.call.shape = stage.shape ? &*stage.shape : nullptr;
+            has_one_sided_ |= stage.one_sided;
             sum += stage.times;
             ends.push_back(static_cast<std::uint32_t>(sum));
         }

@@ -38,7 +38,8 @@ struct Stage {
     std::uint32_t row = 0;                ///< if not 0: the counts are a matrix; length of a rank's row
     bool own_bytes = false;               ///< a rank's bytes are its own count
     std::uint16_t number = 0;             ///< number of the operation (call_name.hpp)
-    std::optional<GridShape> shape = {};  ///< of halo exchanges and sweeps; fits the group's size
+    std::optional<GridShape> shape = {};  ///< of halo exchanges, sweeps and slabs; fits the group's size
+    bool one_sided = false;               ///< whether its messages are puts
 };
 
 /// The placement of a job: which ranks of the machine it uses.
@@ -91,6 +92,7 @@ class Composition {
     [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
     [[nodiscard]] static std::uint32_t cpus() { return 1; }
     [[nodiscard]] static std::uint32_t nics() { return 1; }
+    [[nodiscard]] bool has_one_sided() const { return has_one_sided_; }
 
     template <class Moment>
     void begin(std::uint32_t rank, State<Moment>& state, Scratch& scratch,
@@ -288,6 +290,7 @@ class Composition {
     std::vector<std::vector<std::uint32_t>> stage_ends_;  ///< by job: number of operations up to the end of each stage
     std::vector<std::uint32_t> executions_;               ///< by job: number of operations of one repetition
     std::uint32_t ranks_ = 0;
+    bool has_one_sided_ = false;
     bool alone_ = true;                    ///< there is one job, on all ranks in order
     std::vector<std::uint32_t> job_of_;    ///< by rank of the machine; empty if alone_
     std::vector<std::uint32_t> local_of_;  ///< rank in the job, by rank of the machine

@@ -7,6 +7,7 @@
 
 #include "base/varint.hpp"
 #include "collectives/instruction_loops.hpp"
+#include "goal/op.hpp"
 
 namespace idlewave::collectives {
 
@@ -21,14 +22,15 @@ constexpr bool is_shared_slot(std::uint32_t slot) {
 
 /// An instruction of an MPI rank. Instructions are executed in order. A nonblocking send or receive occupies a slot, as
 /// an MPI request does, and a wait ends when the ops in its slots have ended. A blocking one needs none. A signal tells
-/// another thread that this one has come to it: what is in its shared slot ends there.
+/// another thread that this one has come to it: what is in its shared slot ends there. One-sided operations occupy a
+/// slot, or block, as sends do.
 struct Instruction {
-    enum class Kind : std::uint8_t { calc, send, recv, wait, collective, signal };
+    enum class Kind : std::uint8_t { calc, send, recv, wait, collective, signal, put, get, lock, shared_lock, unlock };
     Kind kind = Kind::calc;
-    bool blocking = false;         ///< of a send or receive: the next instruction waits for its end
+    bool blocking = false;         ///< of an op: the next instruction waits for its end
     bool by_rule = false;          ///< of a send or receive: `peer` is the number of a rule (structure.hpp)
     std::uint32_t slot = no_slot;  ///< its request; a collective with `no_slot` is blocking
-    std::uint32_t peer = 0;        ///< of a send or receive: world rank, or `any`; with a structure a distance
+    std::uint32_t peer = 0;        ///< of an op: world rank, or `any`; with a structure a distance
     std::uint32_t tag = 0;
     std::uint64_t size = 0;   ///< in bytes; of a calc in nanoseconds
     std::uint32_t begin = 0;  ///< of a wait its first entry in `slot_lists`; of a collective its entry in `collectives`
@@ -36,6 +38,33 @@ struct Instruction {
 
     bool operator==(const Instruction&) const = default;
 };
+
+/// The op of an instruction that is one.
+constexpr goal::OpKind op_kind_of(Instruction::Kind kind) {
+    switch (kind) {
+        case Instruction::Kind::send:
+            return goal::OpKind::send;
+        case Instruction::Kind::recv:
+            return goal::OpKind::recv;
+        case Instruction::Kind::put:
+            return goal::OpKind::put;
+        case Instruction::Kind::get:
+            return goal::OpKind::get;
+        case Instruction::Kind::lock:
+            return goal::OpKind::lock;
+        case Instruction::Kind::shared_lock:
+            return goal::OpKind::shared_lock;
+        case Instruction::Kind::unlock:
+            return goal::OpKind::unlock;
+        default:
+            return goal::OpKind::calc;
+    }
+}
+
+/// Whether an instruction is an op between two ranks.
+constexpr bool is_communication(Instruction::Kind kind) {
+    return op_kind_of(kind) != goal::OpKind::calc;
+}
 
 /// The instructions of a rank, in order. A program repeats few different ones (by kind, peer, tag, size and slot) again
 /// and again: each of these is stored once, and an instruction is a word with its number. Computation takes another

@@ -82,6 +82,7 @@ Stage stage_of(std::string_view name, std::string_view algorithm_name, std::uint
         }
         stage.step = pattern->step;
         stage.shape = fitted(*pattern, call.shape, ranks);
+        stage.one_sided = pattern->one_sided;
         return stage;
     }
     const bool equal_counts = call.send_counts.empty() && call.recv_counts.empty();

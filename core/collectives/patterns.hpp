@@ -15,6 +15,8 @@ struct Pattern {
     std::uint32_t dimensions;   ///< number of dimensions of its process grid
     std::string_view sentence;  ///< its description
     std::string_view source;    ///< the program, paper or benchmark that it follows
+    bool by_slab = false;       ///< whether it computes and exchanges slabs
+    bool one_sided = false;     ///< whether its messages are puts
 };
 
 std::span<const Pattern> patterns();
@@ -30,5 +32,9 @@ Step halo1d(const CollectiveCall& call, StepNumber number);
 Step halo2d(const CollectiveCall& call, StepNumber number);
 Step halo3d(const CollectiveCall& call, StepNumber number);
 Step sweep(const CollectiveCall& call, StepNumber number);
+Step slabs_two_sided(const CollectiveCall& call, StepNumber number);
+Step slabs_nonblocking(const CollectiveCall& call, StepNumber number);
+Step slabs_put(const CollectiveCall& call, StepNumber number);
+Step packed_slabs_put(const CollectiveCall& call, StepNumber number);
 
 }  // namespace idlewave::collectives

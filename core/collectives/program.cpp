@@ -44,8 +44,7 @@ std::uint64_t ProgramSource::least_ops() const {
     for (const RankProgram& rank : program_->ranks) {
         ops.push_back(0);
         rank.instructions.each([&ops](const Instruction& instruction) {
-            const bool is_op =
-                instruction.kind == Kind::calc || instruction.kind == Kind::send || instruction.kind == Kind::recv;
+            const bool is_op = instruction.kind == Kind::calc || is_communication(instruction.kind);
             ops.back() += is_op ? 1 : 0;
         });
     }
@@ -121,7 +120,7 @@ goal::Op ProgramSource::op_of(std::uint32_t copy, const Instruction& instruction
     if (instruction.kind == Instruction::Kind::calc) {
         return op;
     }
-    op.kind = instruction.kind == Instruction::Kind::send ? goal::OpKind::send : goal::OpKind::recv;
+    op.kind = op_kind_of(instruction.kind);
     op.peer = peer_of(copy, instruction);
     op.tag = instruction.tag;
     return op;

@@ -108,7 +108,8 @@ struct Program {
     std::optional<Structure> structure = {};  ///< of a program that was continued on more ranks
     std::uint64_t wildcard_receives = 0;      ///< of the traced run: they named no source
     std::uint64_t unknown_receives = 0;       ///< of these, those whose message the trace does not have
-    TimedCalls one_sided = {};                ///< puts, gets, accumulates, and the locks and flushes around them
+    bool has_one_sided = false;               ///< some instructions are one-sided operations
+    TimedCalls one_sided = {};                ///< puts, gets, accumulates, locks and flushes that are computation
     TimedCalls files = {};
     std::uint64_t calls = 0;           ///< that were recorded of a run that ended early; 0 if it was whole
     std::uint64_t calls_left_out = 0;  ///< those after its last consistent point
@@ -173,6 +174,7 @@ class ProgramSource {
     ProgramSource(std::shared_ptr<const Program> program, std::uint32_t copies);
 
     [[nodiscard]] std::uint32_t ranks() const { return base_ * copies_; }
+    [[nodiscard]] bool has_one_sided() const { return program_->has_one_sided; }
     [[nodiscard]] std::uint32_t copies() const { return copies_; }
     [[nodiscard]] static std::uint32_t cpus() { return 1; }
     [[nodiscard]] static std::uint32_t nics() { return 1; }

@@ -140,9 +140,7 @@ template <class Moment>
     next.op.size = size;
     next.op.peer = calc ? instruction.peer : peer_of(state.copy, instruction);
     next.op.tag = instruction.tag;
-    next.op.kind = calc                                          ? goal::OpKind::calc
-                   : instruction.kind == Instruction::Kind::send ? goal::OpKind::send
-                                                                 : goal::OpKind::recv;
+    next.op.kind = op_kind_of(instruction.kind);
     next.op.cpu = 0;
     next.op.nic = 0;
     next.op.reduction = false;
@@ -173,6 +171,11 @@ auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, 
             return Then::op_ready;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
+        case Instruction::Kind::put:
+        case Instruction::Kind::get:
+        case Instruction::Kind::lock:
+        case Instruction::Kind::shared_lock:
+        case Instruction::Kind::unlock:
             if (instruction->blocking) {
                 make_ready(state, *instruction, instruction->size, message_cookie, next);
             } else {

@@ -94,7 +94,12 @@ class ProgramExpansion {
                 out_.conditions() = {{out_.add(source_.op_of(copy_, instruction), out_.conditions()), goal::Edge::end}};
                 break;
             case Instruction::Kind::send:
-            case Instruction::Kind::recv: {
+            case Instruction::Kind::recv:
+            case Instruction::Kind::put:
+            case Instruction::Kind::get:
+            case Instruction::Kind::lock:
+            case Instruction::Kind::shared_lock:
+            case Instruction::Kind::unlock: {
                 const goal::OpIndex op_index = out_.add(source_.op_of(copy_, instruction), out_.conditions());
                 out_.conditions() = {{op_index, goal::Edge::start}};
                 if (instruction.blocking) {

@@ -66,8 +66,12 @@ struct Step {
         return step;
     }
 
-    /// The tag that the step adds to that of its collective.
-    [[nodiscard]] std::uint32_t tag() const { return through_shared_buffer ? goal::shared_buffer_tag : 0; }
+    /// The tag that the step adds to that of its collective. A put does not notify its target.
+    [[nodiscard]] std::uint32_t tag() const {
+        return op_kind == goal::OpKind::put ? goal::no_notification
+               : through_shared_buffer      ? goal::shared_buffer_tag
+                                            : 0;
+    }
     [[nodiscard]] goal::Op op() const {
         return {.size = size, .peer = peer, .tag = tag(), .kind = op_kind, .reduction = reduction};
     }
@@ -75,14 +79,14 @@ struct Step {
 static_assert(sizeof(Step) == 16);
 static_assert(goal::largest_size <= Step::most_size);
 
-/// The parameters of halo exchanges and sweeps beyond those of a collective.
+/// The parameters of halo exchanges, sweeps and slabs beyond those of a collective.
 struct GridShape {
     std::array<std::uint32_t, 3> dims{};        ///< ranks in each dimension; 0: chosen by fitting_dims
     std::array<std::uint64_t, 3> face_bytes{};  ///< bytes of a face across each dimension; all 0: the call's bytes
-    std::uint64_t compute_ns = 0;               ///< computation after an exchange, or for each block of a sweep
-    std::uint32_t blocks = 1;                   ///< number of blocks into which a sweep cuts its planes; at most 2^26
-    std::uint32_t sweeps = 1;                   ///< number of sweeps, up to 8, from the corners in turn
-    bool periodic = true;                       ///< the first and the last rank of a row are neighbours
+    std::uint64_t compute_ns = 0;  ///< computation after an exchange, or for each block of a sweep, or slab
+    std::uint32_t blocks = 1;      ///< number of blocks into which a sweep cuts its planes, or of slabs; at most 2^26
+    std::uint32_t sweeps = 1;      ///< number of sweeps, up to 8, from the corners in turn
+    bool periodic = true;          ///< the first and the last rank of a row are neighbours
 };
 
 /// The default segment size of pipelined algorithms: the middle one of those among which Open MPI's fixed rules choose
@@ -184,6 +188,10 @@ inline Step send(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
 
 inline Step recv(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
     return {goal::OpKind::recv, checked(bytes), peer, number + 1};
+}
+
+inline Step put(StepNumber number, std::uint32_t peer, std::uint64_t bytes) {
+    return {goal::OpKind::put, checked(bytes), peer, number + 1};
 }
 
 /// The same op, followed by a join if it is the `last` one.

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace idlewave::extrapolation {
 
 using collectives::Instruction;
@@ -61,6 +63,12 @@ RankActions::RankActions(const collectives::RankProgram& program)
                 }
                 break;
             }
+            case Instruction::Kind::put:
+            case Instruction::Kind::get:
+            case Instruction::Kind::lock:
+            case Instruction::Kind::shared_lock:
+            case Instruction::Kind::unlock:
+                throw InputError("expected a program without one-sided operations, to continue it by its structure");
             case Instruction::Kind::signal:
                 break;  // for other threads of the rank, which a program that is continued does not have
         }

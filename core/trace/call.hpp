@@ -101,6 +101,8 @@ inline constexpr std::uint16_t traced_collectives = 18;
 inline constexpr std::int32_t any_source = -1;
 inline constexpr std::int32_t proc_null = -2;
 inline constexpr std::int32_t not_known = -3;
+/// The target of a lock or flush of all ranks.
+inline constexpr std::int32_t every_rank_of_window = -1;
 inline constexpr std::int32_t mpi_root = -4;  ///< MPI_ROOT: the caller is the root, for the other group
 
 /// The group of a call, by which the time of a rank is divided.

@@ -172,6 +172,7 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
         program.wildcard_receives += converter.wildcard_receives();
         program.unknown_receives += converter.unknown_receives();
         program.one_sided += converter.one_sided();
+        program.has_one_sided |= converter.has_one_sided();
         program.files += converter.files();
         if (shared.cut) {
             program.calls += rank.calls();

@@ -6,10 +6,22 @@
 
 #include "trace/rank_converter.hpp"
 
-/// How one-sided communication becomes what its synchronisation means. A fence, and making and freeing a window, are
-/// barriers. A post, start, complete and wait are messages without data between the ranks that they name. Puts, gets,
-/// accumulates, locks and flushes, of which the target knows nothing, are computations as long as they took.
+/// How one-sided communication becomes one-sided operations of the schedule. Puts and accumulates are puts; gets and
+/// operations that return something are gets. A flush waits for those to its target. A fence, and making and freeing a
+/// window, are barriers, before which the rank waits for its operations. A post, start, complete and wait are messages
+/// without data between the ranks that they name. A lock of all ranks takes none: it is shared, and seldom waits.
+///
+/// In a program of several threads, and in a run that is used in part only, puts, gets, accumulates, locks and flushes
+/// are computations as long as they took.
 namespace idlewave::trace {
+namespace {
+
+/// The operations of a OneSided record, as far as they are distinguished, and the steps of a PassiveTarget record
+/// (docs/trace-format.md).
+enum class Operation : std::int32_t { put = 0, accumulate = 2 };
+enum class Step : std::int32_t { lock = 0, unlock = 1, flush = 2, flush_local = 3, sync = 4, shared_lock = 5 };
+
+}  // namespace
 
 /// Adds computation for a call of which only the time is simulated, without its waits for a core.
 void RankConverter::compute_for_call(std::int64_t ns, collectives::TimedCalls& timed) {
@@ -44,14 +56,24 @@ void RankConverter::make_window(const TraceRecord& r) {
 }
 
 void RankConverter::free_window(const TraceRecord& r) {
-    const Window& window = window_of(r);
+    Window& window = window_of(r);
+    wait_for_accesses(window, every_rank_of_window);
     synchronise(r, window.communicator, window.ordinal);
     windows_.erase(r.words[0]);
 }
 
+bool RankConverter::simulates_one_sided() const {
+    return threads_in_search_ == nullptr && found_threads_ == nullptr && cut_in_search_ == nullptr &&
+           found_cut_ == nullptr;
+}
+
 /// A put, get or accumulate, and a lock or flush.
 void RankConverter::one_sided(const TraceRecord& r) {
-    window_of(r);
+    Window& window = window_of(r);
+    if (simulates_one_sided()) {
+        r.call == Call::passive_target ? passive_target(r, window) : access(r, window);
+        return;
+    }
     compute_for_call(r.end - r.begin, one_sided_);
     if (r.call == Call::passive_target) {
         return;
@@ -61,6 +83,88 @@ void RankConverter::one_sided(const TraceRecord& r) {
     if (r.words.size() > 4) {
         pending_[r.words[4]].requests.push_back({.thread = thread_->number, .timed = &one_sided_});
     }
+}
+
+/// A put or get, which goes on until the rank waits for it: by a flush or another synchronisation of its window, or by
+/// the completion of its request.
+void RankConverter::access(const TraceRecord& r, Window& window) {
+    using Kind = collectives::Instruction::Kind;
+    const auto [target, number] = r.pair(1);
+    const auto operation = static_cast<Operation>(number);
+    const bool puts = operation == Operation::put || operation == Operation::accumulate;
+    const bool has_request = r.words.size() > 4;
+    if (target < 0 && target != proc_null) {
+        fail(r, "names target " + std::to_string(target));
+    }
+    std::uint32_t slot = collectives::no_slot;
+    if (target != proc_null) {
+        slot = new_slot();
+        thread_->program.instructions.push_back({.kind = puts ? Kind::put : Kind::get,
+                                                 .slot = slot,
+                                                 .peer = peer_of(r, window.communicator, target),
+                                                 .tag = puts ? goal::no_notification : 0,
+                                                 .size = size_of(r, r.number(puts ? 2 : 3))});
+        has_one_sided_ = true;
+    }
+    if (has_request) {
+        pending_[r.words[4]].requests.push_back({.thread = thread_->number, .slot = slot});
+    } else if (slot != collectives::no_slot) {
+        window.accesses.push_back({target, slot});
+    }
+}
+
+void RankConverter::passive_target(const TraceRecord& r, Window& window) {
+    const auto [target, number] = r.pair(1);
+    switch (static_cast<Step>(number)) {
+        case Step::lock:
+            lock(r, window, collectives::Instruction::Kind::lock, target);
+            break;
+        case Step::shared_lock:
+            lock(r, window, collectives::Instruction::Kind::shared_lock, target);
+            break;
+        case Step::unlock:
+            wait_for_accesses(window, target);
+            lock(r, window, collectives::Instruction::Kind::unlock, target);
+            break;
+        case Step::flush:
+            wait_for_accesses(window, target);
+            break;
+        case Step::flush_local:  // the buffers can be used again once the CPU is done with an operation
+        case Step::sync:
+            break;
+    }
+}
+
+/// Takes or releases the lock of one rank.
+void RankConverter::lock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind,
+                         std::int32_t target) {
+    const bool unlocks = kind == collectives::Instruction::Kind::unlock;
+    if (target < 0 || (unlocks && window.locked.erase(target) == 0)) {
+        return;
+    }
+    if (!unlocks && !window.locked.insert(target).second) {
+        fail(r, "locks rank " + std::to_string(target) + " again");
+    }
+    thread_->program.instructions.push_back(
+        {.kind = kind,
+         .blocking = true,
+         .peer = peer_of(r, window.communicator, target),
+         .tag = tag_of(window.communicator, 0, {Tags::Context::Space::exposures, window.ordinal}),
+         .size = 1});
+    has_one_sided_ = true;
+}
+
+/// Waits for the operations to a target, or to all, that the rank has not waited for.
+void RankConverter::wait_for_accesses(Window& window, std::int32_t target) {
+    std::vector<std::uint32_t> slots;
+    std::erase_if(window.accesses, [&](const Access& access) {
+        const bool awaited = target == every_rank_of_window || access.target == target;
+        if (awaited) {
+            slots.push_back(access.slot);
+        }
+        return awaited;
+    });
+    wait_for(slots);
 }
 
 /// The ranks of the group that a post or start names.
@@ -112,6 +216,7 @@ void RankConverter::begin_access(const TraceRecord& r) {
 
 void RankConverter::complete_access(const TraceRecord& r) {
     Window& window = window_of(r);
+    wait_for_accesses(window, every_rank_of_window);
     own_slots(window.thread, window.exposed);
     wait_for(std::exchange(window.exposed, {}));
     for (const std::int32_t target : std::exchange(window.targets, {})) {

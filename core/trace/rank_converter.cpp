@@ -162,7 +162,8 @@ void RankConverter::further_call(const TraceRecord& r) {
             free_window(r);
             break;
         case Call::win_fence: {
-            const Window& window = window_of(r);
+            Window& window = window_of(r);
+            wait_for_accesses(window, every_rank_of_window);
             synchronise(r, window.communicator, window.ordinal);
             break;
         }

@@ -83,7 +83,9 @@ class RankConverter {
     [[nodiscard]] std::uint64_t wildcard_receives() const { return wildcard_receives_; }
     /// Of how many of these the trace does not have the message that they took.
     [[nodiscard]] std::uint64_t unknown_receives() const { return unknown_receives_; }
+    /// The one-sided operations that are computation, and whether others are operations of the schedule.
     [[nodiscard]] const collectives::TimedCalls& one_sided() const { return one_sided_; }
+    [[nodiscard]] bool has_one_sided() const { return has_one_sided_; }
     [[nodiscard]] const collectives::TimedCalls& files() const { return files_; }
 
   private:
@@ -166,6 +168,12 @@ class RankConverter {
         std::vector<std::uint64_t> received;
     };
 
+    /// A put or get that has started.
+    struct Access {
+        std::int32_t target = 0;
+        std::uint32_t slot = 0;
+    };
+
     /// A window.
     struct Window {
         std::uint64_t communicator = 0;
@@ -174,6 +182,8 @@ class RankConverter {
         std::vector<std::int32_t> targets;   ///< ranks that this one accesses
         std::vector<std::uint32_t> exposed;  ///< slots of the receives that say so
         std::uint32_t thread = 0;            ///< whose slots these are
+        std::vector<Access> accesses = {};   ///< for which the rank has not waited
+        std::set<std::int32_t> locked = {};  ///< the targets whose lock this rank holds
     };
 
     /// An open file.
@@ -222,7 +232,12 @@ class RankConverter {
     void matched_receive(const TraceRecord& r);
     void make_window(const TraceRecord& r);
     void free_window(const TraceRecord& r);
+    [[nodiscard]] bool simulates_one_sided() const;
     void one_sided(const TraceRecord& r);
+    void access(const TraceRecord& r, Window& window);
+    void passive_target(const TraceRecord& r, Window& window);
+    void wait_for_accesses(Window& window, std::int32_t target);
+    void lock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind, std::int32_t target);
     void expose(const TraceRecord& r);
     void begin_access(const TraceRecord& r);
     void complete_access(const TraceRecord& r);
@@ -293,6 +308,7 @@ class RankConverter {
     std::uint64_t wildcard_receives_ = 0;
     std::uint64_t unknown_receives_ = 0;
     collectives::TimedCalls one_sided_;
+    bool has_one_sided_ = false;
     collectives::TimedCalls files_;
     std::uint32_t receives_ = 0;  ///< how many were posted, with those that are left out
     std::uint64_t call_ = 0;      ///< number of the call that is converted; the first is 1

@@ -209,9 +209,7 @@ bool RankConverter::make_blocking(std::uint32_t slot) {
         return false;
     }
     collectives::Instruction last = instructions.at_word(instructions.last_word());
-    const bool message =
-        last.kind == collectives::Instruction::Kind::send || last.kind == collectives::Instruction::Kind::recv;
-    if (!message || last.slot != slot) {
+    if (!collectives::is_communication(last.kind) || last.slot != slot) {
         return false;
     }
     last.blocking = true;

@@ -54,6 +54,8 @@ class Operation(FieldMethods):
             raise UsageError(f"expected an operation 1 to 2^32 - 1 times, found {self.times}")
         if self.name not in PATTERNS:
             raise InputError(unknown_name("pattern", self.name, PATTERNS))
+        if self.name == "ft":
+            raise UsageError("ft is no operation of a job: expected Schedule.pattern('ft', …), or the job of ft_job")
         members = self.members(ranks)
         o = self.options
         name, algorithm = self.name, own["algorithm"]

@@ -41,6 +41,14 @@ PATTERNS: dict[str, tuple[str, tuple[str, ...]]] = {
         _SENTENCES["sweep"],
         ("bytes", "dims", "face_bytes", "compute_ns", "blocks", "sweeps"),
     ),
+    "slabs_two_sided": (_SENTENCES["slabs_two_sided"], ("bytes", "blocks", "compute_ns")),
+    "slabs_nonblocking": (_SENTENCES["slabs_nonblocking"], ("bytes", "blocks", "compute_ns")),
+    "slabs_put": (_SENTENCES["slabs_put"], ("bytes", "blocks", "compute_ns")),
+    "packed_slabs_put": (_SENTENCES["packed_slabs_put"], ("bytes", "blocks", "compute_ns")),
+    "ft": (
+        "NAS FT: a domain that a grid of ranks shares is transformed, by one of its exchanges.",
+        ("problem", "exchange", "iterations", "dims", "transform_ns", "point_ns", "reduction_cost"),
+    ),
     "compute": ("Every rank computes.", ("compute_ns",)),
 }
 """For the name of each pattern: what it does, and its options beside ranks and the algorithm of a collective."""
@@ -191,20 +199,46 @@ class PatternParameters(TypedDict, total=False):
         int,
         Parameter(
             _SHAPE.compute_ns,
-            "Computation after an exchange of a halo, or of each block of a sweep",
+            "Computation after an exchange of a halo, or of each block of a sweep or slab",
             "ns",
             least=0,
             most=2**53,
         ),
     ]
-    blocks: Annotated[int, Parameter(_SHAPE.blocks, "Blocks of planes in a sweep", least=1, most=2**26)]
+    blocks: Annotated[int, Parameter(_SHAPE.blocks, "Blocks of planes in a sweep, or slabs", least=1, most=2**26)]
     sweeps: Annotated[
         int,
         Parameter(_SHAPE.sweeps, "Number of sweeps, which start in the corners of the grid in turn", least=1, most=8),
     ]
 
 
-class AllPatternParameters(OperationParameters, PatternParameters, total=False):
+FtProblem = Literal["S", "W", "A", "B", "C", "D"]
+FtExchange = Literal["alltoall", "two-sided", "put", "packed-put", "ialltoall"]
+
+
+class FtParameters(TypedDict, total=False):
+    """The parameters of the pattern ft, beside the process grid TY, TZ (dims)."""
+
+    problem: Annotated[FtProblem, Parameter("A", "Class of NAS FT", choices=get_args(FtProblem))]
+    exchange: Annotated[FtExchange, Parameter("alltoall", "Exchange of FT", choices=get_args(FtExchange))]
+    iterations: Annotated[
+        int, Parameter(0, "Iterations of FT", least=0, most=10_000, default_text="those of its class")
+    ]
+    transform_ns: Annotated[
+        Sequence[float],
+        Parameter(
+            (1.0,),
+            "Computation of FT's transforms for each point and binary logarithm of the line's length: one for all, or "
+            "those along x, y and z",
+            unit="ns",
+        ),
+    ]
+    point_ns: Annotated[
+        float, Parameter(1.0, "Computation of FT's evolution for each point", unit="ns", least=0, most=1e6)
+    ]
+
+
+class AllPatternParameters(OperationParameters, PatternParameters, FtParameters, total=False):
     """The parameters of a pattern beside its name and the number of ranks."""
 
 

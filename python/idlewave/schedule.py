@@ -24,6 +24,9 @@ from .pattern_options import (
     MOST_RANKS,
     PATTERNS,
     AllPatternParameters,
+    FtExchange,
+    FtParameters,
+    FtProblem,
     PatternOptions,
     PatternParameters,
     TraceParameters,
@@ -155,7 +158,8 @@ class Schedule:
     ) -> Schedule:
         """One pattern: a collective operation (barrier, bcast, reduce, allreduce, gather, scatter, allgather,
         alltoall, reduce_scatter, scan, exscan), "dissemination", which is the barrier of that name, a halo exchange
-        (halo1d, halo2d, halo3d), a wavefront (sweep), or "compute"; `idlewave.patterns()` lists them.
+        (halo1d, halo2d, halo3d), a wavefront (sweep), slabs that are exchanged (slabs_two_sided, …), NAS FT (ft), or
+        "compute"; `idlewave.patterns()` lists them.
 
         `bytes` is the size of the vector, or of the part of a rank, as MPI counts it for the call. `rules`, such as
         `machine.algorithm_rules`, choose the algorithm of a collective that is given none. Raises UsageError that names
@@ -164,9 +168,10 @@ class Schedule:
         from .jobs import Job, Operation
 
         given: dict[str, Any] = dict(options)
+        ft = {option: given.pop(option) for option in parameters_of(FtParameters)}
         own = PatternOptions(**{option: given.pop(option) for option in parameters_of(PatternParameters)})
-        operation = Operation(name, **given, options=own)
-        return cls.compose([Job(ranks, [operation])], name=name, rules=rules)
+        job = _ft_job(ranks, own.dims, **ft) if name == "ft" else Job(ranks, [Operation(name, **given, options=own)])
+        return cls.compose([job], name=name, rules=rules)
 
     @classmethod
     def compose(
@@ -407,6 +412,21 @@ def algorithms() -> pd.DataFrame:
 def algorithm_rows() -> list[tuple[str, str, str]]:
     """The rows of the table that `algorithms` returns."""
     return _core.algorithms()
+
+
+def _ft_job(
+    ranks: int,
+    grid: Sequence[int],
+    *,
+    problem: FtProblem,
+    exchange: FtExchange,
+    iterations: int,
+    transform_ns: Sequence[float],
+    point_ns: float,
+) -> Job:
+    from .ft_pattern import FtCosts, ft_job, ft_shape
+
+    return ft_job(ft_shape(problem, ranks, grid), exchange, iterations, FtCosts.of(transform_ns, point_ns))
 
 
 def patterns() -> pd.DataFrame:

@@ -72,8 +72,14 @@ class Trace:
 
     @property
     def one_sided_calls(self) -> int:
-        """The number of puts, gets and accumulates. They have no messages in a schedule."""
+        """The number of puts, gets and accumulates."""
         return int(self._core.one_sided_calls)
+
+    @property
+    def timed_one_sided_calls(self) -> int:
+        """How many of these a schedule has as computation, for the time that they took: all, if ranks call MPI in
+        several threads; else none, where the whole run is used."""
+        return self.one_sided_calls if any(rank["threads"] > 1 for rank in self._core.headers()) else 0
 
     @property
     def file_calls(self) -> int:

@@ -104,7 +104,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
             f"{plural(shared, 'rank')} shared cores: the computations of this trace hold waits for a core, which are "
             "not the program's"
         )
-    if timed := timed_calls_text(found.one_sided_calls, found.file_calls):
+    if timed := timed_calls_text(found.timed_one_sided_calls, found.file_calls):
         say_note(
             f"{timed}: in a schedule they are computation for as long as they took, and their data are not simulated"
         )

@@ -101,7 +101,7 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     """How much of the ranks’ time is communication, what dominates it, and how well the run is predicted."""
     run = f"on {plural(trace.ranks, 'rank')} the program ran for {seconds_text(trace.measured_s)}"
     parts = [f"{run} and {_communication_clause(trace)}", _pair_clause(trace)]
-    if timed := timed_calls_text(trace.one_sided_calls, trace.file_calls):
+    if timed := timed_calls_text(trace.timed_one_sided_calls, trace.file_calls):
         parts.append(f"its {timed} are computation in the simulation, for as long as they took")
     if prediction is not None:
         predicted_s, waited = prediction.max_finish / 1e12, percent_text(trace.share_without_core or 0.0)

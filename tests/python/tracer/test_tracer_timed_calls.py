@@ -88,7 +88,26 @@ def test_a_ring_of_puts_and_fences_waits_for_its_slowest_rank_in_the_simulation(
     timeline = idlewave.simulate(schedule, idlewave.Machine.preset("odin"))
     computed = ROUNDS * 2e9  # ps between the fences
     assert timeline.max_finish > computed
-    assert timeline.messages > 0
+    assert schedule.one_sided.calls == 0
+
+
+def test_operations_of_windows_are_operations_of_the_schedule(one_sided: Path) -> None:
+    """The fetch and the get return something, so they are gets; one rank is locked; the others are puts."""
+    schedule = idlewave.Schedule.from_trace(one_sided)
+    for copies in (1, 4):
+        ops = idlewave.simulate(
+            schedule.extrapolate(copies * RANKS), idlewave.Machine.preset("odin"), record=True
+        ).ops_to_pandas()
+        found = ops.groupby(["rank", "kind"], observed=True)["size"].agg(list).unstack().map(sorted)
+        assert len(found) == copies * RANKS
+        for rank in range(copies * RANKS):
+            assert found.loc[rank, "put"] == [4, 4, *ROUNDS * [1000]]
+            assert found.loc[rank, "get"] == [4, 500]
+            assert len(found.loc[rank, "lock"]) == len(found.loc[rank, "unlock"]) == 1
+
+
+def test_a_run_that_is_used_in_part_has_their_time(one_sided: Path) -> None:
+    schedule = idlewave.Schedule.from_trace(one_sided, end="1000000")
     assert (schedule.one_sided.calls, schedule.one_sided.bytes) == (RANKS * 7, RANKS * (3000 + 500 + 4 + 8 + 4))
     assert schedule.extrapolate(4 * RANKS).one_sided.calls == 4 * schedule.one_sided.calls
 
@@ -133,8 +152,12 @@ def test_commands_say_what_has_no_messages(one_sided: Path, files: Path, tmp_pat
     machine = [] if command == "schedule" else ["--machine", "odin"]
     more = {"timeline": ["-o", str(tmp_path / "timeline.parquet")], "schedule": ["-o", str(tmp_path / "x.goal")]}
     ranks = ["--ranks", str(2 * RANKS), "-o", str(tmp_path / "s.csv")] if command == "study" else []
-    for source, words in ((one_sided, "21 one-sided operations ("), (files, "27 file operations (")):
-        done = run(command, str(source), *machine, *ranks, *more.get(command, []))
+    part = ["--end", "1000000"]  # of which the schedule has no one-sided operations
+    for source, words in (
+        ([str(one_sided), *part], "21 one-sided operations ("),
+        ([str(files)], "27 file operations ("),
+    ):
+        done = run(command, *source, *machine, *ranks, *more.get(command, []))
         assert done.returncode == 0, done.stderr
         assert words in " ".join(done.stderr.split())
 
