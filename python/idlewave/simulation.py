@@ -55,10 +55,10 @@ def simulate(
 
     The result is the same for every run configuration. Under timewarp and check, in several processes, and with
     placement, migration or checkpoints, the `run` of the timeline has the statistics, and the machine needs o_s + L
-    above 0. A checkpoint of a run that records has all rows so far.
+    above 0, and L for one-sided operations. A checkpoint of a run that records has all rows so far.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
-    noise, segments and a node level, on one thread, and without a recording.
+    noise, segments, a node level and one-sided operations, on one thread, and without a recording.
 
     Raises Deadlock if the schedule cannot end (UnmatchedReceive or UnmatchedRendezvous if the other half is missing and
     there is no cycle), UnmatchedSend if all ops have ended and no op receives some messages, UsageError for an unknown

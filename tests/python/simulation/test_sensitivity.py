@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from idlewave import Job, Level, Machine, Operation, Parameters, PatternOptions, Schedule, Segment, UsageError
 from idlewave.cli import cli
+from idlewave.machine import Progress
 from idlewave.sensitivity import PARAMETERS
 
 COARSE = Machine(name="coarse", network=Level(Parameters(L=50, o_s=7, o_r=9, g=12, G=1.0, O_s=0.5, O_r=0.5)))
@@ -85,6 +86,66 @@ def test_a_shared_buffer_has_derivatives_of_its_own(parameter: str, node: Level 
     assert (slower.finish - found.finish == found.slopes[f"shared_buffer.{parameter}"]).all()
     assert not any(found.network.values())
     assert idlewave.sensitivities(stencil(), COARSE).shared_buffer is None
+
+
+ONE_SIDED = """num_ranks 3
+rank 0 {
+l: lock at 1
+p: put 1000b to 1 tag 4
+g: get 2000b from 1
+u: unlock at 1
+p requires l
+g requires p
+u requires g
+}
+rank 1 {
+a: await from 0 tag 4
+c: calc 3000
+}
+rank 2 {
+c: calc 20
+l: shared_lock at 1
+l requires c
+p: put 300b to 1
+p requires l
+u: unlock at 1
+u requires p
+}
+"""
+
+
+ORIGINS = ("L", "o_s", "g", "G", "O_s")
+BY_NETWORK = Parameters(L=170_003, o_s=1_009, o_r=0, g=507, G=3.0, O_s=1.0)
+BY_CPU = replace(BY_NETWORK, o_r=2_003, O_r=2.0)
+
+
+@pytest.mark.parametrize(
+    ("progress", "own", "parameter"),
+    [
+        *(("network", BY_NETWORK, name) for name in ORIGINS),
+        *(("cpu", BY_CPU, name) for name in (*ORIGINS, "o_r", "O_r")),
+    ],
+)
+def test_one_sided_ops_have_derivatives_of_their_own(progress: Progress, own: Parameters, parameter: str) -> None:
+    machine = replace(COARSE, one_sided=Level(own), progress=progress)
+    schedule = Schedule.from_goal(ONE_SIDED)
+    found = idlewave.sensitivities(schedule, machine)
+    more = replace(own, **{parameter: getattr(own, parameter) + 1})
+    slower = idlewave.simulate(schedule, replace(machine, one_sided=Level(more)))
+    assert found.one_sided is not None
+    assert slower.max_finish - found.time == found.one_sided[parameter]
+    assert (slower.finish - found.finish == found.slopes[f"one_sided.{parameter}"]).all()
+    assert not any(found.network.values())
+    assert set(found.to_pandas(machine)["level"]) == {"network", "one_sided", ""}
+
+
+def test_one_sided_ops_without_parameters_of_their_own_count_in_those_of_messages() -> None:
+    schedule = Schedule.from_goal(ONE_SIDED)
+    found = idlewave.sensitivities(schedule, COARSE)
+    assert found.one_sided is None
+    slower = idlewave.simulate(schedule, nudged(COARSE, "L"))
+    assert slower.max_finish - found.time == found.network["L"] > 0
+    assert found.network["o_r"] == found.network["O_r"] == 0
 
 
 def uneven_ring() -> Schedule:
