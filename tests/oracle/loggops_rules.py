@@ -106,6 +106,10 @@ class Notification:
     landed: int
 
 
+class NotHeldError(Exception):
+    """A rank unlocks what it has not locked."""
+
+
 @dataclass
 class Lock:
     """A lock of a rank: requests in the order in which they landed, and who has it."""
@@ -124,8 +128,11 @@ class Lock:
         return self.holders[-1]
 
     def release(self, origin: int) -> None:
-        """The lock of a rank, which must have it, ends."""
-        self.holders.remove(next(message for message in self.holders if message.source == origin))
+        """A rank gives the lock back. Raises NotHeldError if it does not have it."""
+        held = next((message for message in self.holders if message.source == origin), None)
+        if held is None:
+            raise NotHeldError
+        self.holders.remove(held)
 
 
 @dataclass

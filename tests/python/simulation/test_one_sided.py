@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import idlewave
 import pytest
 from idlewave import Level, Machine, Parameters
-from loggops_rules import simulate
+from loggops_rules import NotHeldError, simulate
 
 L, o, g, G, O = 1_009, 101, 211, 3, 2  # noqa: E741 - the model's names; ps, and ps per byte
 o_r, O_r = 307, 5
@@ -186,30 +189,99 @@ def test_locks_of_other_numbers_and_ranks_do_not_wait_for_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "ranks",
+    ("ranks", "waiting"),
     [
-        ("c: calc 0", "a: await from 0"),
-        ("p: put 1b to 1 tag 4", "a: await from 0 tag 5"),
-        ("p: put 1b to 1", "a: await from -1 tag -1"),
-        ("a: await from 1\np: put 1b to 1 tag 0\np requires a", "b: await from 0\nq: put 1b to 0 tag 0\nq requires b"),
-        ("c: calc 0", "l: lock at 0", "c: calc 9\n" + epoch(2, after="c")),
+        (("c: calc 0", "a: await from 0"), {(1, "a")}),
+        (("p: put 1b to 1 tag 4", "a: await from 0 tag 5"), {(1, "a")}),
+        (("p: put 1b to 1", "a: await from -1 tag -1"), {(1, "a")}),
         (
-            "l: lock at 0\nm: lock at 1\nm requires l\nu: unlock at 0\nu requires m",
-            "l: lock at 1\nm: lock at 0\nm requires l\nu: unlock at 1\nu requires m",
+            (
+                "a: await from 1\np: put 1b to 1 tag 0\np requires a",
+                "b: await from 0\nq: put 1b to 0 tag 0\nq requires b",
+            ),
+            {(0, "a"), (1, "b")},
+        ),
+        (("c: calc 0", "l: lock at 0", "c: calc 9\n" + epoch(2, after="c")), {(2, "l2")}),
+        (
+            (
+                "l: lock at 0\nm: lock at 1\nm requires l\nu: unlock at 0\nu requires m",
+                "l: lock at 1\nm: lock at 0\nm requires l\nu: unlock at 1\nu requires m",
+            ),
+            {(0, "m"), (1, "m")},
         ),
     ],
     ids=["no put", "another tag", "no notification", "await before put", "never unlocked", "two locks in two orders"],
 )
 @pytest.mark.parametrize("machine", [BY_NETWORK, BY_CPU], ids=["by network", "by cpu"])
-def test_what_waits_for_ever_is_a_deadlock(machine: Machine, ranks: tuple[str, ...]) -> None:
+def test_what_waits_for_ever_is_a_deadlock(
+    machine: Machine, ranks: tuple[str, ...], waiting: set[tuple[int, str]]
+) -> None:
     assert simulate(goal_of(*ranks), machine).stuck
-    with pytest.raises(idlewave.Deadlock):
-        idlewave.simulate(idlewave.Schedule.from_goal(goal_of(*ranks)), machine)
+    schedule = idlewave.Schedule.from_goal(goal_of(*ranks))
+    for scheduler, threads in (("sequential", 1), ("yawns", 2), ("timewarp", 2), ("check", 1)):
+        with pytest.raises(idlewave.Deadlock) as raised:
+            idlewave.simulate(schedule, machine, scheduler=scheduler, threads=threads)
+        whys = ("waits for a notification", "waits for lock 0")
+        assert {(rank, op) for rank, op, why in raised.value.waiting if why.startswith(whys)} == waiting
+        if len(waiting) > 1:
+            assert {(rank, op) for rank, op, _ in raised.value.cycle} == waiting
 
 
 def test_notifications_that_nobody_awaits_and_locks_that_nobody_else_wants_are_no_error() -> None:
     found = ends(BY_NETWORK, "p: put 1b to 1 tag 4\nl: lock at 1", "c: calc 0")
     assert found["finish"] == max(found["p"], found["l"])
+
+
+@pytest.mark.parametrize("ops", ["u: unlock at 0 tag 3", "l: lock at 0\nu: unlock at 0 tag 3\nu requires l"])
+def test_an_unlock_without_a_lock_is_an_error(ops: str) -> None:
+    goal = goal_of("c: calc 0", ops)
+    with pytest.raises(NotHeldError):
+        simulate(goal, BY_NETWORK)
+    with pytest.raises(idlewave.InputError, match=r"rank 1, op \d: expected it to hold lock 3 at rank 0"):
+        idlewave.simulate(idlewave.Schedule.from_goal(goal), BY_NETWORK)
+
+
+EVERY_OP = goal_of(
+    "l1: put 5b to 1 tag 7 cpu 1\nl2: put 5b to 1 nic 1\nl3: get 9b from 1",
+    "l1: await from 0 tag 7\nl2: await from -1 tag -1\n"
+    "l3: lock at 0 tag 2\nl4: shared_lock at 0\nl5: unlock at 0 tag 2\nl5 requires l3",
+)
+
+
+def test_every_format_but_loggopsims_has_one_sided_ops(tmp_path: Path) -> None:
+    schedule = idlewave.Schedule.from_goal(EVERY_OP)
+    text = schedule.to_goal()
+    assert [line for line in text.split("\n") if line and line[0] == "l"] == [
+        line for line in EVERY_OP.split("\n") if line and line[0] == "l"
+    ]
+    for name in ("a.goal", "a.idg"):
+        schedule.save(tmp_path / name)
+        assert idlewave.Schedule.load(tmp_path / name).to_goal() == text
+    with pytest.raises(idlewave.InputError, match="expected no one-sided op"):
+        schedule.save(tmp_path / "a.bin")
+    assert not (tmp_path / "a.bin").exists()
+    with pytest.raises(idlewave.InputError, match="expected no one-sided ops"):
+        idlewave.simulate(schedule, Machine("plain", Level(Parameters(L=1, o_s=1, o_r=1, g=1))), dialect="loggopsim")
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        ("put 5b from 1", "GOAL:3:8: expected 'to', found 'from'"),
+        ("put 5b to 1 tag -1", "GOAL:3:17: expected a tag from 0 to 4294967294"),
+        ("put 5b to 1 tag 4294967295", "expected a tag from 0 to 4294967294"),
+        ("put 5 to 1", "GOAL:3:7: expected 'b' after the size"),
+        ("put 5b to -1", "GOAL:3:11: expected a rank"),
+        ("put 5b to 2", "GOAL:3:11: expected a rank"),
+        ("get 5b from 1 tag 4", "GOAL:3:15: expected 'cpu', 'nic' or the end of the line, found 'tag'"),
+        ("await 5b from 1", "GOAL:3:7: expected 'from'"),
+        ("lock 1", "GOAL:3:6: expected 'at'"),
+        ("unlock at 1 tag -1", "GOAL:3:17: expected a tag from 0 to 4294967294"),
+    ],
+)
+def test_what_is_wrong_in_the_text_of_an_op_is_named_with_its_place(op: str, expected: str) -> None:
+    with pytest.raises(idlewave.InputError, match=re.escape(expected)):
+        idlewave.Schedule.from_goal(goal_of(op, "c: calc 0"))
 
 
 def test_a_rank_finishes_no_earlier_than_data_have_landed_at_it() -> None:

@@ -88,13 +88,15 @@ def test_the_simulator_gives_the_oracles_times_without_a_lookahead(block: int) -
     assert sum(compare(seed, limits) for seed in seeds) > SCHEDULES_A_SEED // 3
 
 
+@pytest.mark.parametrize("make", [with_messages, with_one_sided])
 @pytest.mark.parametrize("block", most_long(range(10), 4))
-def test_the_simulator_gives_the_oracles_times_under_random_detours(block: int) -> None:
+def test_the_simulator_gives_the_oracles_times_under_random_detours(block: int, make: Make) -> None:
     horizon, compared = 5_000_000, 0
     for seed in range(300_000 + block * 30, 300_000 + (block + 1) * 30):
         dice = random.Random(seed)
-        goal, noise = random_goal(dice, Limits(lookahead=seed % 4 > 0)), random_poisson(dice)
-        machine = random_machine(dice, Limits(lookahead=seed % 4 > 0)).with_noise(noise)
+        noise = random_poisson(dice)
+        machine, goal = make(dice, Limits(lookahead=seed % 4 > 0))
+        machine = machine.with_noise(noise)
         schedule = idlewave.Schedule.from_goal(goal)
         detours = [
             [(s, s + n) for s, n in zip(*map(list, noise.detours(seed, r, horizon)), strict=True)]

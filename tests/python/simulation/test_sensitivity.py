@@ -140,10 +140,10 @@ def test_one_sided_ops_have_derivatives_of_their_own(progress: Progress, own: Pa
 
 
 def test_one_sided_ops_without_parameters_of_their_own_count_in_those_of_messages() -> None:
-    schedule = Schedule.from_goal(ONE_SIDED)
-    found = idlewave.sensitivities(schedule, COARSE)
+    schedule, machine = Schedule.from_goal(ONE_SIDED), Machine(name="fine", network=Level(FINE))
+    found = idlewave.sensitivities(schedule, machine)
     assert found.one_sided is None
-    slower = idlewave.simulate(schedule, nudged(COARSE, "L"))
+    slower = idlewave.simulate(schedule, nudged(machine, "L"))
     assert slower.max_finish - found.time == found.network["L"] > 0
     assert found.network["o_r"] == found.network["O_r"] == 0
 
