@@ -53,17 +53,21 @@ void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time re
     row.cause = row.state == WaitState::nic ? CauseKind::nic : CauseKind::cpu;
 }
 
-/// A send or a calc waits for its CPU, and a send for its NIC.
+/// An op waits for its CPU, and one that transmits for its NIC.
 void explain_start(OpRow& row, const loggops::SimulationRecord& record) {
     row.wait = row.op.start.time - row.op.ready.time;
     blame(row, record, row.op.ready.cause);
     blame_resource(row, record, row.op.ready.time, row.op.start);
+}
+
+/// The activity that ends a send or a calc.
+void explain_end(OpRow& row, const loggops::SimulationRecord& record) {
     const loggops::ActivityRecord* last = activity_of(record, row.op.end.cause);
     row.work = last == nullptr ? row.op.start.time : last->start.time;
     row.free = last == nullptr ? row.op.end.time : last->free;
 }
 
-/// A receive waits for its message, then for the CPU and the NIC that receive it.
+/// A receive waits for its message, then for the CPU and the NIC that receive it. An await waits for a put likewise.
 void explain_receive(OpRow& row, const loggops::SimulationRecord& record) {
     const loggops::OpRecord& op = row.op;
     const loggops::Cause& sent = op.arrived.cause;
@@ -136,11 +140,58 @@ void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>
         }
         const loggops::Point point = point_after(activity.kind);
         if (goal::is_one_sided(row->op.kind) && activity.kind == loggops::ActivityKind::transmission) {
-            row->work = done.start.time;  // its end has a cause at the target
+            row->work = done.start.time;  // what ends it is at the target, or the reply to a get
             row->free = done.free;
         }
         row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
     }
+}
+
+/// The unlock of `rank` whose message landed at rank `target` in the activity `landed`; null if that is not known.
+const OpRow* unlock_of(std::span<OpRow> rows, const loggops::SimulationRecord& record, std::uint32_t target,
+                       std::uint32_t tag, const loggops::ActivityRecord& landed) {
+    if (landed.start.cause.point == loggops::Point::arrival) {
+        return row_of(rows, op_of(record, landed.start.cause));
+    }
+    // It waited for the NIC or the CPU. No other unlock may have been under way that could be meant.
+    const OpRow* found = nullptr;
+    for (const OpRow& row : rows) {
+        const loggops::OpRecord& op = row.op;
+        if (op.kind != goal::OpKind::unlock || op.peer != target || op.tag != tag ||
+            op.start.time > landed.start.time || op.end.time < landed.start.time) {
+            continue;
+        }
+        if (found != nullptr) {
+            return nullptr;
+        }
+        found = &row;
+    }
+    return found;
+}
+
+/// A lock that an unlock allowed has waited from the arrival of its request at the rank that has it until then.
+void explain_contention(OpRow& lock, const loggops::ActivityRecord& landed, const OpRow* unlock) {
+    const Time granted = landed.free;  // when the message of one byte has landed
+    const Time latency = lock.op.end.time - granted;
+    const Time waited = granted - (lock.free + latency);
+    if (waited <= lock.wait) {
+        return;  // an op has one wait: the longer one
+    }
+    lock.wait = waited;
+    lock.state = WaitState::lock_contention;
+    lock.cause = CauseKind::message;
+    lock.cause_rank = std::int64_t{landed.activity.peer};
+    lock.cause_op = unlock == nullptr ? -1 : std::int64_t{unlock->op.op_index};
+}
+
+/// The activity in which the unlock landed that allowed this lock; null if no unlock did, or the end of the lock was
+/// noticed later.
+const loggops::ActivityRecord* allowed_by(const loggops::SimulationRecord& record, const OpRow& row) {
+    const loggops::Cause& cause = row.op.end.cause;
+    const bool locks = row.op.kind == goal::OpKind::lock || row.op.kind == goal::OpKind::shared_lock;
+    const loggops::ActivityRecord* landed =
+        locks && cause.point == loggops::Point::acknowledged ? activity_of(record, cause) : nullptr;
+    return landed != nullptr && landed->activity.message == loggops::MessageKind::unlock ? landed : nullptr;
 }
 
 bool by_rendezvous(const loggops::SimulationRecord& record, const OpRow& receive) {
@@ -162,19 +213,26 @@ std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machin
                 explain_receive(row, record);
             } else {
                 explain_start(row, record);
+                explain_end(row, record);
             }
         }
         const std::size_t rank = first.size() - 1;
         add_noise(std::span(rows).subspan(first[rank]), record.activities[rank], machine);
     }
     first.push_back(rows.size());
-    for (const OpRow& row : rows) {
+    const auto rows_of_rank = [&rows, &first](std::size_t rank) {
+        return std::span(rows).subspan(first[rank], first[rank + 1] - first[rank]);
+    };
+    for (OpRow& row : rows) {
         if (row.op.kind == goal::OpKind::recv && by_rendezvous(record, row)) {
-            const auto sender = static_cast<std::size_t>(row.match_rank);
-            const std::span own = std::span(rows).subspan(first[sender], first[sender + 1] - first[sender]);
-            if (OpRow* send = row_of(own, row.match_op)) {
+            if (OpRow* send = row_of(rows_of_rank(static_cast<std::size_t>(row.match_rank)), row.match_op)) {
                 explain_late_receiver(row, *send);
             }
+        }
+        if (const loggops::ActivityRecord* landed = allowed_by(record, row)) {
+            explain_contention(
+                row, *landed,
+                unlock_of(rows_of_rank(landed->activity.peer), record, row.op.peer, row.op.tag, *landed));
         }
     }
     return rows;

@@ -13,11 +13,12 @@ namespace idlewave::timeline {
 /// The reason for which an op waited.
 enum class WaitState : std::uint8_t {
     none,
-    late_sender,         ///< a receive was posted before its message or the request to send arrived
+    late_sender,         ///< a receive was posted, or an await started, before its message or its put arrived
     late_receiver,       ///< a request to send arrived before its receive was posted
     wait_at_collective,  ///< a late sender in a collective operation
     cpu,                 ///< the CPU was busy
-    nic                  ///< the NIC was busy
+    nic,                 ///< the NIC was busy
+    lock_contention      ///< others had the lock
 };
 
 /// The kind of event that ended the wait of an op.
@@ -26,7 +27,8 @@ enum class CauseKind : std::uint8_t { none, end, cpu, nic, message };
 /// A recorded op with its wait and its cause.
 struct OpRow {
     loggops::OpRecord op;
-    Time work = 0;   ///< the CPU begins the activity that ends the op: the transmission, the reception, the calc
+    Time work = 0;   ///< the CPU begins the activity that ends the op: the transmission, the reception, the calc; of
+                     ///< a put, get, lock or unlock the transmission
     Time free = 0;   ///< the CPU is done with that activity
     Time noise = 0;  ///< the length of the detours in the op's CPU time
     Time wait = 0;
@@ -34,7 +36,7 @@ struct OpRow {
     CauseKind cause = CauseKind::none;
     std::int64_t cause_rank = -1;
     std::int64_t cause_op = -1;
-    std::int64_t match_rank = -1;  ///< of a receive: the sender of its message
+    std::int64_t match_rank = -1;  ///< of a receive or an await: the sender of its message
     std::int64_t match_op = -1;
 };
 

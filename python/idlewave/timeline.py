@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
     Columns = dict[str, npt.NDArray[Any]]
 
-OP_KINDS = ("send", "recv", "calc")
-WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic")
+OP_KINDS = ("send", "recv", "calc", "put", "get", "await", "lock", "shared_lock", "unlock")
+WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic", "lock contention")
 CAUSES = ("none", "end", "cpu", "nic", "message")
-ACTIVITIES = ("computation", "transmission", "reception", "posting")
-MESSAGES = ("data", "request to send", "clear to send", "data of a rendezvous")
+ACTIVITIES = ("computation", "transmission", "reception", "posting", "landing", "transmission by NIC")
+MESSAGES = (
+    *("data", "request to send", "clear to send", "data of a rendezvous"),
+    *("put", "get", "reply to get", "lock", "shared_lock", "unlock", "acknowledgement"),
+)
 POINTS = (
     "start",
     "sender's CPU",
@@ -37,7 +40,7 @@ POINTS = (
     "last byte",
     "receiver's NIC",
     "end",
-    *("completion", "posted"),
+    *("completion", "posted", "acknowledgement"),
 )
 NEVER = 2**63 - 1
 SPANS = ("latency", "overhead", "gap", "wire_bytes", "cpu_bytes", "completion", "computation", "noise")
@@ -224,14 +227,21 @@ class Timeline(FieldMethods):
         )
 
     def traffic(self, by: Literal["pair", "size"] = "pair") -> pd.DataFrame:
-        """Messages and bytes of all sends: by pair (rank, peer), or by size."""
+        """Messages and bytes of all sends, puts and gets: by pair (rank, peer), or by size.
+
+        `rank` is where the bytes come from, which of a get is the peer of the op.
+        """
+        import numpy as np
         import pandas as pd
 
         self._needs_record()
         if by not in ("pair", "size"):
             raise UsageError(f"expected traffic by pair or by size, found {quote(by)}")
-        sends = self.columns["kind"] == OP_KINDS.index("send")
-        table = pd.DataFrame({name: self.columns[name][sends] for name in ("rank", "peer", "size")})
+        send, put, get = (OP_KINDS.index(kind) for kind in ("send", "put", "get"))
+        ops = np.isin(self.columns["kind"], (send, put, get))
+        kind, rank, peer = (self.columns[name][ops] for name in ("kind", "rank", "peer"))
+        source, destination = np.where(kind == get, (peer, rank), (rank, peer))
+        table = pd.DataFrame({"rank": source, "peer": destination, "size": self.columns["size"][ops]})
         groups = table.groupby(["rank", "peer"] if by == "pair" else ["size"])["size"]
         return groups.agg(messages="count", bytes="sum").reset_index()
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = pa.Table | pd.DataFrame
 
-SEND, RECV, CALC = (OP_KINDS.index(kind) for kind in ("send", "recv", "calc"))
+SEND, RECV, CALC, PUT, GET, AWAIT, LOCK, SHARED_LOCK, UNLOCK = range(len(OP_KINDS))
+RECEIVING = (RECV, AWAIT)
+"""The kinds of ops that end when something from their peer has come, which has a match."""
+REMOTE = (PUT, GET, LOCK, SHARED_LOCK, UNLOCK)
+"""The kinds of ops that transmit, and end when their target has answered."""
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -39,9 +43,9 @@ class Ops:
     """The recorded ops, a row each, in the order (rank, op). Times are ps.
 
     `kind` is an index into OP_KINDS. Values that the table lacks are taken as unknown: `work` is `start`,
-    of a recv `end`; `free` is `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the row of the
-    send whose message a recv took, -1: none, or it is not in the table. `given` names the columns that the table has,
-    `provenance` is that of the table.
+    of a recv or an await `end`; `free` is `end`; `noise` and `wait` are 0; ranks and ops -1; names "". `match` is the
+    row of the send whose message a recv took, or of the put that notified an await; -1: none, or it is not in the
+    table. `given` names the columns that the table has, `provenance` is that of the table.
     """
 
     given: frozenset[str]
@@ -114,7 +118,7 @@ def read_ops(table: Table) -> Ops:
         ready=_integers(table, "ready_ps"),
         start=start,
         end=end,
-        work=_integers(table, "work_ps", np.where(kind == RECV, end, start)),
+        work=_integers(table, "work_ps", np.where(np.isin(kind, RECEIVING), end, start)),
         free=_integers(table, "free_ps", end),
         noise=_integers(table, "noise_ps", 0),
         wait=_integers(table, "wait_ps", 0),

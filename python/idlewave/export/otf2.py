@@ -1,9 +1,10 @@
 """A recorded timeline as an OTF2 archive, for Vampir, Scalasca, Cube and others that read traces.
 
 A location for each rank, with a tick a picosecond, so all times are exact. An op that nothing of its rank overlaps is
-a region: MPI_Send, MPI_Recv (from the posting to the end, so that waiting is seen in it), or calc. A receive, or a send
-by rendezvous, beside which the rank does something else is MPI_Irecv or MPI_Isend when it begins, and an MPI_Wait until
-it ends. Noise is part of the regions that it lengthens.
+a region: MPI_Send, MPI_Recv (from the posting to the end, so that waiting is seen in it), MPI_Put, MPI_Get, await,
+MPI_Win_lock, MPI_Win_unlock, or calc. A receive, or a send by rendezvous, beside which the rank does something else is
+MPI_Irecv or MPI_Isend when it begins, and an MPI_Wait until it ends; a put or a get MPI_Rput or MPI_Rget. An await, a
+lock or an unlock begins where the rank does nothing else any more. Noise is part of the regions that it lengthens.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from ..otf2_library import Library, load_library
 from .ops import RECV, SEND, Ops, read_ops
 from .otf2_archive import PROPERTY, Strings, new_archive
+from .otf2_one_sided import REGIONS, REQUEST_REGIONS, OneSidedEvents, define_window
 from .regions import Step, Steps, steps_of
 
 if TYPE_CHECKING:
@@ -49,11 +51,17 @@ class _Writer:
         self.ops = ops
         self.ranks = 1 + int(max(ops.rank.max(), ops.peer.max(), 0))
         calcs = [f"{call}: calc" if call else "calc" for call in ops.call.names]
-        self.regions = [*MPI_REGIONS, *dict.fromkeys(calcs)]
+        kinds = [kind for kind in REGIONS if np.any(ops.kind == kind)]
+        self.one_sided = OneSidedEvents(library, ops) if kinds else None
+        named = dict.fromkeys(name for kind in kinds for name in (REGIONS[kind], REQUEST_REGIONS.get(kind)) if name)
+        self.of_mpi = {*MPI_REGIONS, *named} - {"await"}
+        self.regions = [*MPI_REGIONS, *named, *dict.fromkeys(calcs)]
         numbers = np.array([self.regions.index(calc) for calc in calcs])
-        self.region = np.select(
-            [ops.kind == SEND, ops.kind == RECV], [SEND_REGION, RECV_REGION], numbers[ops.call.codes]
-        )
+        regions = {SEND: SEND_REGION, RECV: RECV_REGION} | {kind: self.regions.index(REGIONS[kind]) for kind in kinds}
+        self.region = np.select([ops.kind == kind for kind in regions], [*regions.values()], numbers[ops.call.codes])
+        self.requests = {SEND: ISEND_REGION, RECV: IRECV_REGION} | {
+            kind: self.regions.index(REQUEST_REGIONS[kind]) for kind in kinds if kind in REQUEST_REGIONS
+        }
         matched = ops.match >= 0
         self.sender = np.where(matched, ops.rank[ops.match], ops.peer)
         self.tag = np.where(matched, ops.tag[ops.match], ops.tag) & 0xFFFFFFFF
@@ -95,19 +103,17 @@ class _Writer:
         for time, step, row, kind, region in zip(*(column.tolist() for column in columns), strict=True):
             if step in (Step.ENTER, Step.MOMENT):
                 self._enter(writer, time, region)
-                if kind == SEND:
-                    self._message(self.library.EvtWriter_MpiSend, writer, time, row)
+                self._begin(writer, time, row, kind)
             if step in (Step.LEAVE, Step.MOMENT):
-                if kind == RECV:
-                    self._message(self.library.EvtWriter_MpiRecv, writer, time, row)
+                self._end(writer, time, row, kind)
                 self._leave(writer, time, region)
-            if step == Step.POST:
+            if step == Step.POST and kind in self.requests:
                 self._post(writer, time, row, kind)
             if step in (Step.ENTER_WAIT, Step.MOMENT_OF_WAIT):
-                self._enter(writer, time, WAIT_REGION)
+                self._enter_wait(writer, time, row, kind)
             if step in (Step.LEAVE_WAIT, Step.MOMENT_OF_WAIT):
                 self._complete(writer, time, row, kind)
-                self._leave(writer, time, WAIT_REGION)
+                self._leave(writer, time, self._wait_region(row, kind))
 
     def _enter(self, writer: Library, time: int, region: int) -> None:
         self.library.EvtWriter_Enter(writer, None, time, region)
@@ -121,18 +127,45 @@ class _Writer:
         if other >= 0:
             event(writer, None, time, other, WORLD, int(self.tag[row]), int(self.size[row]), *request)
 
+    def _begin(self, writer: Library, time: int, row: int, kind: int) -> None:
+        """Write the event at the beginning of a blocking call."""
+        if kind == SEND:
+            self._message(self.library.EvtWriter_MpiSend, writer, time, row)
+        elif self.one_sided is not None:
+            self.one_sided.begin(writer, time, row)
+
+    def _end(self, writer: Library, time: int, row: int, kind: int) -> None:
+        """Write the event at its end."""
+        if kind == RECV:
+            self._message(self.library.EvtWriter_MpiRecv, writer, time, row)
+        elif self.one_sided is not None:
+            self.one_sided.end(writer, time, row, blocking=True)
+
     def _post(self, writer: Library, time: int, row: int, kind: int) -> None:
-        region = ISEND_REGION if kind == SEND else IRECV_REGION
+        region = self.requests[kind]
         self._enter(writer, time, region)
         if kind == SEND:
             self._message(self.library.EvtWriter_MpiIsend, writer, time, row, row)
+        elif self.one_sided is not None and kind != RECV:
+            self.one_sided.begin(writer, time, row)
         elif self.sender[row] >= 0:
             self.library.EvtWriter_MpiIrecvRequest(writer, None, time, row)
         self._leave(writer, time, region)
 
+    def _wait_region(self, row: int, kind: int) -> int:
+        """The region in which the rank waits for the end of an op that is no blocking call."""
+        return WAIT_REGION if kind in self.requests else int(self.region[row])
+
+    def _enter_wait(self, writer: Library, time: int, row: int, kind: int) -> None:
+        self._enter(writer, time, self._wait_region(row, kind))
+        if kind not in self.requests:
+            self._begin(writer, time, row, kind)
+
     def _complete(self, writer: Library, time: int, row: int, kind: int) -> None:
         if kind == SEND:
             self.library.EvtWriter_MpiIsendComplete(writer, None, time, row)
+        elif self.one_sided is not None and kind != RECV:
+            self.one_sided.end(writer, time, row, blocking=kind not in self.requests)
         else:
             self._message(self.library.EvtWriter_MpiIrecv, writer, time, row, row)
 
@@ -144,8 +177,8 @@ class _Writer:
         end = int(self.ops.end.max())
         library.GlobalDefWriter_WriteClockProperties(writer, TICKS, 0, end, library.UNDEFINED_TIMESTAMP)
         for number, region_name in enumerate(self.regions):
-            mpi = number < len(MPI_REGIONS)
-            role = library.REGION_ROLE_POINT2POINT if mpi else library.REGION_ROLE_CODE
+            mpi = region_name in self.of_mpi
+            role = self._role(number, region_name)
             paradigm = library.PARADIGM_MPI if mpi else library.PARADIGM_USER
             region = text(region_name)
             flag = library.REGION_FLAG_NONE
@@ -169,7 +202,16 @@ class _Writer:
                 writer, location, text(called), library.LOCATION_TYPE_CPU_THREAD, events, rank
             )
         self._world(writer, text("MPI_COMM_WORLD"), none)
+        if self.one_sided is not None:
+            define_window(library, writer, text("window"), WORLD)
         library.Archive_CloseGlobalDefWriter(self.archive, writer)
+
+    def _role(self, number: int, region: str) -> Library:
+        library = self.library
+        if number < len(MPI_REGIONS):
+            return library.REGION_ROLE_POINT2POINT
+        one_sided = region in REGIONS.values() or region in REQUEST_REGIONS.values()
+        return library.REGION_ROLE_RMA if one_sided else library.REGION_ROLE_CODE
 
     def _world(self, writer: Library, name: int, none: int) -> None:
         """Write the communicator: its ranks and their locations."""

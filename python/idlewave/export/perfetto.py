@@ -1,9 +1,11 @@
 """A recorded timeline as a Perfetto trace, for ui.perfetto.dev.
 
 A process named after the schedule has a track for each rank with what its CPU does: calc, send, recv (the reception of
-a message). Where detours took time of it, a slice "noise" of that length lies at its end: when they came is not
-recorded. Below, on tracks "waiting", are posted receives until their message was received, and rendezvous sends until
-their data went, named after what held them up. An arrow leads from a send to the recv that took its message.
+a message), await (the completion of its put, where that takes the CPU), and the transmission of a put, get, lock,
+shared_lock or unlock. Where detours took time of it, a slice "noise" of that length lies at its end: when they came is
+not recorded. Below, on tracks "waiting", are posted receives until their message was received, awaits until their put
+came, rendezvous sends until their data went, and puts, gets, locks and unlocks until their target had answered; named
+after what held them up. An arrow leads from a send to the recv that took its message, and from a put to its await.
 
 What the ops were made from is an attribute of the trace, which the viewer shows on its page about the trace.
 
@@ -25,8 +27,8 @@ from ..errors import LibraryError
 from ..output import output_file
 from ..provenance import KEY
 from ..timeline import OP_KINDS
-from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
-from .spans import cpu_spans, lanes, waiting_spans
+from .ops import AWAIT, CALC, PUT, RECEIVING, SEND, Ints, Ops, read_ops
+from .spans import cpu_spans, lanes, takes_no_cpu, waiting_spans
 
 if TYPE_CHECKING:
     from .ops import Table
@@ -162,25 +164,25 @@ class _Writer:
         self.shapes = self._shapes()
 
     def _shapes(self) -> list[_Shape]:
-        """The kinds of slices: by kind of op, with or without an arrow, with or without noise; the last one is for
-        waits."""
+        """The kinds of slices: by kind of op, with or without an arrow, with or without noise; the last ones are for
+        waits, without and with an arrow that ends there."""
         texts = [self.arguments[name] for name in self.texts]
         numbers = [self.arguments[name] for name in self.numbers]
         fewer = [self.arguments[name] for name in self.numbers if name not in OF_MESSAGES]
-        field = {SEND: "flow_ids", RECV: "terminating_flow_ids", CALC: ""}
+        field = dict.fromkeys((SEND, PUT), "flow_ids") | dict.fromkeys(RECEIVING, "terminating_flow_ids")
         made = [
             _Shape(
                 self.protos,
                 texts,
                 fewer if kind == CALC else numbers,
-                arrow=field[kind] if arrow else "",
+                arrow=field.get(kind, "") if arrow else "",
                 noise=self.events["noise"] if noise else 0,
             )
             for kind in range(len(OP_KINDS))
             for arrow in (False, True)
             for noise in (False, True)
         ]
-        return [*made, _Shape(self.protos, texts, numbers)]
+        return [*made, _Shape(self.protos, texts, numbers), _Shape(self.protos, texts, numbers, arrow=field[AWAIT])]
 
     def head(self, name: str) -> bytes:
         """The first packets: strings, which others refer to by number, and the tracks above those of the ranks."""
@@ -244,22 +246,25 @@ class _Writer:
     def _cpu(self, first: int, last: int, base: int) -> tuple[_Spans, int]:
         ops = self.ops
         begin, end = cpu_spans(ops, first, last)
-        lane = lanes(begin, end)
-        noise = np.minimum(ops.noise[first:last], end - begin)
-        kind = ops.kind[first:last]
-        shape = kind * 4 + (self.arrows[first:last] > 0) * 2 + (noise > 0)
-        label = self.labels[ops.call.codes[first:last] * len(OP_KINDS) + kind]
-        order = np.lexsort((end, begin))
-        columns = (base + lane, begin, end - noise, end, shape, label)
-        return _Spans(first + order, *(column[order] for column in columns)), int(lane.max()) + 1
-
-    def _waiting(self, first: int, last: int, base: int) -> tuple[_Spans, int]:
-        begin, end = waiting_spans(self.ops, first, last)
-        rows = np.flatnonzero(end > begin)
+        rows = np.flatnonzero(~takes_no_cpu(ops, first, last))
         rows = rows[np.lexsort((end[rows], begin[rows]))]
         begin, end = begin[rows], end[rows]
         lane = lanes(begin, end)
-        shape = np.full(len(rows), len(self.shapes) - 1)
+        noise = np.minimum(ops.noise[first + rows], end - begin)
+        kind = ops.kind[first + rows]
+        shape = kind * 4 + (self.arrows[first + rows] > 0) * 2 + (noise > 0)
+        label = self.labels[ops.call.codes[first + rows] * len(OP_KINDS) + kind]
+        spans = _Spans(first + rows, base + lane, begin, end - noise, end, shape, label)
+        return spans, int(lane.max(initial=0)) + 1
+
+    def _waiting(self, first: int, last: int, base: int) -> tuple[_Spans, int]:
+        begin, end = waiting_spans(self.ops, first, last)
+        by_nic = takes_no_cpu(self.ops, first, last)
+        rows = np.flatnonzero((end > begin) | by_nic)
+        rows = rows[np.lexsort((end[rows], begin[rows]))]
+        begin, end = begin[rows], end[rows]
+        lane = lanes(begin, end)
+        shape = len(self.shapes) - 2 + (by_nic[rows] & (self.arrows[first + rows] > 0))
         states = self.states[self.ops.wait_state.codes[first + rows]]
         spans = _Spans(first + rows, base + lane, begin, end, end, shape, states)
         return spans, int(lane.max(initial=-1)) + 1

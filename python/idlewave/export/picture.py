@@ -24,7 +24,7 @@ from ..plot_limits import bulk_limits, mark_cut
 from ..plot_style import BLUE, INK, ORANGE, STYLE, VERMILLION, finished, new_figure, styled, tidy
 from ..provenance import Provenance
 from ..provenance_in_files import picture_metadata
-from .ops import CALC, RECV, SEND, Ints, Ops, read_ops
+from .ops import AWAIT, CALC, RECEIVING, RECV, REMOTE, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, waiting_spans
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ PALE, GREY, HATCH = "#f4f4f4", "#dedede", "#c4c4c4"
 _CHOOSE = "idlewave.export.plot_timeline(ops, ranks=…, since=…, until=…) draws a part"
 COLOURS = {CALC: "#bcd0e2", SEND: ORANGE, RECV: BLUE}
 LABELS = {CALC: "computation", SEND: "sending", RECV: "receiving"}
+DRAWN_AS = {CALC: (CALC,), SEND: (SEND, *REMOTE), RECV: RECEIVING}
+"""The kinds of ops that have each colour: the CPU transmits for all one-sided ops but an await."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def plot_timeline(
     (`Timeline.ops_to_arrow` or `ops_to_pandas`): a line a rank.
 
     It shows what the CPU does; in it, at the end of each op, how long noise took the CPU away; where an op waited; and
-    messages whose both ends are drawn, from when the CPU had sent them to when it began to receive them. Unless `until`
+    messages, and puts that were awaited, whose both ends are drawn, from when the CPU had sent them to when their
+    reception began. What a rank waits for nobody sees if it computes meanwhile. Unless `until`
     is given, a few ops that end ten times later than all others do not squeeze those: the picture ends before, and the
     edge says until when their ranks go on.
 
@@ -168,7 +171,7 @@ def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:
     begin, end, wait, waited = (np.concatenate(columns) for columns in zip(*spans, strict=True))
     places = np.concatenate(line)
     # A reception may continue in the NIC while the CPU does something else, or nothing.
-    goes_on = (ops.kind[found] == RECV) & (end < ops.end[found]) & (wait < ops.end[found])
+    goes_on = np.isin(ops.kind[found], RECEIVING) & (end < ops.end[found]) & (wait < ops.end[found])
     waited = np.where(goes_on, ops.end[found], waited)
     return _Drawn(found, _Bars(places, begin, end), _Bars(places, wait, waited))
 
@@ -182,9 +185,11 @@ def _waiting(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
 
 
 def _bars(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
+    kinds = ops.kind[drawn.rows]
+    by_nic = (kinds == AWAIT) & (drawn.cpu.begin == drawn.cpu.end)  # a put that took no CPU of the target
     for kind, colour in COLOURS.items():  # a thin edge of the same colour keeps short spans visible
         looks = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.3, "zorder": 2}
-        drawn.cpu.where(ops.kind[drawn.rows] == kind).draw(axes, unit, **looks)
+        drawn.cpu.where(np.isin(kinds, DRAWN_AS[kind]) & ~by_nic).draw(axes, unit, **looks)
     _noise(ops, drawn).draw(axes, unit, facecolor=VERMILLION, edgecolor=VERMILLION, linewidth=0.3, zorder=3)
 
 
@@ -237,9 +242,10 @@ def _axes(axes: Axes, ranks: list[int], unit: str) -> None:
 
 def _legend(ops: Ops, drawn: _Drawn) -> list[Patch | Line2D]:
     """The legend: an entry for each kind of mark in the picture."""
-    kinds = set(ops.kind[drawn.rows].tolist())
+    works = (ops.kind[drawn.rows] != AWAIT) | (drawn.cpu.end > drawn.cpu.begin)
+    kinds = set(ops.kind[drawn.rows[works]].tolist())
     entries: list[Patch | Line2D] = [
-        Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS if kind in kinds
+        Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS if kinds.intersection(DRAWN_AS[kind])
     ]
     if np.any(drawn.waiting.end > drawn.waiting.begin):
         entries.append(Patch(facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, label="waiting"))

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from .ops import RECV, SEND, Ints, Ops
+from .ops import RECEIVING, REMOTE, SEND, Ints, Ops
 from .spans import lanes
 
 
@@ -18,7 +18,7 @@ class Step(IntEnum):
     ENTER = 0  # its region begins
     LEAVE = 1  # and ends
     MOMENT = 2  # the region begins and ends
-    POST = 3  # MPI_Isend or MPI_Irecv, which take no time
+    POST = 3  # MPI_Isend, MPI_Irecv, MPI_Rput or MPI_Rget, which take no time
     ENTER_WAIT = 4  # MPI_Wait for it begins
     LEAVE_WAIT = 5  # and ends
     MOMENT_OF_WAIT = 6  # MPI_Wait begins and ends
@@ -41,7 +41,8 @@ def steps_of(ops: Ops, first: int, last: int) -> Iterator[Steps]:
     """The steps of the rank with rows `first` to `last`: of its first lane, and of others if it has several CPUs."""
     kind = ops.kind[first:last]
     start, end, work = ops.start[first:last], ops.end[first:last], ops.work[first:last]
-    beside = _overlapped(start, end) & ((kind == RECV) | ((kind == SEND) & (work > start)))
+    may_wait = np.isin(kind, RECEIVING + REMOTE) | ((kind == SEND) & (work > start))
+    beside = _overlapped(start, end) & may_wait
     regions, requests = np.flatnonzero(~beside), np.flatnonzero(beside)
     lane = lanes(start[regions], end[regions])
     for number in range(int(lane.max(initial=0)) + 1):
