@@ -4,6 +4,7 @@
 #include <span>
 
 #include "collectives/call_name.hpp"
+#include "timeline/answered_ops.hpp"
 #include "timeline/spans.hpp"
 
 namespace idlewave::timeline {
@@ -36,28 +37,35 @@ CauseKind kind_of(loggops::Point point) {
     }
 }
 
-/// Writes the cause, its rank and its op into the row.
-void blame(OpRow& row, const loggops::SimulationRecord& record, const loggops::Cause& cause) {
+/// Writes the cause, its rank and its op into the row. `answered` are the ops of its rank.
+void blame(OpRow& row, const loggops::SimulationRecord& record, const loggops::Cause& cause,
+           const AnsweredOps& answered) {
     row.cause = kind_of(cause.point);
     row.cause_rank = cause.known() ? std::int64_t{cause.rank} : -1;
     row.cause_op = op_of(record, cause);
+    if (const std::int64_t ended = answered.op_of(cause); ended >= 0) {
+        row.cause = CauseKind::end;
+        row.cause_rank = std::int64_t{row.op.rank};
+        row.cause_op = ended;
+    }
 }
 
 /// An op that was ready at `ready` and started later waited for the resource that was free only at `start`.
-void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time ready, const loggops::CausedTime& start) {
+void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time ready, const loggops::CausedTime& start,
+                    const AnsweredOps& answered) {
     if (start.time <= ready) {
         return;
     }
     row.state = kind_of(start.cause.point) == CauseKind::nic ? WaitState::nic : WaitState::cpu;
-    blame(row, record, start.cause);
+    blame(row, record, start.cause, answered);
     row.cause = row.state == WaitState::nic ? CauseKind::nic : CauseKind::cpu;
 }
 
 /// An op waits for its CPU, and one that transmits for its NIC.
-void explain_start(OpRow& row, const loggops::SimulationRecord& record) {
+void explain_start(OpRow& row, const loggops::SimulationRecord& record, const AnsweredOps& answered) {
     row.wait = row.op.start.time - row.op.ready.time;
-    blame(row, record, row.op.ready.cause);
-    blame_resource(row, record, row.op.ready.time, row.op.start);
+    blame(row, record, row.op.ready.cause, answered);
+    blame_resource(row, record, row.op.ready.time, row.op.start, answered);
 }
 
 /// The activity that ends a send or a calc.
@@ -68,7 +76,7 @@ void explain_end(OpRow& row, const loggops::SimulationRecord& record) {
 }
 
 /// A receive waits for its message, then for the CPU and the NIC that receive it. An await waits for a put likewise.
-void explain_receive(OpRow& row, const loggops::SimulationRecord& record) {
+void explain_receive(OpRow& row, const loggops::SimulationRecord& record, const AnsweredOps& answered) {
     const loggops::OpRecord& op = row.op;
     const loggops::Cause& sent = op.arrived.cause;
     row.match_rank = sent.rank;
@@ -78,16 +86,16 @@ void explain_receive(OpRow& row, const loggops::SimulationRecord& record) {
     row.work = reception.time;
     row.free = received == nullptr ? op.processed.time : received->free;
     const Time here = std::max(op.start.time, op.data_arrived.time);
-    blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent);
+    blame(row, record, op.end.time > op.processed.time ? op.start.cause : sent, answered);
     if (op.arrived.time > op.start.time) {
         row.wait = reception.time - op.start.time;
         row.state = collectives::call_name(op.call).collective ? WaitState::wait_at_collective : WaitState::late_sender;
     } else if (reception.time > here) {
         row.wait = reception.time - here;
-        blame_resource(row, record, here, reception);
+        blame_resource(row, record, here, reception, answered);
     } else if (op.start.time > op.ready.time) {  // for the CPU, which posts the receive
         row.wait = op.start.time - op.ready.time;
-        blame_resource(row, record, op.ready.time, op.start);
+        blame_resource(row, record, op.ready.time, op.start, answered);
     }
 }
 
@@ -139,8 +147,8 @@ void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>
             continue;
         }
         const loggops::Point point = point_after(activity.kind);
-        if (goal::is_one_sided(row->op.kind) && activity.kind == loggops::ActivityKind::transmission) {
-            row->work = done.start.time;  // what ends it is at the target, or the reply to a get
+        if (goal::is_one_sided(row->op.kind) && point != loggops::Point::start) {
+            row->work = done.start.time;  // most end by what happens at their target
             row->free = done.free;
         }
         row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
@@ -206,13 +214,14 @@ std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machin
     std::vector<std::size_t> first;
     for (const std::vector<loggops::OpRecord>& own : record.ops) {
         first.push_back(rows.size());
+        const AnsweredOps answered(own);
         for (const loggops::OpRecord& op : own) {
             OpRow& row = rows.emplace_back();
             row.op = op;
             if (goal::is_receiving(op.kind)) {
-                explain_receive(row, record);
+                explain_receive(row, record, answered);
             } else {
-                explain_start(row, record);
+                explain_start(row, record, answered);
                 explain_end(row, record);
             }
         }
@@ -231,8 +240,7 @@ std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machin
         }
         if (const loggops::ActivityRecord* landed = allowed_by(record, row)) {
             explain_contention(
-                row, *landed,
-                unlock_of(rows_of_rank(landed->activity.peer), record, row.op.peer, row.op.tag, *landed));
+                row, *landed, unlock_of(rows_of_rank(landed->activity.peer), record, row.op.peer, row.op.tag, *landed));
         }
     }
     return rows;

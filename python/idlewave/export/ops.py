@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -75,6 +76,12 @@ class Ops:
         """The column `name` of the table, which has numbers."""
         values: Ints = getattr(self, name.removesuffix("_ps"))
         return values
+
+    @cached_property
+    def is_replied(self) -> npt.NDArray[np.bool_]:
+        """Whether each op is a get whose reply the CPU receives, which is its last work for it; the first transmits."""
+        replied: npt.NDArray[np.bool_] = (self.kind == GET) & (self.work > self.start)
+        return replied
 
     def __len__(self) -> int:
         return len(self.rank)

@@ -43,8 +43,6 @@ PALE, GREY, HATCH = "#f4f4f4", "#dedede", "#c4c4c4"
 _CHOOSE = "idlewave.export.plot_timeline(ops, ranks=…, since=…, until=…) draws a part"
 COLOURS = {CALC: "#bcd0e2", SEND: ORANGE, RECV: BLUE}
 LABELS = {CALC: "computation", SEND: "sending", RECV: "receiving"}
-DRAWN_AS = {CALC: (CALC,), SEND: (SEND, *REMOTE), RECV: RECEIVING}
-"""The kinds of ops that have each colour: the CPU transmits for all one-sided ops but an await."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,9 @@ def _drawn(ops: Ops, lines: dict[int, int], since: int, until: int) -> _Drawn:
     begin, end, wait, waited = (np.concatenate(columns) for columns in zip(*spans, strict=True))
     places = np.concatenate(line)
     # A reception may continue in the NIC while the CPU does something else, or nothing.
-    goes_on = np.isin(ops.kind[found], RECEIVING) & (end < ops.end[found]) & (wait < ops.end[found])
+    goes_on = (
+        (np.isin(ops.kind[found], RECEIVING) | ops.is_replied[found]) & (end < ops.end[found]) & (wait < ops.end[found])
+    )
     waited = np.where(goes_on, ops.end[found], waited)
     return _Drawn(found, _Bars(places, begin, end), _Bars(places, wait, waited))
 
@@ -185,12 +185,21 @@ def _waiting(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
 
 
 def _bars(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
-    kinds = ops.kind[drawn.rows]
-    by_nic = (kinds == AWAIT) & (drawn.cpu.begin == drawn.cpu.end)  # a put that took no CPU of the target
+    kinds = _kinds(ops, drawn)
     for kind, colour in COLOURS.items():  # a thin edge of the same colour keeps short spans visible
         looks = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.3, "zorder": 2}
-        drawn.cpu.where(np.isin(kinds, DRAWN_AS[kind]) & ~by_nic).draw(axes, unit, **looks)
+        drawn.cpu.where(kinds == kind).draw(axes, unit, **looks)
     _noise(ops, drawn).draw(axes, unit, facecolor=VERMILLION, edgecolor=VERMILLION, linewidth=0.3, zorder=3)
+
+
+def _kinds(ops: Ops, drawn: _Drawn) -> npt.NDArray[np.int32]:
+    """What the CPU does for each op, as a kind that has a colour: it transmits for most one-sided ops. An await whose
+    put took no CPU stays an await, which has none.
+    """
+    kinds = ops.kind[drawn.rows]
+    receives = ops.is_replied[drawn.rows] | ((kinds == AWAIT) & (drawn.cpu.begin < drawn.cpu.end))
+    shown: npt.NDArray[np.int32] = np.select([receives, np.isin(kinds, REMOTE)], [RECV, SEND], kinds)
+    return shown
 
 
 def _seams(axes: Axes, drawn: _Drawn, unit: int, least: float) -> None:
@@ -242,10 +251,9 @@ def _axes(axes: Axes, ranks: list[int], unit: str) -> None:
 
 def _legend(ops: Ops, drawn: _Drawn) -> list[Patch | Line2D]:
     """The legend: an entry for each kind of mark in the picture."""
-    works = (ops.kind[drawn.rows] != AWAIT) | (drawn.cpu.end > drawn.cpu.begin)
-    kinds = set(ops.kind[drawn.rows[works]].tolist())
+    kinds = set(_kinds(ops, drawn).tolist())
     entries: list[Patch | Line2D] = [
-        Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS if kinds.intersection(DRAWN_AS[kind])
+        Patch(color=COLOURS[kind], label=LABELS[kind]) for kind in COLOURS if kind in kinds
     ]
     if np.any(drawn.waiting.end > drawn.waiting.begin):
         entries.append(Patch(facecolor=PALE, edgecolor=HATCH, hatch="//////", linewidth=0.0, label="waiting"))

@@ -14,9 +14,9 @@ def cpu_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
     """When the CPU of the rank with rows `first` to `last` worked for each of its ops: begins and ends, ps.
 
     A calc and an eager send: from start to end; a rendezvous send: its last transmission; a put, get, lock or unlock:
-    its transmission. A reception: until the CPU was free, which may be before the message was there (the last bytes
-    take the NIC only) and before its receive was posted. If the table does not say when that was: until the message was
-    there, the put acknowledged and so on, or the CPU took up something else.
+    its transmission, or the reception of the reply to a get. A reception: until the CPU was free, which may be before
+    the message was there (the last bytes take the NIC only) and before its receive was posted. If the table does not
+    say when that was: until the message was there, the put acknowledged and so on, or the CPU took up something else.
     """
     if "free_ps" in ops.given:
         work = ops.work[first:last]
@@ -36,12 +36,12 @@ def waiting_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
     """The same for the time in which an op waited for its peer, empty if it did not.
 
     It is that from an op's start to the CPU work that ended it: a posted receive's until its message was received, a
-    rendezvous send's until its data went; an await's likewise, or until its end if its put took no CPU. A put's, get's,
-    lock's or unlock's is that from its transmission to its end.
+    rendezvous send's until its data went, a get's until the CPU received the reply; an await's likewise, or until its
+    end if its put took no CPU. Another get's, a put's, lock's or unlock's is that from its transmission to its end.
     """
     start, end = ops.start[first:last], ops.end[first:last]
     work, free = ops.work[first:last], ops.free[first:last]
-    remote = np.isin(ops.kind[first:last], REMOTE)
+    remote = np.isin(ops.kind[first:last], REMOTE) & ~ops.is_replied[first:last]
     begin = np.where(remote, np.minimum(np.maximum(free, start), end), start)
     until_end = remote | takes_no_cpu(ops, first, last)
     return begin, np.where(until_end, end, np.maximum(np.minimum(work, end), start))
