@@ -177,6 +177,7 @@ class OneSided {
                                           .op_index = lock.origin.op_index,
                                           .peer = rank,
                                           .tag = lock.tag,
+                                          .holder = first_holder(own.first_lock, lock.tag),
                                           .kind = lock.shared ? goal::OpKind::shared_lock : goal::OpKind::lock});
             }
         }
@@ -303,6 +304,15 @@ class OneSided {
     }
 
     // ---- locks (R26)
+
+    /// The rank that has had the lock of this number longest; `handle` is the first request of the lock's rank. For a
+    /// lock that another waits for there is one.
+    [[nodiscard]] std::uint32_t first_holder(std::uint32_t handle, std::uint32_t tag) const {
+        while (handle != 0 && !(locks_[handle].granted && locks_[handle].tag == tag)) {
+            handle = locks_[handle].next;
+        }
+        return handle == 0 ? goal::any : locks_[handle].holder;
+    }
 
     void add_lock(const Current& current, const Lock& lock) { add_lock(current.number(), lock); }
 

@@ -77,7 +77,8 @@ std::string why(const PendingOp& op) {
         return "waits for a notification from " + text_of_rank(op.peer) + " with " + text_of_tag(op.tag);
     }
     if (goal::is_one_sided(op.kind)) {
-        return "waits for lock " + std::to_string(op.tag) + " at " + text_of_rank(op.peer);
+        return "waits for lock " + std::to_string(op.tag) + " at " + text_of_rank(op.peer) + ", which " +
+               text_of_rank(op.holder) + " has";
     }
     return "waits for " + text_of_rank(op.peer) + " to receive its " + number_of(op.size, "byte") + " with " +
            text_of_tag(op.tag) + " (rendezvous)";

@@ -219,7 +219,7 @@ class Explanation {
             text += op.kind == goal::OpKind::recv    ? ", which nobody sends"
                     : op.kind == goal::OpKind::await ? ", which nobody puts"
                     : op.kind == goal::OpKind::send  ? ", which no op does"
-                                                     : ", which no op unlocks";
+                                                     : " and does not unlock";
         }
         return {op.rank, name(op.rank, op.op_index), std::move(text)};
     }

@@ -16,8 +16,9 @@ struct PendingOp {
     std::uint64_t size = 0;  ///< of a send
     std::uint32_t rank = 0;
     goal::OpIndex op_index = 0;
-    std::uint32_t peer = 0;  ///< of a receive it may be `any`
-    std::uint32_t tag = 0;   ///< may be `any`
+    std::uint32_t peer = 0;            ///< of a receive it may be `any`
+    std::uint32_t tag = 0;             ///< may be `any`
+    std::uint32_t holder = goal::any;  ///< of a lock the rank that has it, of several the one that got it first
     goal::OpKind kind = goal::OpKind::recv;
 };
 

@@ -43,7 +43,7 @@ auto WaitForGraph::key_of(const PendingOp& op) -> Key {
         case Group::sends:
             return {op.peer, op.rank, op.tag};
         case Group::locks:
-            return {op.peer, goal::any, op.tag};
+            return {op.peer, op.holder, op.tag};
         default:
             return {op.rank, op.peer, op.tag};
     }

@@ -66,7 +66,8 @@ class WaitForGraph {
     enum class Group : std::uint8_t { receives, sends, awaits, locks };
     static constexpr std::size_t groups = 4;
 
-    /// The receiver, the sender and the tag of a message or a notification; the rank and the number of a lock.
+    /// The receiver, the sender and the tag of a message or a notification; the rank, the holder and the number of a
+    /// lock.
     struct Key {
         std::uint32_t where = 0;
         std::uint32_t source = 0;

@@ -41,6 +41,23 @@ TEST(GoalReader, UnderstandsEveryFormOfAnOp) {
     EXPECT_TRUE(same(op_of("send: send 1b to 1"), {.size = 1, .peer = 1, .kind = OpKind::send}));
 }
 
+TEST(GoalReader, UnderstandsEveryFormOfAOneSidedOp) {
+    EXPECT_TRUE(same(op_of("put 8b to 1"), {.size = 8, .peer = 1, .tag = no_notification, .kind = OpKind::put}));
+    EXPECT_TRUE(same(op_of("p: put 0b to 1 tag 0 cpu 2 nic 3"),
+                     {.size = 0, .peer = 1, .tag = 0, .kind = OpKind::put, .cpu = 2, .nic = 3}));
+    EXPECT_TRUE(
+        same(op_of("put 8b to 1 tag 4294967294"), {.size = 8, .peer = 1, .tag = 4294967294, .kind = OpKind::put}));
+    EXPECT_TRUE(
+        same(op_of("get 8b from 1 nic 1 cpu 2"), {.size = 8, .peer = 1, .kind = OpKind::get, .cpu = 2, .nic = 1}));
+    EXPECT_TRUE(same(op_of("await from 1"), {.size = 1, .peer = 1, .tag = 0, .kind = OpKind::await}));
+    EXPECT_TRUE(same(op_of("await from -1 tag -1"), {.size = 1, .peer = any, .tag = any, .kind = OpKind::await}));
+    EXPECT_TRUE(same(op_of("lock at 1"), {.size = 1, .peer = 1, .kind = OpKind::lock}));
+    EXPECT_TRUE(same(op_of("x: lock at 0 tag 3"), {.size = 1, .peer = 0, .tag = 3, .kind = OpKind::lock}));
+    EXPECT_TRUE(same(op_of("shared_lock at 1 cpu 4"), {.size = 1, .peer = 1, .kind = OpKind::shared_lock, .cpu = 4}));
+    EXPECT_TRUE(
+        same(op_of("unlock at 1 tag 3 nic 1"), {.size = 1, .peer = 1, .tag = 3, .kind = OpKind::unlock, .nic = 1}));
+}
+
 std::vector<OpIndex> successors(const Graph& graph, std::uint32_t rank, OpIndex op_index, Edge edge) {
     std::vector<OpIndex> found;
     Successors list = graph.block(rank).successors(op_index, edge);
@@ -139,6 +156,24 @@ TEST(GoalReader, WordsOfTheLanguageCanBeLabels) {
         "text");
     EXPECT_EQ(successors(graph, 0, 0, Edge::end), (std::vector<OpIndex>{1}));
     EXPECT_EQ(successors(graph, 0, 1, Edge::start), (std::vector<OpIndex>{2}));
+}
+
+TEST(GoalReader, WordsOfOneSidedOpsCanBeLabelsAsInFilesThatAreOlder) {
+    const Graph graph = read_goal(
+        "num_ranks 1\nrank 0 {\nput: calc 1\nget: calc 2\nget requires put\nlock: lock at 0\nlock irequires get\n"
+        "await: put 1b to 0\nshared_lock: calc 1\nunlock: calc 1\nunlock requires lock\nawait requires put\n}\n",
+        "text");
+    EXPECT_EQ(graph.size(0), 6U);
+    EXPECT_EQ(successors(graph, 0, 0, Edge::end), (std::vector<OpIndex>{1, 3}));
+    EXPECT_EQ(successors(graph, 0, 1, Edge::start), (std::vector<OpIndex>{2}));
+    EXPECT_EQ(graph.op(0, 2).kind, OpKind::lock);
+    EXPECT_EQ(graph.op(0, 3).kind, OpKind::put);
+    EXPECT_EQ(graph.name(0, 4), "shared_lock");
+}
+
+TEST(GoalReader, KnowsWhetherAScheduleHasOneSidedOps) {
+    EXPECT_TRUE(read_goal("num_ranks 1\nrank 0 {\ncalc 1\nunlock at 0\n}\n", "text").has_one_sided());
+    EXPECT_FALSE(read_goal("num_ranks 1\nrank 0 {\ncalc 1\nsend 1b to 0\n}\n", "text").has_one_sided());
 }
 
 TEST(GoalReader, ALabelBelongsToItsRank) {
@@ -247,7 +282,22 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStatement{"send 5b to 1 tag -2", "19: expected a tag, or -1 for any, found '2'"},
         WrongStatement{"send 5b to 1 nic 300", "18: expected a NIC from 0 to 255, found '300'"},
         WrongStatement{"send 5b to 1 tags 3", "14: expected 'tag', 'cpu', 'nic' or the end of the line, found 'tags'"},
-        WrongStatement{"a: sent 5b to 1", "4: expected 'send', 'recv' or 'calc', found 'sent'"},
+        WrongStatement{"a: sent 5b to 1", "4: expected 'send', 'recv', 'calc' or a one-sided op, found 'sent'"},
+        WrongStatement{"put 5b from 1", "8: expected 'to', found 'from'"},
+        WrongStatement{"put 5 to 1", "7: expected 'b' after the size, found 'to'"},
+        WrongStatement{"put 5b to -1", "11: expected a rank, found '-'"},
+        WrongStatement{"put 5b to 2", "11: expected a rank below num_ranks, which is 2, found '2'"},
+        WrongStatement{"put 5b to 1 tag -1", "17: expected a tag from 0 to 4294967294, found '-'"},
+        WrongStatement{"put 5b to 1 tag 4294967295", "17: expected a tag from 0 to 4294967294, found '4294967295'"},
+        WrongStatement{"get 5b to 1", "8: expected 'from', found 'to'"},
+        WrongStatement{"get 5b from -1", "13: expected a rank, found '-'"},
+        WrongStatement{"get 5b from 1 tag 3", "15: expected 'cpu', 'nic' or the end of the line, found 'tag'"},
+        WrongStatement{"await 5b from 1", "7: expected 'from', found '5'"},
+        WrongStatement{"await from -2", "13: expected a rank, or -1 for any, found '2'"},
+        WrongStatement{"lock to 1", "6: expected 'at', found 'to'"},
+        WrongStatement{"lock at -1", "9: expected a rank, found '-'"},
+        WrongStatement{"shared_lock at 1 tag -1", "22: expected a tag from 0 to 4294967294, found '-'"},
+        WrongStatement{"unlock at 1 size 3", "13: expected 'tag', 'cpu', 'nic' or the end of the line, found 'size'"},
         WrongStatement{"a calc 5", "3: expected ':', 'requires' or 'irequires' after a label, found 'calc'"},
         WrongStatement{"a requires b", "1: expected a label that was defined above in this rank, found 'a'"},
         WrongStatement{"a requires 7", "12: expected the label of another op, found '7'"},
@@ -262,9 +312,9 @@ TEST(GoalReader, AnswersEveryDamagedTextWithAScheduleOrAnInputError) {
     const std::string sound =
         "num_ranks 3\nrank 0 {\na: calc 10 cpu 1\nb: send 10b to 1 tag 3 nic 2 // far\nb requires a\n}\n"
         "rank 1 {\nr: recv 10b from -1 tag -1\ns: send 4b to 2\ns irequires r /* at\nonce */\n}\nrank 2 {\nrecv 4b "
-        "from 1\n}\n";
-    const std::string pieces[] = {"-1", "{",    "}",    "/*",         "*/", "//",
-                                  "\n", "rank", "send", "4294967295", ":",  "requires"};
+        "from 1\nput 9b to 0 tag 1\nget 8b from 1\nawait from -1\nlock at 2 tag 1\nunlock at 2 tag 1\n}\n";
+    const std::string pieces[] = {"-1",   "{",          "}", "/*",       "*/",     "//",  "\n", "rank",
+                                  "send", "4294967295", ":", "requires", "unlock", "put", "at", "shared_lock"};
     Dice dice(1);
     int refused = 0;
     for (int i = 0; i < 20'000; ++i) {

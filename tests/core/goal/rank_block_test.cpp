@@ -61,7 +61,7 @@ TEST(RankBlock, HoldsEveryRankAndIsFoundSound) {
     Dice dice(1);
     RankEncoder encoder;
     for (int i = 0; i < 2000; ++i) {
-        const RankSchedule rank = testing::random_rank_schedule(dice, 5, i % 100 == 0 ? 400 : 40);
+        const RankSchedule rank = testing::random_rank_schedule(dice, 5, i % 100 == 0 ? 400 : 40, i % 2 == 0);
         const auto words = encoder.encode(rank);
         const RankBlock block(words.data());
         expect_same(rank, block);
@@ -195,12 +195,47 @@ TEST(RankBlock, ManyFollowersOfOneOpStayInOrder) {
     EXPECT_EQ(successors(block, 0, Edge::end), successors(rank, 0, Edge::end));
 }
 
+std::string refusal_of(const std::vector<std::uint64_t>& words) {
+    try {
+        check_block(words, 2);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "no refusal";
+}
+
+TEST(BlockCheck, RefusesAOneSidedKindThatIsNoneOrDoesNotFitItsWord) {
+    RankEncoder encoder;
+    for (const OpKind kind :
+         {OpKind::put, OpKind::get, OpKind::await, OpKind::lock, OpKind::shared_lock, OpKind::unlock}) {
+        RankSchedule rank;
+        rank.ops = {{.size = 1, .peer = 1, .tag = 2, .kind = kind}};
+        rank.labels.add("");
+        const auto sound = encoder.encode(rank);
+        std::vector<std::uint64_t> words(sound.begin(), sound.end());
+        ASSERT_EQ(refusal_of(words), "no refusal");
+        const std::uint64_t shown = static_cast<std::uint64_t>(kind) << 48;
+        const auto shape =
+            std::find_if(words.begin(), words.end(), [&](std::uint64_t word) { return word >> 48 == shown >> 48; });
+        ASSERT_NE(shape, words.end()) << "the shape says which kind it is";
+        for (std::uint64_t other = 1; other < 12; ++other) {
+            *shape = (*shape & 0xffff'ffff'ffff) | other << 48;
+            const bool known = other >= 3 && other <= 8;
+            const bool fits = (other == 5) == (kind == OpKind::await);
+            EXPECT_EQ(refusal_of(words),
+                      known && fits
+                          ? "no refusal"
+                          : "op 0: expected a kind of one-sided op that fits its word, found " + std::to_string(other));
+        }
+    }
+}
+
 TEST(BlockCheck, AnswersEveryDamagedBlockWithAnErrorOrLetsItBeWalked) {
     Dice dice(2);
     RankEncoder encoder;
     int refused = 0;
     for (int i = 0; i < 20'000; ++i) {
-        const auto sound = encoder.encode(testing::random_rank_schedule(dice, 4, 30));
+        const auto sound = encoder.encode(testing::random_rank_schedule(dice, 4, 30, dice.one_in(2)));
         std::vector<std::uint64_t> words(sound.begin(), sound.end());
         for (std::uint64_t n = 1 + dice.roll(2); n > 0; --n) {
             std::uint64_t& word = words[dice.roll(words.size())];

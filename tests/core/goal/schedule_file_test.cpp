@@ -61,7 +61,7 @@ std::string from_hex(std::string_view hex) {
 constexpr std::array<std::uint64_t, 6> calc_sizes{
     0, 5, RankBlock::largest_value, RankBlock::largest_value + 1, op_word::longest_calc, op_word::longest_calc + 1};
 
-std::vector<RankSchedule> random_ranks(Dice& dice, std::uint32_t most) {
+std::vector<RankSchedule> random_ranks(Dice& dice, std::uint32_t most, bool with_one_sided = false) {
     const std::uint32_t count = 1 + dice.small(5);
     std::vector<RankSchedule> ranks;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -71,12 +71,12 @@ std::vector<RankSchedule> random_ranks(Dice& dice, std::uint32_t most) {
                 if (op.kind == OpKind::calc && dice.one_in(2)) {
                     op.size = calc_sizes[dice.roll(calc_sizes.size())];
                 }
-                const bool from_any = op.kind == OpKind::recv && dice.one_in(4);
+                const bool from_any = is_receiving(op.kind) && dice.one_in(4);
                 op.peer = op.kind == OpKind::calc ? 0 : from_any ? any : dice.small(count);
             }
             continue;
         }
-        ranks.push_back(testing::random_rank_schedule(dice, count, most));
+        ranks.push_back(testing::random_rank_schedule(dice, count, most, with_one_sided));
         for (Op& op : ranks.back().ops) {
             op.nic = op.kind == OpKind::calc ? 0 : op.nic;
         }
@@ -156,6 +156,48 @@ TEST(ScheduleFile, BinaryFormsHaveNoRoomForWhatTheyWereMadeFrom) {
         convert_schedule(folder / "in.goal", folder / "told", format, {}, "a line");
         EXPECT_EQ(read_file(folder / "told"), read_file(folder / "plain"));
     }
+}
+
+/// All kinds of one-sided ops, with and without tags.
+constexpr std::string_view one_sided_text =
+    "num_ranks 2\n\nrank 0 {\nl1: calc 5\nl2: put 10b to 1\nl3: put 10b to 1 tag 7 cpu 1 nic 3\nl4: get 5b from 1\n"
+    "l5: lock at 1 tag 2\nl6: unlock at 1 tag 2\nl3 requires l1\nl6 requires l5\n}\n"
+    "\nrank 1 {\nl1: await from 0 tag 7\nl2: await from -1 tag -1\nl3: shared_lock at 0\n}\n";
+
+TEST(ScheduleFile, IdgHoldsOneSidedOps) {
+    const TemporaryFolder folder;
+    write_file(folder / "in.goal", one_sided_text);
+    convert_schedule(folder / "in.goal", folder / "x.idg", ScheduleFormat::idg);
+    const Graph graph = read_schedule(folder / "x.idg");
+    EXPECT_TRUE(graph.has_one_sided());
+    EXPECT_EQ(text_of(graph), one_sided_text);
+}
+
+TEST(ScheduleFile, TheBinaryOfLoggopsimHasNoOneSidedOps) {
+    const TemporaryFolder folder;
+    write_file(folder / "in.goal", one_sided_text);
+    try {
+        convert_schedule(folder / "in.goal", folder / "x.bin", ScheduleFormat::loggopsim);
+        FAIL() << "it was written";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what())
+                      .find("op 1: expected no one-sided op, as LogGOPSim's format has none; use .goal or .idg"),
+                  std::string::npos)
+            << error.what();
+    }
+    EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(ScheduleFile, AnIdgOfTheVersionBeforeIsReadAsIfItWereNew) {
+    const TemporaryFolder folder;
+    write_file(folder / "in.goal", small_text);
+    convert_schedule(folder / "in.goal", folder / "x.idg", ScheduleFormat::idg);
+    std::string bytes = read_file(folder / "x.idg");
+    ASSERT_EQ(bytes[8], 3);
+    bytes[8] = 2;
+    testing::reseal(bytes);
+    write_file(folder / "old.idg", bytes);
+    EXPECT_EQ(text_of(read_schedule(folder / "old.idg")), text_of(read_schedule(folder / "x.idg")));
 }
 
 TEST(ScheduleFile, IdgKeepsLabels) {
@@ -430,7 +472,8 @@ std::uint64_t refused_of(ScheduleFormat format, std::uint64_t files, std::uint64
     std::string sound;
     for (std::uint64_t i = 0; i < files; ++i) {
         if (i % 50 == 0) {
-            write(folder / "sound", format, random_ranks(dice, 20));
+            const bool with_one_sided = format != ScheduleFormat::loggopsim && dice.one_in(2);
+            write(folder / "sound", format, random_ranks(dice, 20, with_one_sided));
             sound = read_file(folder / "sound");
         }
         std::string bytes = sound;

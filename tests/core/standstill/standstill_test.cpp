@@ -281,6 +281,69 @@ TEST(Standstill, ARendezvousThatNoOpReceivesIsAnUnmatchedSendThatNeverEnds) {
               "0 s: waits for rank 1 to receive its 100 bytes with tag 2 (rendezvous), which no op does");
 }
 
+// ---- one-sided operations
+
+TEST(Standstill, AnAwaitThatNoPutNotifiesIsNamed) {
+    const Standstill found = standstill_of(
+        "num_ranks 2\nrank 0 {\np: put 8b to 1 tag 4\nq: put 8b to 1\n}\n"
+        "rank 1 {\na: await from 0 tag 5\nc: calc 1\nc requires a\n}\n");
+    EXPECT_EQ(found.kind, StandstillKind::deadlock);
+    EXPECT_STREQ(found.what(),
+                 "deadlock: an op waits for messages, notifications or locks that never come\n"
+                 "  rank 1, a: waits for a notification from rank 0 with tag 5, which nobody puts\n"
+                 "in all 2 things are left");
+}
+
+TEST(Standstill, AwaitsAndReceivesThatWaitForEachOtherAreACycle) {
+    const Standstill found = standstill_of(
+        "num_ranks 2\nrank 0 {\na: await from -1 tag -1\ns: send 8b to 1\ns requires a\n}\n"
+        "rank 1 {\nr: recv 8b from 0\np: put 8b to 0 tag 1\np requires r\n}\n");
+    EXPECT_EQ(
+        lines_of(found.left_over.cycle),
+        (Strings{"0 a: waits for a notification from any rank with any tag; rank 1 puts it in p, after r has ended",
+                 "1 r: waits for a message from rank 0 with tag 0; rank 0 sends it in s, after a has ended"}));
+}
+
+/// Takes a lock at rank `first`, then one at rank `second`, and gives both back.
+std::string two_locks(const std::string& first, const std::string& second) {
+    return "l: lock at " + first + "\nm: lock at " + second + "\nu: unlock at " + first + "\nv: unlock at " + second +
+           "\nm requires l\nu requires m\nv requires m\n";
+}
+
+TEST(Standstill, TwoRanksThatTakeTwoLocksInOppositeOrderWaitForEachOther) {
+    const Standstill found =
+        standstill_of("num_ranks 2\nrank 0 {\n" + two_locks("0", "1") + "}\nrank 1 {\n" + two_locks("1", "0") + "}\n");
+    EXPECT_EQ(found.kind, StandstillKind::deadlock);
+    EXPECT_STREQ(
+        found.what(),
+        "deadlock: 2 ops wait for each other in a cycle\n"
+        "  rank 0, m: waits for lock 0 at rank 1, which rank 1 has; rank 1 unlocks it in u, after m has ended\n"
+        "  rank 1, m: waits for lock 0 at rank 0, which rank 0 has; rank 0 unlocks it in u, after m has ended\n"
+        "  and so back to rank 0, m\n"
+        "in all 6 things are left");
+}
+
+TEST(Standstill, ALockWaitsForTheRankThatHasItAlone) {
+    const Standstill found = standstill_of(
+        "num_ranks 3\nrank 0 {\nl: lock at 0\n}\n"
+        "rank 1 {\nc: calc 9\nl: lock at 0\nu: unlock at 0\nl requires c\nu requires l\n}\n"
+        "rank 2 {\nl: shared_lock at 0 tag 1\nu: unlock at 0 tag 1\nu requires l\n}\n");
+    EXPECT_TRUE(found.left_over.cycle.empty());
+    EXPECT_STREQ(found.what(),
+                 "deadlock: an op waits for messages, notifications or locks that never come\n"
+                 "  rank 1, l: waits for lock 0 at rank 0, which rank 0 has and does not unlock\n"
+                 "in all 2 things are left");
+}
+
+TEST(Standstill, ARankThatTakesALockAgainWaitsForItself) {
+    const Standstill found = standstill_of(
+        "num_ranks 1\nrank 0 {\nl: lock at 0\nm: lock at 0\nu: unlock at 0\nm requires l\nu requires m\n}\n");
+    EXPECT_EQ(found.left_over.cycle_length, 1U);
+    EXPECT_EQ(
+        lines_of(found.left_over.cycle),
+        (Strings{"0 m: waits for lock 0 at rank 0, which rank 0 has; rank 0 unlocks it in u, after m has ended"}));
+}
+
 TEST(Standstill, TheDialectSaysTheSame) {
     const std::string goal =
         "num_ranks 2\n"

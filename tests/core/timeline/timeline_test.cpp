@@ -214,6 +214,114 @@ TEST(WaitStates, ASendWaitsForItsNicAndForItsCpu) {
     EXPECT_EQ(pair[1].cause_op, 0);
 }
 
+// ---- one-sided operations
+
+/// The same L, o, g and G for one-sided operations, completed by the network or by a CPU.
+machine::Machine one_sided(machine::Progress progress) {
+    machine::Machine machine = usual();
+    machine.one_sided = machine.network;
+    if (progress == machine::Progress::network) {
+        machine.one_sided->segments[0].parameters.o_r = 0;
+    }
+    machine.progress = progress;
+    return machine;
+}
+
+TEST(WaitStates, AnAwaitWhosePutComesLaterHasALateSender) {
+    const std::string goal =
+        "num_ranks 2\nrank 0 {\nc: calc 1\np: put 11b to 1 tag 7\np requires c\n}\n"
+        "rank 1 {\na: await from 0 tag 7\nd: calc 1\nd requires a\n}\n";
+    for (const auto progress : {machine::Progress::network, machine::Progress::cpu}) {
+        const auto rows = rows_of(goal, one_sided(progress));
+        const bool by_cpu = progress == machine::Progress::cpu;
+        const OpRow& await = rows[2];
+        EXPECT_EQ(await.state, WaitState::late_sender);
+        EXPECT_EQ(await.wait, 1000 + 10 + 100);
+        EXPECT_EQ(await.work, 1110);
+        EXPECT_EQ(await.free, by_cpu ? 1120 : 1110);
+        EXPECT_EQ(await.op.end.time, by_cpu ? 1130 : 1120);
+        EXPECT_EQ(await.cause, CauseKind::message);
+        EXPECT_EQ(std::tuple(await.cause_rank, await.cause_op), std::tuple(0, 1));
+        EXPECT_EQ(std::tuple(await.match_rank, await.match_op), std::tuple(0, 1));
+        EXPECT_EQ(rows[3].cause, CauseKind::end);
+        EXPECT_EQ(std::tuple(rows[3].cause_rank, rows[3].cause_op), std::tuple(1, 0));
+    }
+}
+
+TEST(WaitStates, AnAwaitWhosePutHasLandedDoesNotWait) {
+    const auto rows = rows_of(
+        "num_ranks 2\nrank 0 {\np: put 11b to 1 tag 7\n}\n"
+        "rank 1 {\nc: calc 1\na: await from 0 tag 7\na requires c\n}\n",
+        one_sided(machine::Progress::network));
+    EXPECT_EQ(rows[2].state, WaitState::none);
+    EXPECT_EQ(rows[2].wait, 0);
+    EXPECT_EQ(rows[2].op.end.time, 1000);
+    EXPECT_EQ(std::tuple(rows[2].match_rank, rows[2].match_op), std::tuple(0, 0));
+    EXPECT_EQ(std::tuple(rows[2].cause, rows[2].cause_op), std::tuple(CauseKind::end, 0));
+}
+
+TEST(WaitStates, AnOpThatRequiresAPutIsLetStartByItsEnd) {
+    const auto rows = rows_of(
+        "num_ranks 2\nrank 0 {\np: put 11b to 1\nq: get 11b from 1\nq requires p\nc: calc 1\nc requires q\n}\n"
+        "rank 1 {\n}\n",
+        one_sided(machine::Progress::network));
+    EXPECT_EQ(rows[0].op.end.time, 10 + 100 + 10 + 100);
+    EXPECT_EQ(std::tuple(rows[0].work, rows[0].free), std::tuple(0, 10)) << "of its transmission";
+    EXPECT_EQ(std::tuple(rows[1].cause, rows[1].cause_rank, rows[1].cause_op), std::tuple(CauseKind::end, 0, 0));
+    EXPECT_EQ(std::tuple(rows[1].work, rows[1].free), std::tuple(220, 230));
+    EXPECT_EQ(std::tuple(rows[2].cause, rows[2].cause_rank, rows[2].cause_op), std::tuple(CauseKind::end, 0, 1));
+}
+
+TEST(OpRows, TheCpusLastWorkForAGetIsTheReceptionOfItsReply) {
+    const auto rows =
+        rows_of("num_ranks 2\nrank 0 {\nq: get 11b from 1\n}\nrank 1 {\n}\n", one_sided(machine::Progress::cpu));
+    const Time reply = (10 + 100 + 10) + (10 + 100);
+    EXPECT_EQ(std::tuple(rows[0].work, rows[0].free, rows[0].op.end.time), std::tuple(reply, reply + 10, reply + 20));
+}
+
+TEST(WaitStates, ALockThatAnotherRankHasIsContended) {
+    const auto rows = rows_of(
+        "num_ranks 3\nrank 0 {\n}\n"
+        "rank 1 {\nl: lock at 0\nc: calc 1\nu: unlock at 0\nc requires l\nu requires c\n}\n"
+        "rank 2 {\nd: calc 0\nl: lock at 0\nl requires d\n}\n",
+        one_sided(machine::Progress::network));
+    EXPECT_EQ(rows[0].state, WaitState::none) << "nobody had it";
+    EXPECT_EQ(rows[0].op.end.time, 210);
+    const OpRow& lock = rows[4];
+    EXPECT_EQ(lock.op.end.time, 1210 + 10 + 100 + 100);
+    EXPECT_EQ(lock.state, WaitState::lock_contention);
+    EXPECT_EQ(lock.wait, (1210 + 10 + 100) - (10 + 100)) << "from when its request comes until the unlock does";
+    EXPECT_EQ(std::tuple(lock.cause, lock.cause_rank, lock.cause_op), std::tuple(CauseKind::message, 1, 2));
+}
+
+TEST(WaitStates, OfALockThatWaitsForItsNicAndForOthersTheLongerWaitCounts) {
+    machine::Machine machine = one_sided(machine::Progress::network);
+    machine.one_sided->segments[0].parameters.g = 3000;
+    const std::string holder = "rank 1 {\nl: lock at 0\nc: calc %\nu: unlock at 0\nc requires l\nu requires c\n}\n";
+    const auto waits = [&](const std::string& time) {
+        std::string text = "num_ranks 3\nrank 0 {\n}\n" + holder + "rank 2 {\np: put 1b to 1\nl: lock at 0\n}\n";
+        text.replace(text.find('%'), 1, time);
+        return rows_of(text, machine)[4];
+    };
+    EXPECT_EQ(waits("4").state, WaitState::nic) << "the request comes at 3110, the unlock at 4320";
+    EXPECT_EQ(waits("4").wait, 3000);
+    EXPECT_EQ(waits("9").state, WaitState::lock_contention);
+    EXPECT_EQ(waits("9").wait, 9320 - 3110);
+}
+
+TEST(WaitStates, TheUnlockThatALockWaitedForIsNamedAlsoIfItWaitedForTheNic) {
+    // Rank 3's put of 2000 bytes keeps the NIC of rank 0 when the unlock comes.
+    const auto rows = rows_of(
+        "num_ranks 4\nrank 0 {\n}\n"
+        "rank 1 {\nl: lock at 0\nc: calc 1\nu: unlock at 0\nc requires l\nu requires c\n}\n"
+        "rank 2 {\nd: calc 0\nl: lock at 0\nl requires d\n}\n"
+        "rank 3 {\ne: calc 1\np: put 2000b to 0\np requires e\n}\n",
+        one_sided(machine::Progress::network));
+    const OpRow& lock = rows[4];
+    EXPECT_EQ(lock.wait, (1110 + 30 + 1999) - (10 + 100));
+    EXPECT_EQ(std::tuple(lock.state, lock.cause_rank, lock.cause_op), std::tuple(WaitState::lock_contention, 1, 2));
+}
+
 TEST(OpRows, NoiseIsTheTimeThatDetoursTook) {
     machine::Machine machine = usual();
     machine.noise = machine::NoiseTrace({{2000, 300}}, 10'000, machine::Phase::given, {0});
