@@ -47,14 +47,6 @@ class FtCosts:
     z: float = 1.0
     evolution: float = 1.0
 
-    @classmethod
-    def of(cls, transform_ns: Sequence[float], point_ns: float) -> FtCosts:
-        """One cost for all transforms, or three. Raises UsageError."""
-        if len(transform_ns) not in (1, 3) or not all(0 <= cost <= 1e6 for cost in transform_ns):
-            raise UsageError(f"expected one or three transform_ns from 0 to 1000000, found {list(transform_ns)}")
-        x, y, z = transform_ns if len(transform_ns) == 3 else 3 * tuple(transform_ns)
-        return cls(x, y, z, point_ns)
-
 
 @dataclass(frozen=True)
 class FtShape:
@@ -199,6 +191,11 @@ class _Team(NamedTuple):
     group_size: int
     members: int
 
+    def operation(self, name: str, size: int = 0, options: PatternOptions | None = None) -> Operation:
+        """An operation of the team."""
+        own = options or PatternOptions()
+        return Operation(name, bytes=size, group=self.group, group_size=self.group_size, options=own)
+
 
 def _compute(ns: float) -> Operation:
     return Operation("compute", options=PatternOptions(compute_ns=round(ns)))
@@ -214,13 +211,11 @@ _BY_SLAB = {
 
 def _exchange(exchange: str, team: _Team, slabs: int, size: int, slab_ns: float) -> list[Operation]:
     """Slabs are computed and exchanged in a team, `size` bytes of each with every other rank."""
-    group = {"group": team.group, "group_size": team.group_size}
     if team.members == 1:
         return [_compute(slabs * slab_ns)]
     if exchange == "alltoall":
-        return [_compute(slabs * slab_ns), Operation("alltoall", bytes=slabs * size, **group)]
-    options = PatternOptions(blocks=slabs, compute_ns=round(slab_ns))
-    done = [Operation(_BY_SLAB[exchange], bytes=size, options=options, **group)]
+        return [_compute(slabs * slab_ns), team.operation("alltoall", slabs * size)]
+    done = [team.operation(_BY_SLAB[exchange], size, PatternOptions(blocks=slabs, compute_ns=round(slab_ns)))]
     if exchange in ("put", "packed-put"):
-        done.append(Operation("barrier", **group))  # which tells the team that all has arrived
+        done.append(team.operation("barrier"))  # which tells the team that all has arrived
     return done

@@ -225,12 +225,13 @@ class FtParameters(TypedDict, total=False):
         int, Parameter(0, "Iterations of FT", least=0, most=10_000, default_text="those of its class")
     ]
     transform_ns: Annotated[
-        Sequence[float],
+        float,
         Parameter(
-            (1.0,),
-            "Computation of FT's transforms for each point and binary logarithm of the line's length: one for all, or "
-            "those along x, y and z",
+            1.0,
+            "Computation of FT's transforms for each point and binary logarithm of the line's length",
             unit="ns",
+            least=0,
+            most=1e6,
         ),
     ]
     point_ns: Annotated[

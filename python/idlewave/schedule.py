@@ -421,12 +421,17 @@ def _ft_job(
     problem: FtProblem,
     exchange: FtExchange,
     iterations: int,
-    transform_ns: Sequence[float],
+    transform_ns: float,
     point_ns: float,
 ) -> Job:
     from .ft_pattern import FtCosts, ft_job, ft_shape
 
-    return ft_job(ft_shape(problem, ranks, grid), exchange, iterations, FtCosts.of(transform_ns, point_ns))
+    return ft_job(
+        ft_shape(problem, ranks, grid),
+        exchange,
+        iterations,
+        FtCosts(transform_ns, transform_ns, transform_ns, point_ns),
+    )
 
 
 def patterns() -> pd.DataFrame:

@@ -107,7 +107,7 @@ def test_operations_of_windows_are_operations_of_the_schedule(one_sided: Path) -
 
 
 def test_a_run_that_is_used_in_part_has_their_time(one_sided: Path) -> None:
-    schedule = idlewave.Schedule.from_trace(one_sided, end="1000000")
+    schedule = idlewave.Schedule.from_trace(one_sided, begin="1")
     assert (schedule.one_sided.calls, schedule.one_sided.bytes) == (RANKS * 7, RANKS * (3000 + 500 + 4 + 8 + 4))
     assert schedule.extrapolate(4 * RANKS).one_sided.calls == 4 * schedule.one_sided.calls
 
@@ -152,7 +152,7 @@ def test_commands_say_what_has_no_messages(one_sided: Path, files: Path, tmp_pat
     machine = [] if command == "schedule" else ["--machine", "odin"]
     more = {"timeline": ["-o", str(tmp_path / "timeline.parquet")], "schedule": ["-o", str(tmp_path / "x.goal")]}
     ranks = ["--ranks", str(2 * RANKS), "-o", str(tmp_path / "s.csv")] if command == "study" else []
-    part = ["--end", "1000000"]  # of which the schedule has no one-sided operations
+    part = ["--begin", "1"]  # of which the schedule has no one-sided operations
     for source, words in (
         ([str(one_sided), *part], "21 one-sided operations ("),
         ([str(files)], "27 file operations ("),
