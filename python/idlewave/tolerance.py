@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from .checkpoint_parts import SampleCheckpoints
 from .errors import UsageError
 from .escaping import quote
+from .formatting import join_words
 from .kernel import RunConfiguration, SimulationOptions
 from .machine import Level, Machine
 from .noise_models import AnyNoise
@@ -32,6 +33,15 @@ GROWTHS = (0.01, 0.02, 0.05)
 MOST_SIMULATIONS = 100
 PRECISION = 0.01
 LARGEST_LATENCY = 2**63 - 1
+
+LatencyLevel = Literal["network", "node", "one_sided"]
+"""The levels of a machine whose latency can be added to."""
+_LEVELS: dict[str, str] = {
+    "network": "network",
+    "node": "network inside nodes",
+    "one_sided": "parameters of one-sided operations",
+}
+"""Each level in words."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ def latency_tolerance(
     machine: Machine | str | Path,
     *,
     growths: tuple[float, ...] = GROWTHS,
-    level: Literal["network", "node"] = "network",
+    level: LatencyLevel = "network",
     noise: AnyNoise | Literal["machine"] | None = "machine",
     noise_reaches: Iterable[str] | None = None,
     most_simulations: int = MOST_SIMULATIONS,
@@ -136,6 +146,8 @@ def latency_tolerance(
 ) -> LatencyTolerance:
     """By how much the latency of a level of the network may grow before the finish time grows by `growths`.
 
+    The latencies of other levels stay: with "network" that of one-sided operations, where they have parameters of their
+    own, which are the level "one_sided".
     It makes at most `most_simulations` simulations. It makes fewer if each bracket is narrower than `precision` times
     its latency, and the errors of the curve are less than `precision` times the smallest growth of the time. Where the
     time is convex as far as is seen, brackets become exact, which takes few. A `precision` of 0 asks for all that can
@@ -165,7 +177,7 @@ def latency_tolerance(
             return known
         slower = with_latency(machine, added, level)
         found = differentiate(schedule, slower, options["seed"], checkpoints.configuration(added), show)
-        slopes = found.last.network if level == "network" else found.last.node
+        slopes = getattr(found.last, level)
         assert slopes is not None
         finished = Sample(added, found.time, int(slopes["L"][0]))
         checkpoints.finished(finished)
@@ -187,13 +199,14 @@ def _description(schedule: Schedule, machine: Machine, level: str, options: Simu
     return f"seed {options['seed']}, latency of {level}, schedule {schedule.identity()}, machine {costs}"
 
 
-def _check(machine: Machine, growths: tuple[float, ...], level: str, most_simulations: int, precision: float) -> None:
+def _check(
+    machine: Machine, growths: tuple[float, ...], level: LatencyLevel, most_simulations: int, precision: float
+) -> None:
     if not growths or not all(0 < growth < 1000 for growth in growths):
         raise UsageError(f"expected growths above 0 and below 1000, such as 0.01, found {growths}")
-    if level not in ("network", "node"):
-        raise UsageError(f"there are the levels network and node, not {quote(level)}")
-    if level == "node" and machine.node is None:
-        raise UsageError(f"the machine {quote(machine.name)} has no network inside nodes")
+    if level not in _LEVELS:
+        raise UsageError(f"there are the levels {join_words(list(_LEVELS))}, not {quote(level)}")
+    _level(machine, level)
     if most_simulations < 1:
         raise UsageError(f"expected at least one simulation, found most_simulations={most_simulations}")
     if not 0 <= precision < 1:
@@ -227,18 +240,20 @@ def _bracket(search: Search, limit: int) -> LatencyBracket:
     return LatencyBracket(limit, low.added, high.added, estimate, exact, unlimited=False)
 
 
-def with_latency(machine: Machine, added: int, level: Literal["network", "node"] = "network") -> Machine:
+def with_latency(machine: Machine, added: int, level: LatencyLevel = "network") -> Machine:
     """The machine with an L that is larger by `added` ps, in all segments of that level."""
     old = _level(machine, level)
     segments = tuple(replace(s, parameters=replace(s.parameters, L=s.parameters.L + added)) for s in old.segments)
     new = replace(old, parameters=replace(old.parameters, L=old.parameters.L + added), segments=segments)
-    return replace(machine, network=new) if level == "network" else replace(machine, node=new)
+    if level == "network":
+        return replace(machine, network=new)
+    return replace(machine, node=new) if level == "node" else replace(machine, one_sided=new)
 
 
-def _level(machine: Machine, name: Literal["network", "node"]) -> Level:
-    level = machine.network if name == "network" else machine.node
+def _level(machine: Machine, name: LatencyLevel) -> Level:
+    level: Level | None = getattr(machine, name)
     if level is None:
-        raise UsageError(f"the machine {quote(machine.name)} has no network inside nodes")
+        raise UsageError(f"the machine {quote(machine.name)} has no {_LEVELS[name]}")
     return level
 
 

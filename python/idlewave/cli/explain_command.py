@@ -90,7 +90,7 @@ def explain(
     output.file.flush()  # a reader at the other end of a pipe gets the lines before the long search
     found = tolerance()
     if found is not None:
-        for line in tolerance_in_words(found):
+        for line in tolerance_in_words(found, one_sided=machine.one_sided is not None):
             say(line)
 
 

@@ -26,9 +26,12 @@ def tolerance_as_json(found: LatencyTolerance) -> dict[str, object]:
     }
 
 
-def tolerance_in_words(found: LatencyTolerance) -> list[str]:
-    """Lines of text: by how much the latency may grow, and how exactly that and the curve are known."""
-    lines = ["Latency tolerance:"]
+def tolerance_in_words(found: LatencyTolerance, *, one_sided: bool = False) -> list[str]:
+    """Lines of text: by how much the latency may grow, and how exactly that and the curve are known.
+
+    `one_sided`: the machine has a latency of one-sided operations, which stays.
+    """
+    lines = ["Latency tolerance, where L of one-sided operations stays:" if one_sided else "Latency tolerance:"]
     lines += [f"  {_bears(bracket)} before it takes {100 * g:g} % longer" for g, bracket in found.tolerance.items()]
     return [*lines, f"{found.simulations} simulations. {_curve_in_words(found)}"]
 

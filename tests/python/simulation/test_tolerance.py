@@ -367,3 +367,19 @@ def test_an_interrupt_finds_everything_printed_but_the_tolerance_it_ends() -> No
         rest, errors = explain.communicate(timeout=60)
     assert any("Critical path" in line for line in printed)
     assert (explain.returncode, rest, errors.strip()) == (143, "", "interrupted by SIGTERM")
+
+
+def test_the_latency_of_one_sided_operations_is_a_question_of_its_own() -> None:
+    machine = replace(COARSE, one_sided=Level(Parameters(L=10, o_s=7, o_r=0, g=12)))
+    puts = "num_ranks 2\nrank 0 {\np: put 1b to 1\nq: put 1b to 1\nq requires p\n}\nrank 1 {\nc: calc 0\n}\n"
+    schedule = Schedule.from_goal(puts)
+    own = idlewave.latency_tolerance(schedule, machine, level="one_sided", growths=(0.5,)).tolerance[0.5]
+    base = 2 * (7 + 10 + 10)
+    assert (own.low, own.exact) == ((base // 2) // 4, True)
+    found = idlewave.latency_tolerance(schedule, machine, growths=(0.5,))
+    assert found.tolerance[0.5].unlimited
+    assert tolerance_in_words(found, one_sided=True)[0] == "Latency tolerance, where L of one-sided operations stays:"
+    with pytest.raises(UsageError, match="no parameters of one-sided operations"):
+        idlewave.latency_tolerance(schedule, COARSE, level="one_sided")
+    with pytest.raises(UsageError, match="there are the levels network, node and one_sided, not 'buffer'"):
+        idlewave.latency_tolerance(schedule, COARSE, level="buffer")  # type: ignore[arg-type]
