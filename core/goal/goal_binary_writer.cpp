@@ -37,7 +37,7 @@ void GoalBinaryWriter::add(const RankSchedule& rank) {
     for (OpIndex op_index = 0; op_index < rank.ops.size(); ++op_index) {
         const Op& op = rank.ops[op_index];
         if (is_one_sided(op.kind)) {
-            throw InputError("op " + std::to_string(op_index) +
+            throw InputError("rank " + std::to_string(table_.size()) + ", op " + std::to_string(op_index) +
                              ": expected no one-sided op, as LogGOPSim's format has none; use .goal or .idg");
         }
         const bool calc = op.kind == OpKind::calc;

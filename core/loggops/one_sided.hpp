@@ -348,7 +348,7 @@ class OneSided {
     /// Grants a lock to those at the head of its queue that may hold it together.
     template <class Context>
     void grant_locks(const Current& current, std::uint32_t tag, const Landing& landing, Context& context) {
-        bool held = false;
+        bool in_use = false;
         bool all_shared = true;
         for (std::uint32_t handle = state(current).first_lock; handle != 0; handle = locks_[handle].next) {
             Lock& lock = locks_[handle];
@@ -356,14 +356,14 @@ class OneSided {
                 continue;
             }
             if (!lock.granted) {
-                if (held && !(all_shared && lock.shared)) {
+                if (in_use && !(all_shared && lock.shared)) {
                     return;
                 }
                 lock.granted = true;
                 transmission_.acknowledge(current, lock.holder, lock.origin, landing,
                                           latest(landing.landed, lock.landed_at), context);
             }
-            held = true;
+            in_use = true;
             all_shared = all_shared && lock.shared;
         }
     }
