@@ -27,7 +27,7 @@ from ..errors import LibraryError
 from ..output import output_file
 from ..provenance import KEY
 from ..timeline import OP_KINDS
-from .ops import AWAIT, CALC, PUT, RECEIVING, SEND, Ints, Ops, read_ops
+from .ops import AWAIT, CALC, PUT, RECEIVING, REMOTE, SEND, Ints, Ops, read_ops
 from .spans import cpu_spans, lanes, takes_no_cpu, waiting_spans
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class _Writer:
         calls = [f"{call}: " if call else "" for call in ops.call.names]
         labels = [call + kind for call in calls for kind in OP_KINDS]
         states = [state or "waiting" for state in ops.wait_state.names]
-        self.events = _numbered(["noise", *labels, *states])
+        self.events = _numbered(["noise", "waiting", *labels, *states])
         self.labels = np.array([self.events[label] for label in labels])
         self.states = np.array([self.events[state] for state in states])
         self.strings = _numbered([*ops.wait_state.names, *ops.cause.names])
@@ -265,9 +265,15 @@ class _Writer:
         begin, end = begin[rows], end[rows]
         lane = lanes(begin, end)
         shape = len(self.shapes) - 2 + (by_nic[rows] & (self.arrows[first + rows] > 0))
-        states = self.states[self.ops.wait_state.codes[first + rows]]
-        spans = _Spans(first + rows, base + lane, begin, end, end, shape, states)
+        spans = _Spans(first + rows, base + lane, begin, end, end, shape, self._names_of_waits(first + rows))
         return spans, int(lane.max(initial=-1)) + 1
+
+    def _names_of_waits(self, rows: Ints) -> Ints:
+        """What held up these ops. The CPU and the NIC held up those that wait for their target's answer before."""
+        ops = self.ops
+        earlier = [state in ("cpu", "nic") for state in ops.wait_state.names]
+        before = np.isin(ops.kind[rows], REMOTE) & np.array(earlier)[ops.wait_state.codes[rows]]
+        return np.where(before, self.events["waiting"], self.states[ops.wait_state.codes[rows]])
 
     def _slices(self, spans: _Spans) -> Iterator[bytes]:
         ops = self.ops

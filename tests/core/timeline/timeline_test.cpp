@@ -303,7 +303,7 @@ TEST(WaitStates, OfALockThatWaitsForItsNicAndForOthersTheLongerWaitCounts) {
         text.replace(text.find('%'), 1, time);
         return rows_of(text, machine)[4];
     };
-    EXPECT_EQ(waits("4").state, WaitState::nic) << "the request comes at 3110, the unlock at 4320";
+    EXPECT_EQ(waits("4").state, WaitState::nic) << "the request comes at 3110, the unlock lands at 6110";
     EXPECT_EQ(waits("4").wait, 3000);
     EXPECT_EQ(waits("9").state, WaitState::lock_contention);
     EXPECT_EQ(waits("9").wait, 9320 - 3110);

@@ -208,7 +208,7 @@ def test_a_simulated_timeline_becomes_a_trace_as_pandas_and_as_arrow(machine: id
         (exchange().iloc[:0], "record=True"),
         (exchange().drop(columns=["end_ps", "tag"]), "lacks tag, end_ps"),
         (exchange().iloc[::-1], r"in the order \(rank, op\)"),
-        (exchange().assign(kind="dance"), "send, recv, calc, found 'dance'"),
+        (exchange().assign(kind="dance"), "send, recv, calc, put, get, await, lock, shared_lock, unlock, found 'dance'"),
         (exchange().assign(start_ps="soon"), "column start_ps"),
     ],
 )

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from idlewave import Machine, Schedule, kernel, simulate
 from idlewave.cli import cli
 from idlewave.errors import Deadlock, InputError, UsageError
-from partition_ways import noisy_machine, runs_of
+from partition_ways import noisy_machine, one_sided_schedule, runs_of
 from tracer_support import open_mpi
 
 pytestmark = pytest.mark.slow
@@ -33,6 +33,7 @@ SCHEDULES = (
     Schedule.pattern("dissemination", ranks=300),
     Schedule.pattern("alltoall", ranks=20, bytes=100_000),
     Schedule.pattern("halo2d", ranks=64, bytes=1000, compute_ns=5000),
+    one_sided_schedule(),
 )
 
 

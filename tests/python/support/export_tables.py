@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import idlewave
 import numpy as np
 import pandas as pd
+from idlewave import Level, Machine, Parameters
 
 KINDS = ("send", "recv", "calc")
 
@@ -86,6 +88,37 @@ def exchange() -> pd.DataFrame:
             cause_op=0,
         ),
     )
+
+
+def one_sided(*, by_cpu: bool = False) -> pd.DataFrame:
+    """Rank 0 notifies rank 1 by a put, gets from it, and waits for a lock that rank 1 has; then both compute.
+
+    The sizes are 11 bytes, o is 2 µs, L 10 µs, G 1 µs a byte; where a CPU completes it, o_r is 3 µs.
+    """
+    goal = """num_ranks 2
+rank 0 {
+put: put 11b to 1 tag 3
+get: get 11b from 1
+lock: lock at 1
+work: calc 5000
+get requires put
+lock requires get
+work requires lock
+}
+rank 1 {
+held: lock at 1
+await: await from 0 tag 3
+work: calc 90000
+unlock: unlock at 1
+await requires held
+work requires await
+unlock requires work
+}
+"""
+    us = 10**6
+    parameters = Parameters(L=10 * us, o_s=2 * us, o_r=3 * us if by_cpu else 0, g=0, G=float(us))
+    machine = Machine("m", Level(parameters), one_sided=Level(parameters), progress="cpu" if by_cpu else "network")
+    return idlewave.simulate(idlewave.Schedule.from_goal(goal), machine, record=True).ops_to_pandas()
 
 
 def random_ops(seed: int, ranks: int = 4, ops_a_rank: int = 40) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from _pytest.mark import ParameterSet
 from idlewave import Machine, Schedule
 from idlewave.random_noise import ExponentialLength, PoissonNoise
+from random_goal import Limits
+from random_one_sided import random_one_sided_goal
 
 WAYS: tuple[dict[str, Any], ...] = (
     {"scheduler": "check"},
@@ -23,7 +26,7 @@ WAYS: tuple[dict[str, Any], ...] = (
 )
 
 
-def runs_of(ways: Sequence[dict[str, Any]], schedules: int = 3) -> list[ParameterSet]:
+def runs_of(ways: Sequence[dict[str, Any]], schedules: int = 4) -> list[ParameterSet]:
     """Each way with the number of each schedule. In several processes they take seconds, and all but one are long."""
     return [
         pytest.param(
@@ -39,10 +42,16 @@ def noisy_machine() -> Machine:
     return Machine.preset("bigred").with_noise(PoissonNoise(5e8, ExponentialLength(2e7)))
 
 
+def one_sided_schedule() -> Schedule:
+    """A random schedule of puts, gets, locks and messages, 646 in all, of 29 ranks."""
+    return Schedule.from_goal(random_one_sided_goal(random.Random(11), Limits(ranks=60, messages=1500)))
+
+
 def schedules() -> tuple[Schedule, ...]:
-    """Patterns without and with rendezvous."""
+    """Patterns without and with rendezvous, and one-sided operations."""
     return (
         Schedule.pattern("dissemination", ranks=100),
         Schedule.pattern("alltoall", ranks=16, bytes=100_000),
         Schedule.pattern("halo2d", ranks=36, bytes=1000, compute_ns=5000),
+        one_sided_schedule(),
     )

@@ -1,0 +1,106 @@
+"""What a recorded timeline says of one-sided ops: words, waits, causes and traffic."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import idlewave
+import pandas as pd
+from click.testing import CliRunner
+from idlewave import Level, Machine, Parameters, Schedule, Timeline
+from idlewave.cli import cli
+
+L, o, g = 1_000_000, 100_000, 200_000
+MACHINE = Machine("m", Level(Parameters(L=L, o_s=o, o_r=o, g=g, G=100.0)))
+
+CONTENDED = """num_ranks 3
+rank 0 {
+c: calc 0
+}
+rank 1 {
+l: lock at 0
+c: calc 50000
+c requires l
+u: unlock at 0
+u requires c
+}
+rank 2 {
+d: calc 1
+l: shared_lock at 0
+l requires d
+p: put 1000b to 1 tag 4
+p requires l
+u: unlock at 0
+u requires p
+g: get 500b from 1
+g requires u
+a: await from -1 tag 9
+}
+"""
+EVERY_KIND = CONTENDED.replace("c: calc 0", "c: calc 0\nn: put 8b to 2 tag 9\ns: send 3b to 1").replace(
+    "u requires c\n", "u requires c\na: await from 2 tag 4\nr: recv 3b from 0\n"
+)
+
+
+def recorded(goal: str, machine: Machine = MACHINE) -> Timeline:
+    return idlewave.simulate(Schedule.from_goal(goal), machine, record=True)
+
+
+def rows(timeline: Timeline) -> pd.DataFrame:
+    return timeline.ops_to_pandas().set_index(["rank", "op"])
+
+
+def test_every_kind_of_op_has_its_word() -> None:
+    schedule = Schedule.from_goal(EVERY_KIND)
+    found = rows(idlewave.simulate(schedule, MACHINE, record=True))
+    assert found.loc[0, "kind"].tolist() == ["calc", "put", "send"]
+    assert found.loc[1, "kind"].tolist() == ["lock", "calc", "unlock", "await", "recv"]
+    assert found.loc[2, "kind"].tolist() == ["calc", "shared_lock", "put", "unlock", "get", "await"]
+
+
+def test_a_lock_that_another_rank_has_waits_for_its_unlock() -> None:
+    found = rows(recorded(CONTENDED))
+    lock = found.loc[2, 1]
+    first, unlock = found.loc[1, 0], found.loc[1, 2]
+    assert first["wait_state"] == ""
+    assert lock["wait_state"] == "lock contention"
+    assert (lock["cause"], lock["cause_rank"], lock["cause_op"]) == ("message", 1, 2)
+    assert lock["wait_ps"] == (unlock["start_ps"] + o + L) - (lock["start_ps"] + o + L)
+    assert lock["end_ps"] == unlock["end_ps"]
+
+
+def test_an_op_that_waits_for_a_put_or_a_lock_starts_by_its_end() -> None:
+    found = rows(recorded(CONTENDED)).loc[2]
+    assert found.loc[2:4, "cause"].tolist() == ["end"] * 3
+    assert found.loc[2:4, "cause_rank"].tolist() == [2] * 3
+    assert found.loc[2:4, "cause_op"].tolist() == [1, 2, 3]
+
+
+def test_an_await_waits_for_a_late_sender_and_names_its_put() -> None:
+    found = rows(recorded(EVERY_KIND))
+    await_op, put = found.loc[1, 3], found.loc[2, 2]
+    assert await_op["wait_state"] == "late sender"
+    assert (await_op["match_rank"], await_op["match_op"]) == (2, 2)
+    assert await_op["wait_ps"] == put["start_ps"] + o + L - await_op["start_ps"]
+    early = found.loc[2, 5]
+    assert (early["match_rank"], early["match_op"]) == (0, 1)
+
+
+def test_bytes_of_puts_go_to_the_peer_and_those_of_gets_come_from_it() -> None:
+    traffic = recorded(EVERY_KIND).traffic("pair")
+    found = {(row.rank, row.peer): (row.messages, row.bytes) for row in traffic.itertuples()}
+    assert found == {(0, 1): (1, 3), (0, 2): (1, 8), (1, 2): (1, 500), (2, 1): (1, 1000)}
+    assert set(recorded(EVERY_KIND).traffic("size")["size"]) == {3, 8, 500, 1000}
+
+
+def test_explain_says_that_ranks_waited_for_locks(tmp_path: Path) -> None:
+    goal = tmp_path / "x.goal"
+    goal.write_text(EVERY_KIND)
+    run = ["explain", str(goal), "--machine", "odin", "--no-tolerance"]
+    done = CliRunner().invoke(cli, run)
+    assert done.exit_code == 0, done.output
+    assert "lock contention" in done.output
+    found = json.loads(CliRunner().invoke(cli, [*run, "--json"]).output)
+    assert {wait["wait_state"] for wait in found["wait_states"]} >= {"lock contention", "late sender"}
+    assert sum(found["critical_path_ps"].values()) == found["max_finish_ps"]
