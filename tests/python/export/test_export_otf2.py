@@ -12,7 +12,7 @@ from typing import Any
 
 import idlewave
 import pytest
-from export_tables import exchange, op, random_ops, table
+from export_tables import exchange, one_sided, op, random_ops, table
 from idlewave.export import write_otf2, write_perfetto
 from idlewave.export.library_stderr import captured_lines
 from small_disks import small_disk_at
@@ -39,6 +39,9 @@ def described(event: Any) -> tuple[Any, ...]:
     kind = type(event).__name__
     if kind in ("Enter", "Leave"):
         return kind, event.region.name
+    if kind.startswith("Rma"):
+        names = ("remote", "bytes", "matching_id", "lock_id", "lock_type")
+        return kind, *(getattr(event, name) for name in names if hasattr(event, name))
     request = (event.request_id,) if hasattr(event, "request_id") else ()
     if kind in ("MpiSend", "MpiIsend"):
         return kind, event.receiver, event.msg_tag, event.msg_length, *request
@@ -91,6 +94,73 @@ def test_a_receive_beside_which_the_rank_computes_is_posted_and_waited_for(tmp_p
         (5_000, "Enter", "MPI_Wait"),
         (9_000, "MpiIrecv", 0, 1, 8, 0),
         (9_000, "Leave", "MPI_Wait"),
+    ]
+
+
+def test_one_sided_ops_are_calls_with_events_of_remote_memory_access(tmp_path: Path) -> None:
+    write_otf2(one_sided(), tmp_path / "x.otf2")
+    found = read(tmp_path / "x.otf2")
+    us, exclusive = 10**6, otf2.LockType.EXCLUSIVE
+    assert found["rank 0"] == [
+        (0, "Enter", "MPI_Put"),
+        (0, "RmaPut", 1, 11, 0),
+        (32 * us, "RmaOpCompleteBlocking", 0),
+        (32 * us, "RmaOpCompleteRemote", 0),
+        (32 * us, "Leave", "MPI_Put"),
+        (32 * us, "Enter", "MPI_Get"),
+        (32 * us, "RmaGet", 1, 11, 1),
+        (64 * us, "RmaOpCompleteBlocking", 1),
+        (64 * us, "Leave", "MPI_Get"),
+        (64 * us, "Enter", "MPI_Win_lock"),
+        (64 * us, "RmaRequestLock", 1, 0, exclusive),
+        (144 * us, "RmaAcquireLock", 1, 0, exclusive),
+        (144 * us, "Leave", "MPI_Win_lock"),
+        (144 * us, "Enter", "calc"),
+        (149 * us, "Leave", "calc"),
+    ]
+    assert found["rank 1"][4:7] == [
+        (32 * us, "Enter", "await"),
+        (32 * us, "RmaWaitChange"),
+        (32 * us, "Leave", "await"),
+    ]
+    assert found["rank 1"][-3:] == [
+        (122 * us, "Enter", "MPI_Win_unlock"),
+        (144 * us, "RmaReleaseLock", 1, 0),
+        (144 * us, "Leave", "MPI_Win_unlock"),
+    ]
+
+
+def test_one_sided_ops_beside_which_the_rank_computes_are_waited_for(tmp_path: Path) -> None:
+    ops = table(
+        op(0, 0, "put", 0, 9_000, peer=1, size=8),
+        op(0, 1, "shared_lock", 0, 8_000, peer=1, tag=2),
+        op(0, 2, "calc", 1_000, 6_000),
+        op(1, 0, "await", 0, 7_000, work_ps=7_000, peer=0),
+        op(1, 1, "calc", 0, 5_000),
+    )
+    write_otf2(ops, tmp_path / "x.otf2")
+    found = read(tmp_path / "x.otf2")
+    assert found["rank 0"] == [
+        (0, "Enter", "MPI_Rput"),
+        (0, "RmaPut", 1, 8, 0),
+        (0, "Leave", "MPI_Rput"),
+        (1_000, "Enter", "calc"),
+        (6_000, "Leave", "calc"),
+        (6_000, "Enter", "MPI_Win_lock"),
+        (6_000, "RmaRequestLock", 1, 2, otf2.LockType.SHARED),
+        (8_000, "RmaAcquireLock", 1, 2, otf2.LockType.SHARED),
+        (8_000, "Leave", "MPI_Win_lock"),
+        (8_000, "Enter", "MPI_Wait"),
+        (9_000, "RmaOpCompleteNonBlocking", 0),
+        (9_000, "RmaOpCompleteRemote", 0),
+        (9_000, "Leave", "MPI_Wait"),
+    ]
+    assert found["rank 1"] == [
+        (0, "Enter", "calc"),
+        (5_000, "Leave", "calc"),
+        (7_000, "Enter", "await"),
+        (7_000, "RmaWaitChange"),
+        (7_000, "Leave", "await"),
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
-from export_tables import exchange, op, random_ops, table
+from export_tables import exchange, one_sided, op, random_ops, table
 from idlewave.export import write_perfetto
 
 protos = pytest.importorskip(
@@ -136,6 +136,36 @@ def test_an_arrow_leads_from_a_send_to_the_receive_that_took_its_message(file: P
     assert sends.keys() == receives.keys()
 
 
+def test_one_sided_ops_have_slices_of_their_transmissions_and_of_their_waits(file: Path) -> None:
+    write_perfetto(one_sided(), file)
+    found = decode(file)
+    assert found.on("timeline/ranks/rank 0") == [
+        ("put", 0, 2_000),
+        ("get", 32_000, 34_000),
+        ("lock", 64_000, 66_000),
+        ("calc", 144_000, 149_000),
+    ]
+    assert found.on("timeline/ranks/rank 0/waiting") == [
+        ("waiting", 2_000, 32_000),
+        ("waiting", 34_000, 64_000),
+        ("lock contention", 66_000, 144_000),
+    ]
+    put = next(s for s in found.slices if s.name == "put")
+    awaited = next(s for s in found.slices if s.ends_of_arrows)
+    assert awaited.ends_of_arrows == put.arrows
+    assert (awaited.track, awaited.begin, awaited.end) == ("timeline/ranks/rank 1/waiting", 32_000, 32_000)
+    assert "timeline/ranks/rank 1/CPU 1" not in {s.track for s in found.slices}, "an await takes no CPU"
+
+
+def test_a_CPU_that_completes_a_put_has_the_end_of_its_arrow(file: Path) -> None:
+    write_perfetto(one_sided(by_cpu=True), file)
+    found = decode(file)
+    assert ("await", 12_000, 15_000) in found.on("timeline/ranks/rank 1")
+    assert next(s for s in found.slices if s.ends_of_arrows).name == "await"
+    assert ("get", 142_000, 145_000) in found.on("timeline/ranks/rank 0")
+    assert ("waiting", 130_000, 153_000) in found.on("timeline/ranks/rank 1/waiting"), "the CPU held it up before"
+
+
 def test_the_arguments_have_the_exact_picoseconds_and_why_an_op_waited(file: Path) -> None:
     write_perfetto(exchange(), file)
     send = next(s for s in decode(file).slices if s.name == "send")
@@ -208,7 +238,10 @@ def test_a_simulated_timeline_becomes_a_trace_as_pandas_and_as_arrow(machine: id
         (exchange().iloc[:0], "record=True"),
         (exchange().drop(columns=["end_ps", "tag"]), "lacks tag, end_ps"),
         (exchange().iloc[::-1], r"in the order \(rank, op\)"),
-        (exchange().assign(kind="dance"), "send, recv, calc, put, get, await, lock, shared_lock, unlock, found 'dance'"),
+        (
+            exchange().assign(kind="dance"),
+            "calc, put, get, await, lock, shared_lock, unlock, found 'dance'",
+        ),
         (exchange().assign(start_ps="soon"), "column start_ps"),
     ],
 )

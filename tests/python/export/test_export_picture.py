@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export_tables import exchange, op, table
+from export_tables import exchange, one_sided, op, table
 from idlewave import UsageError
 from idlewave.export import plot_timeline
 from idlewave.export.ops import CALC, RECV, SEND
@@ -58,6 +58,24 @@ def test_a_receive_waits_for_its_last_bytes_when_the_CPU_has_done_something_else
     assert bars(figure, COLOURS[RECV]) == [(0, 4, 5)]
     assert bars(figure, COLOURS[CALC]) == [(0, 5, 7)]
     assert bars(figure, PALE) == [(0, 0, 9)]  # behind the others
+
+
+def test_one_sided_ops_transmit_and_wait_for_their_target() -> None:
+    figure = plot_timeline(one_sided())
+    assert bars(figure, COLOURS[SEND]) == [(0, 0, 2), (0, 32, 34), (0, 64, 66), (1, 0, 2), (1, 122, 124)]
+    assert bars(figure, COLOURS[CALC]) == [(0, 144, 149), (1, 32, 122)]
+    assert bars(figure, COLOURS[RECV]) == []
+    assert bars(figure, PALE) == [(0, 2, 32), (0, 34, 64), (0, 66, 144), (1, 2, 32), (1, 124, 144)]
+    assert [[x for x, _ in line] for line in messages(figure.axes[0])] == [[2, 12]], "the put, to where it landed"
+    assert legend(figure) == ["computation", "sending", "waiting", "message"]
+
+
+def test_a_CPU_that_completes_one_sided_ops_receives_puts_and_replies() -> None:
+    figure = plot_timeline(one_sided(by_cpu=True))
+    assert bars(figure, COLOURS[SEND]) == [(0, 0, 2), (0, 155, 157), (1, 0, 2), (1, 128, 130)]
+    assert bars(figure, COLOURS[RECV]) == [(0, 142, 145), (1, 12, 15)]
+    assert (0, 35, 155) in bars(figure, PALE), "the get waits for its reply, and for the last byte of that"
+    assert legend(figure) == ["computation", "sending", "receiving", "waiting", "message"]
 
 
 def test_a_part_can_be_drawn_and_a_message_needs_both_of_its_ends() -> None:
