@@ -86,7 +86,7 @@ class Exchange {
     int64_t bytes_sent_ = 0;
 };
 
-// An exchange for a team, with buffers for `numbers`. Collective over the team. In a team of one, nothing is sent: with
+// An exchange for a team, with buffers for `numbers`. Collective over all ranks. In a team of one, nothing is sent: with
 // `one_slab` such an exchange has room for a single slab and passes on each.
 std::unique_ptr<Exchange> make_exchange(Way way, const Team& team, size_t numbers, bool one_slab);
 

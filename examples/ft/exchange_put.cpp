@@ -6,6 +6,9 @@
 // fence would do the same, but may delay all puts to its end; post, start, complete and wait would name each rank twice
 // for what one barrier says. A slab could be announced for itself only by a flush of its own, in which the origin would
 // wait instead of computing.
+#include <numeric>
+#include <vector>
+
 #include "exchange.hpp"
 #include "memory.hpp"
 
@@ -14,10 +17,12 @@ namespace {
 
 class Window {
  public:
-    Window(const Team& team, size_t numbers) {
+    // Of all ranks, though a rank puts to its team alone: Open MPI 4 cannot make windows of several teams of a node at the
+    // same time, because it gives their files the same name.
+    explicit Window(size_t numbers) {
         void* memory = nullptr;
-        MPI_Win_allocate(static_cast<MPI_Aint>(numbers * sizeof(Complex)), sizeof(Complex), MPI_INFO_NULL, team.ranks,
-                         static_cast<void*>(&memory), &window_);
+        MPI_Win_allocate(static_cast<MPI_Aint>(numbers * sizeof(Complex)), sizeof(Complex), MPI_INFO_NULL,
+                         MPI_COMM_WORLD, static_cast<void*>(&memory), &window_);
         memory_ = static_cast<Complex*>(memory);
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
     }
@@ -45,13 +50,29 @@ class Window {
     Complex* memory_ = nullptr;
 };
 
+// The ranks of a team's members among all ranks.
+std::vector<int> ranks_of(const Team& team) {
+    std::vector<int> members(static_cast<size_t>(team.members));
+    std::iota(members.begin(), members.end(), 0);
+    std::vector<int> ranks(members.size());
+    MPI_Group of_team = MPI_GROUP_NULL;
+    MPI_Group of_all = MPI_GROUP_NULL;
+    MPI_Comm_group(team.ranks, &of_team);
+    MPI_Comm_group(MPI_COMM_WORLD, &of_all);
+    MPI_Group_translate_ranks(of_team, team.members, members.data(), of_all, ranks.data());
+    MPI_Group_free(&of_team);
+    MPI_Group_free(&of_all);
+    return ranks;
+}
+
 class Put final : public Exchange {
  public:
     Put(const Team& team, size_t numbers, bool packed)
         : Exchange(team, packed ? Order::by_member : Order::by_slab),
           packed_(packed),
+          ranks_(ranks_of(team)),
           sent_(allocate(numbers)),
-          window_(team, numbers) {
+          window_(numbers) {
         use(sent_.get(), window_.memory(), window_.unified());
     }
     ~Put() override { MPI_Wait(&read_by_all_, MPI_STATUS_IGNORE); }
@@ -91,12 +112,13 @@ class Put final : public Exchange {
 
     // Pieces arrive as they left, but where they came from takes the place of where they went.
     void put(int first, int slabs, int to) {
-        MPI_Put(sent_.get() + offset(first, to), slabs, piece_type(), to,
+        MPI_Put(sent_.get() + offset(first, to), slabs, piece_type(), ranks_[static_cast<size_t>(to)],
                 static_cast<MPI_Aint>(offset(first, team().self)), slabs, piece_type(), window_.handle());
     }
 
     bool packed_;
     bool arrived_ = false;
+    std::vector<int> ranks_;
     Memory sent_;
     Window window_;
     MPI_Request read_by_all_ = MPI_REQUEST_NULL;
