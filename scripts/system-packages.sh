@@ -49,6 +49,7 @@ optional_packages() {
     [[ -e /usr/include/rdma/fabric.h ]] || missing+=(libfabric-dev)
     command -v pkg-config || missing+=(pkg-config)
     [[ -e /usr/include/ucp/api/ucp.h ]] || missing+=(libucx-dev)
+    [[ -e /usr/include/fftw3.h ]] || missing+=(libfftw3-dev)
     PATH=$PATH:/usr/sbin:/sbin command -v tc || missing+=(iproute2)
     packages=${missing[*]}
 }

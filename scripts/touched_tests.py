@@ -37,6 +37,7 @@ FOLDERS = {
     "tracer": ["tracer"],
     "mpi": ["pdes"],
     "examples/kernel": ["pdes/test_kernel_example.py", "package/test_core_libraries.py"],
+    "examples/ft": ["ft"],
     "examples": ["tracer"],
     "docs": [
         "package",

@@ -10,8 +10,8 @@
 namespace ft {
 namespace {
 
-// The values are summed as multiples of 2^-50, which is exact in any order: they are averages of numbers between 0 and 1,
-// so that 1024 of them do not overflow.
+// The values are summed as multiples of 2^-50, which is exact in any order: they are averages of numbers between 0 and
+// 1, so that 1024 of them do not overflow.
 constexpr double unit = 1.0 / (int64_t{1} << 50);
 constexpr double largest = 4;
 

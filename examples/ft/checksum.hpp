@@ -9,14 +9,14 @@
 namespace ft {
 
 class Checksum {
- public:
+  public:
     explicit Checksum(const Decomposition& cut);
 
-    // Collective over all ranks; rank 0 gets the checksum. It has the same bits in every decomposition, and is no number
-    // if a point is none or is too large to be right.
+    // Collective over all ranks; rank 0 gets the checksum. It has the same bits in every decomposition, and is no
+    // number if a point is none or is too large to be right.
     Complex of(const Complex* values) const;
 
- private:
+  private:
     std::vector<size_t> own_;  // where this rank's points of the 1024 are
     double points_;
 };

@@ -24,10 +24,9 @@ std::string reason_against(const Problem& problem, Shape shape, int ranks) {
         return "a grid of " + std::to_string(shape.ty) + " x " + std::to_string(shape.tz) + " needs " +
                std::to_string(int64_t{shape.ty} * shape.tz) + " ranks, but there are " + std::to_string(ranks);
     }
-    for (const std::string& reason : {undivided("TY", shape.ty, "NX", problem.nx),
-                                      undivided("TY", shape.ty, "NY", problem.ny),
-                                      undivided("TZ", shape.tz, "NY", problem.ny),
-                                      undivided("TZ", shape.tz, "NZ", problem.nz)}) {
+    for (const std::string& reason :
+         {undivided("TY", shape.ty, "NX", problem.nx), undivided("TY", shape.ty, "NY", problem.ny),
+          undivided("TZ", shape.tz, "NY", problem.ny), undivided("TZ", shape.tz, "NZ", problem.nz)}) {
         if (!reason.empty()) return "class " + std::string(1, problem.name) + ": " + reason;
     }
     return {};

@@ -38,7 +38,7 @@ struct Decomposition {
     int z_planes = 0;   // NZ / TZ: planes before the second exchange
     int y_lines = 0;    // NY / TZ: y's after the second exchange
     int first_x = 0;
-    int first_y = 0;       // of y_rows
+    int first_y = 0;  // of y_rows
     int first_z = 0;
     int first_y_line = 0;  // of y_lines
     Team plane;

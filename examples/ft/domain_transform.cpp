@@ -14,7 +14,8 @@ size_t product(int a, int b) {
 // Call `work(first, columns)` for the columns in blocks.
 template <typename Work>
 void in_blocks(int columns, const Work& work) {
-    for (int first = 0; first < columns; first += LineBlock::most) work(first, std::min(LineBlock::most, columns - first));
+    for (int first = 0; first < columns; first += LineBlock::most)
+        work(first, std::min(LineBlock::most, columns - first));
 }
 
 // Begin the second loop of a pipeline of two when the first one ends, unless each slab is there at once.

@@ -1,8 +1,8 @@
 // The transform of the domain: along x, y and z, with an exchange in the plane team and one in the row team between.
 //
-// In space a rank has `values[z][y][x]`: its planes, of each its rows. In the spectrum it has `lines[y][x][z]`: its y's,
-// of each its columns. A slab of the first exchange is a plane's rows of one rank; of the second one, a plane's columns of
-// one rank on the way to the spectrum, and a y's columns on the way back.
+// In space a rank has `values[z][y][x]`: its planes, of each its rows. In the spectrum it has `lines[y][x][z]`: its
+// y's, of each its columns. A slab of the first exchange is a plane's rows of one rank; of the second one, a plane's
+// columns of one rank on the way to the spectrum, and a y's columns on the way back.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace ft {
 class Evolution;
 
 class DomainTransform {
- public:
+  public:
     // Collective over all ranks. Both arguments must outlive it.
     DomainTransform(const Decomposition& cut, Way way, Phases& phases);
 
@@ -28,7 +28,7 @@ class DomainTransform {
 
     int64_t take_bytes_sent() { return in_plane_->take_bytes_sent() + in_row_->take_bytes_sent(); }
 
- private:
+  private:
     struct Transforms {
         Transforms(const Decomposition& cut, Direction direction)
             : x(cut.nx, direction), y(cut.ny, direction), z(cut.nz, direction) {}

@@ -9,7 +9,7 @@
 namespace ft {
 
 class Evolution {
- public:
+  public:
     Evolution(const Decomposition& cut, int steps);
 
     // One line along z, for a column and y of this rank.
@@ -18,7 +18,7 @@ class Evolution {
         for (size_t z = 0; z < z_.size(); ++z) evolved[z] = line[z] * (of_line * z_[z]);
     }
 
- private:
+  private:
     std::vector<double> x_;
     std::vector<double> y_;
     std::vector<double> z_;

@@ -18,7 +18,7 @@ constexpr std::array<std::pair<const char*, Way>, 5> ways{{
 
 // A team of one: what goes out is what comes in.
 class Alone final : public Exchange {
- public:
+  public:
     Alone(const Team& team, size_t numbers, bool one_slab)
         : Exchange(team, one_slab ? Order::one_slab : Order::by_slab), memory_(allocate(numbers)) {
         use(memory_.get(), memory_.get(), true);
@@ -28,7 +28,7 @@ class Alone final : public Exchange {
     void wait_for(int) override {}
     void end() override {}
 
- private:
+  private:
     Memory memory_;
 };
 
@@ -71,9 +71,12 @@ size_t Exchange::offset(int slab, int member) const {
     const auto column = static_cast<size_t>(member);
     const auto piece = static_cast<size_t>(cut_.piece);
     switch (order_) {
-        case Order::by_slab: return (row * static_cast<size_t>(team_.members) + column) * piece;
-        case Order::by_member: return (column * static_cast<size_t>(cut_.slabs) + row) * piece;
-        case Order::one_slab: return column * piece;
+        case Order::by_slab:
+            return (row * static_cast<size_t>(team_.members) + column) * piece;
+        case Order::by_member:
+            return (column * static_cast<size_t>(cut_.slabs) + row) * piece;
+        case Order::one_slab:
+            return column * piece;
     }
     return 0;
 }
@@ -89,11 +92,16 @@ int64_t Exchange::take_bytes_sent() {
 std::unique_ptr<Exchange> make_exchange(Way way, const Team& team, size_t numbers, bool one_slab) {
     if (team.members == 1) return std::make_unique<Alone>(team, numbers, one_slab);
     switch (way) {
-        case Way::alltoall: return make_alltoall(team, numbers);
-        case Way::two_sided: return make_two_sided(team, numbers);
-        case Way::put: return make_put(team, numbers);
-        case Way::packed_put: return make_packed_put(team, numbers);
-        case Way::ialltoall: return make_ialltoall(team, numbers);
+        case Way::alltoall:
+            return make_alltoall(team, numbers);
+        case Way::two_sided:
+            return make_two_sided(team, numbers);
+        case Way::put:
+            return make_put(team, numbers);
+        case Way::packed_put:
+            return make_packed_put(team, numbers);
+        case Way::ialltoall:
+            return make_ialltoall(team, numbers);
     }
     return nullptr;
 }

@@ -32,7 +32,7 @@ struct Cut {
 // In this order: begin; for each slab fill its outgoing pieces and send it; wait for each slab and read its incoming
 // pieces; end. Slabs are sent, and waited for, in order.
 class Exchange {
- public:
+  public:
     virtual ~Exchange();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
@@ -56,13 +56,14 @@ class Exchange {
     // The bytes that this rank has sent to others since the last call.
     int64_t take_bytes_sent();
 
- protected:
+  protected:
     // How the pieces lie: those of a slab together, or those of a member, or there is room for one slab.
     enum class Order { by_slab, by_member, one_slab };
 
     Exchange(const Team& team, Order order) : team_(team), order_(order) {}
 
-    // The buffers, and whether a rank's pieces for itself are written to where they arrive, so that nothing copies them.
+    // The buffers, and whether a rank's pieces for itself are written to where they arrive, so that nothing copies
+    // them.
     void use(Complex* sent, Complex* received, bool own_arrive_at_once);
     virtual void begun() {}
 
@@ -75,7 +76,7 @@ class Exchange {
     MPI_Datatype piece_type() const { return piece_type_; }
     bool own_arrive_at_once() const { return own_arrive_at_once_; }
 
- private:
+  private:
     Team team_;
     Order order_;
     Cut cut_;
@@ -86,8 +87,8 @@ class Exchange {
     int64_t bytes_sent_ = 0;
 };
 
-// An exchange for a team, with buffers for `numbers`. Collective over all ranks. In a team of one, nothing is sent: with
-// `one_slab` such an exchange has room for a single slab and passes on each.
+// An exchange for a team, with buffers for `numbers`. Collective over all ranks. In a team of one, nothing is sent:
+// with `one_slab` such an exchange has room for a single slab and passes on each.
 std::unique_ptr<Exchange> make_exchange(Way way, const Team& team, size_t numbers, bool one_slab);
 
 // Each variant.

@@ -8,7 +8,7 @@ namespace ft {
 namespace {
 
 class Alltoall final : public Exchange {
- public:
+  public:
     Alltoall(const Team& team, size_t numbers)
         : Exchange(team, Order::by_member), sent_(allocate(numbers)), received_(allocate(numbers)) {
         use(sent_.get(), received_.get(), false);
@@ -22,13 +22,13 @@ class Alltoall final : public Exchange {
     void wait_for(int) override {}
     void end() override {}
 
- private:
+  private:
     Memory sent_;
     Memory received_;
 };
 
 class Ialltoall final : public Exchange {
- public:
+  public:
     Ialltoall(const Team& team, size_t numbers)
         : Exchange(team, Order::by_slab), sent_(allocate(numbers)), received_(allocate(numbers)) {
         use(sent_.get(), received_.get(), false);
@@ -45,7 +45,7 @@ class Ialltoall final : public Exchange {
     void wait_for(int slab) override { MPI_Wait(&requests_[static_cast<size_t>(slab)], MPI_STATUS_IGNORE); }
     void end() override {}
 
- private:
+  private:
     void begun() override { requests_.assign(static_cast<size_t>(cut().slabs), MPI_REQUEST_NULL); }
 
     Memory sent_;

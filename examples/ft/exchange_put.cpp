@@ -1,11 +1,11 @@
-// The one-sided exchanges: puts into windows that are open all the time, of each slab as soon as it is transformed, or of
-// all slabs together.
+// The one-sided exchanges: puts into windows that are open all the time, of each slab as soon as it is transformed, or
+// of all slabs together.
 //
-// Of MPI's three ways to synchronise, this is the one that lets a put travel while its origin computes: a lock of all for
-// the whole run, a flush once all is put, which ends when the data are there, and a barrier, which tells the team so. A
-// fence would do the same, but may delay all puts to its end; post, start, complete and wait would name each rank twice
-// for what one barrier says. A slab could be announced for itself only by a flush of its own, in which the origin would
-// wait instead of computing.
+// Of MPI's three ways to synchronise, this is the one that lets a put travel while its origin computes: a lock of all
+// for the whole run, a flush once all is put, which ends when the data are there, and a barrier, which tells the team
+// so. A fence would do the same, but may delay all puts to its end; post, start, complete and wait would name each rank
+// twice for what one barrier says. A slab could be announced for itself only by a flush of its own, in which the origin
+// would wait instead of computing.
 #include <numeric>
 #include <vector>
 
@@ -16,9 +16,9 @@ namespace ft {
 namespace {
 
 class Window {
- public:
-    // Of all ranks, though a rank puts to its team alone: Open MPI 4 cannot make windows of several teams of a node at the
-    // same time, because it gives their files the same name.
+  public:
+    // Of all ranks, though a rank puts to its team alone: Open MPI 4 cannot make windows of several teams of a node at
+    // the same time, because it gives their files the same name.
     explicit Window(size_t numbers) {
         void* memory = nullptr;
         MPI_Win_allocate(static_cast<MPI_Aint>(numbers * sizeof(Complex)), sizeof(Complex), MPI_INFO_NULL,
@@ -45,7 +45,7 @@ class Window {
         return found != 0 && *model == MPI_WIN_UNIFIED;
     }
 
- private:
+  private:
     MPI_Win window_ = MPI_WIN_NULL;
     Complex* memory_ = nullptr;
 };
@@ -66,7 +66,7 @@ std::vector<int> ranks_of(const Team& team) {
 }
 
 class Put final : public Exchange {
- public:
+  public:
     Put(const Team& team, size_t numbers, bool packed)
         : Exchange(team, packed ? Order::by_member : Order::by_slab),
           packed_(packed),
@@ -98,13 +98,14 @@ class Put final : public Exchange {
         arrived_ = true;
     }
 
-    // The next exchange must not overwrite what a member still reads. That all have read is waited for as late as possible.
+    // The next exchange must not overwrite what a member still reads. That all have read is waited for as late as
+    // possible.
     void end() override {
         MPI_Win_sync(window_.handle());
         MPI_Ibarrier(team().ranks, &read_by_all_);
     }
 
- private:
+  private:
     void begun() override {
         MPI_Wait(&read_by_all_, MPI_STATUS_IGNORE);
         arrived_ = false;

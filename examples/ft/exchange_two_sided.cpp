@@ -1,5 +1,5 @@
-// The exchange by sends and receives: a slab's pieces leave as soon as it is transformed, and its receivers go on with it
-// as soon as they have it from all.
+// The exchange by sends and receives: a slab's pieces leave as soon as it is transformed, and its receivers go on with
+// it as soon as they have it from all.
 #include <vector>
 
 #include "exchange.hpp"
@@ -9,7 +9,7 @@ namespace ft {
 namespace {
 
 class TwoSided final : public Exchange {
- public:
+  public:
     TwoSided(const Team& team, size_t numbers)
         : Exchange(team, Order::by_slab), sent_(allocate(numbers)), received_(allocate(numbers)) {
         use(sent_.get(), received_.get(), true);
@@ -27,17 +27,15 @@ class TwoSided final : public Exchange {
         MPI_Testall(static_cast<int>(receives_.size()), receives_.data(), &done, MPI_STATUSES_IGNORE);
     }
 
-    void wait_for(int slab) override {
-        MPI_Waitall(members() - 1, &receives_[first_of(slab)], MPI_STATUSES_IGNORE);
-    }
+    void wait_for(int slab) override { MPI_Waitall(members() - 1, &receives_[first_of(slab)], MPI_STATUSES_IGNORE); }
 
     void end() override { MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); }
 
- private:
+  private:
     size_t first_of(int slab) const { return static_cast<size_t>(slab) * static_cast<size_t>(members() - 1); }
 
-    // All receives are posted before any message can come, so that none has to be stored. Messages of a pair of ranks do
-    // not overtake each other: they need no tags.
+    // All receives are posted before any message can come, so that none has to be stored. Messages of a pair of ranks
+    // do not overtake each other: they need no tags.
     void begun() override {
         sends_.assign(first_of(cut().slabs), MPI_REQUEST_NULL);
         receives_.assign(first_of(cut().slabs), MPI_REQUEST_NULL);

@@ -9,7 +9,7 @@
 namespace ft {
 
 class LineBlock {
- public:
+  public:
     // Neighbouring columns that are taken at once: whole cache lines.
     static constexpr int most = 16;
 
@@ -40,7 +40,7 @@ class LineBlock {
         for (int c = 0; c < columns; ++c) transform(from(c), to(c));
     }
 
- private:
+  private:
     size_t pitch_;
     Memory from_;
     Memory to_;

@@ -1,7 +1,7 @@
 // The Fourier transform of one line, by FFTW or pocketfft: which of the two is decided by the file that is compiled.
 //
-// Lines are transformed one by one, and never planned by measurement: so each gets the same bits on every rank, in every
-// decomposition and every run.
+// Lines are transformed one by one, and never planned by measurement: so each gets the same bits on every rank, in
+// every decomposition and every run.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace ft {
 enum class Direction { forward, inverse };
 
 class LineTransform {
- public:
+  public:
     // Of so many numbers; the inverse is not scaled.
     LineTransform(int length, Direction direction);
     ~LineTransform();
@@ -25,7 +25,7 @@ class LineTransform {
     // `from` and `to` are different memory, aligned to 16 bytes; `from` stays as it is.
     void operator()(const Complex* from, Complex* to) const;
 
- private:
+  private:
     struct Plan;
     std::unique_ptr<Plan> plan_;
 };

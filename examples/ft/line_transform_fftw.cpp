@@ -23,8 +23,8 @@ fftw_complex* of_fftw(const Complex* numbers) {
 LineTransform::LineTransform(int length, Direction direction) : plan_(std::make_unique<Plan>()) {
     const Memory from = allocate(static_cast<size_t>(length));
     const Memory to = allocate(static_cast<size_t>(length));
-    // What is chosen by measurement depends on the moment, and with it the last bits. On one line, which is in a cache, it
-    // is hardly faster.
+    // What is chosen by measurement depends on the moment, and with it the last bits. On one line, which is in a cache,
+    // it is hardly faster.
     plan_->fftw = fftw_plan_dft_1d(length, of_fftw(from.get()), of_fftw(to.get()),
                                    direction == Direction::forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
     if (plan_->fftw == nullptr) throw std::runtime_error("FFTW has no plan for a line of the domain");

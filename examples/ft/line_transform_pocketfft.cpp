@@ -1,8 +1,7 @@
 // pocketfft is one file of C that is C++, too: included as a system header, it is compiled without our warnings.
-#include <pocketfft.c>
-
 #include <algorithm>
 #include <new>
+#include <pocketfft.c>
 
 #include "line_transform.hpp"
 

@@ -1,8 +1,8 @@
 // The FT benchmark of NASA's NAS Parallel Benchmarks: a partial differential equation solved by a three-dimensional
 // Fourier transform, then at each iteration the evolution of the spectrum and the inverse transform (Bailey and others,
-// The NAS Parallel Benchmarks, RNR-94-007, 1994), with the decomposition and the exchanges of Nishtala, Hargrove, Bonachea
-// and Yelick (Scaling communication-intensive applications on BlueGene/P using one-sided communication and overlap, IPDPS
-// 2009).
+// The NAS Parallel Benchmarks, RNR-94-007, 1994), with the decomposition and the exchanges of Nishtala, Hargrove,
+// Bonachea and Yelick (Scaling communication-intensive applications on BlueGene/P using one-sided communication and
+// overlap, IPDPS 2009).
 #include <mpi.h>
 
 #include <cstdio>
@@ -32,7 +32,7 @@ double bytes_needed(const Decomposition& cut) {
 }
 
 class Benchmark {
- public:
+  public:
     Benchmark(const Options& options, const Decomposition& cut)
         : options_(options),
           cut_(cut),
@@ -56,7 +56,7 @@ class Benchmark {
         return result_;
     }
 
- private:
+  private:
     void begin() {
         make_initial_values(cut_, values_.get());
         transform_.forward(values_.get(), lines_.get());

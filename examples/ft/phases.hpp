@@ -13,7 +13,7 @@ constexpr std::array<const char*, phase_count> phase_names{"initial values", "ev
                                                            "FFT z",          "exchange 1", "exchange 2", "checksum"};
 
 class Phases {
- public:
+  public:
     // What follows belongs to `phase`.
     void enter(Phase phase) {
         const auto now = Clock::now();
@@ -35,7 +35,7 @@ class Phases {
         return seconds;
     }
 
- private:
+  private:
     using Clock = std::chrono::steady_clock;
 
     std::array<Clock::duration, phase_count> spent_{};

@@ -21,6 +21,7 @@ from .build_cache import cache_directory
 from .errors import MpiError
 from .formatting import plain, volume_text
 from .host_environment import describe
+from .pkg_config import pkg_config
 
 ROOM = 200e6
 """Bytes that compiled probes and the samples of a measurement may need."""
@@ -110,8 +111,8 @@ def _compiler() -> Iterator[Finding]:
 
 
 def _fabrics() -> Iterator[Finding]:
-    for library in mpi.FABRICS:
-        if mpi.pkg_config(library) is not None:
+    for library, macro in mpi.FABRICS.items():
+        if pkg_config(library, macro) is not None:
             yield Finding(library, State.OK, "its headers are installed: the network probe can use it")
         else:
             package = {"libfabric": "libfabric-dev", "ucx": "libucx-dev"}[library]

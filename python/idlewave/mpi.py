@@ -18,12 +18,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from . import fourier_library
 from .build_cache import cache_directory, is_sound, keep, locked, not_kept
 from .child_processes import run
 from .errors import MpiError, OutputError
 from .escaping import quote
 from .native_files import package_data as package_data
 from .output import make_folder, write_text
+from .pkg_config import pkg_config
 from .wait_notices import notice_if_slow
 
 C_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic")
@@ -108,7 +110,8 @@ def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
     `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
-    "clocks" or "loops" (programs). Raises MpiError with the message of the compiler.
+    "clocks", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the message of the
+    compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -125,9 +128,11 @@ def build(mpi: Mpi, name: str) -> Path:
     if name == "transport":
         command = [str(mpi.mpicc), *C_FLAGS, "-shared", "-fPIC", "transport.c", "-o"]
         return _build(mpi, sources / "mpi", "libidlewave-transport.so", command)
+    if name == "ft":
+        return _build_ft(mpi, sources / "examples" / name)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
-        "'collectives', 'epoch', 'clocks' or 'loops'"
+        "'collectives', 'epoch', 'clocks', 'loops' or 'ft'"
     )
 
 
@@ -157,7 +162,7 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
     If it cannot be compiled with them, because the MPI brings another version of the same library, it is compiled
     without them. The failure is kept in the cache.
     """
-    found = {name: flags for name in FABRICS if (flags := pkg_config(name)) is not None}
+    found = {name: flags for name, macro in FABRICS.items() if (flags := pkg_config(name, macro)) is not None}
 
     def build_with(names: list[str]) -> Path:
         """Compile with the transports of these libraries; a failure with libraries is remembered."""
@@ -174,22 +179,14 @@ def _build_loggp(mpi: Mpi, sources: Path) -> Path:
         return build_with([])
 
 
-def pkg_config(library: str) -> list[str] | None:
-    """The flags of compiler and linker for a library; None if it or pkg-config is not installed.
-
-    The first flag defines the macro with the library's version, so that another version has another key in the cache.
-    """
-    program = shutil.which("pkg-config")
-    if program is None:
-        return None
-    said = []
-    for question in (("--modversion",), ("--cflags", "--libs")):
-        done = run([program, *question, library], seconds=60)
-        if done.returncode != 0:
-            return None
-        said.append(done.stdout.split())
-    version, flags = said
-    return [f"-D{FABRICS[library]}={' '.join(version)}", *flags]
+def _build_ft(mpi: Mpi, sources: Path) -> Path:
+    """The Fourier transform of the examples, with the library that there is for its local transforms."""
+    library = fourier_library.find()
+    shared = sorted(file.name for file in sources.glob("*.cpp") if not file.name.startswith("line_transform_"))
+    # Debian's Open MPI would bring MPI's former C++ interface, whose headers have warnings.
+    flags = [*CXX_FLAGS, "-DOMPI_SKIP_MPICXX", *library.flags]
+    command = [str(mpi.mpicxx), *flags, *shared, library.source, *library.libraries, "-o"]
+    return _build(mpi, sources, "idlewave-ft", command)
 
 
 def _launcher(named: str | Path | None) -> Path:

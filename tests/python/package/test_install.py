@@ -145,6 +145,7 @@ def test_it_brings_every_file_of_the_python_package(installed: Installation) -> 
         ("probes/network", "*.[ch]pp"),
         ("probes/common", "*.hpp"),
         ("examples", "*.c"),
+        ("examples/ft", "*.[ch]pp"),
     ],
 )
 def test_it_brings_the_sources_of_what_is_built_against_an_mpi(
