@@ -35,8 +35,10 @@ INCLUDED = ("core", "probes", "tracer", "python/bindings", "python/programs")
 STANDALONE = [
     *(ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "patterns", "collectives", "epoch", "clocks")),
     ROOT / "probes/loops/loops.cpp",
+    *(file for file in sorted((ROOT / "examples/ft").glob("*.cpp")) if not file.name.startswith("line_transform_")),
 ]
-"""Files that are compiled for the MPI of a user's machine, and by no build of the project."""
+"""Files that are compiled for the MPI of a user's machine, and by no build of the project; without those that need a
+library of Fourier transforms, which may be missing."""
 STANDALONE_FLAGS = ["-std=c++20", "-Iprobes", "-Itracer", "-I.venv/include"]
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _TOGETHER = re.compile(r'^#include "([^"]+)"', re.MULTILINE)

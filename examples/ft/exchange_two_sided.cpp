@@ -16,10 +16,10 @@ class TwoSided final : public Exchange {
     }
 
     void send(int slab) override {
-        MPI_Request* request = &sends_[first_of(slab)];
+        size_t next = first_of(slab);
         for (int step = 1; step < members(); ++step) {
             const int to = other(step);
-            MPI_Isend(outgoing(slab, to), 1, piece_type(), to, 0, team().ranks, request++);
+            MPI_Isend(outgoing(slab, to), 1, piece_type(), to, 0, team().ranks, &sends_[next++]);
         }
         count_bytes_of(1);
         // Most libraries go on with a large message only within calls.
@@ -39,11 +39,12 @@ class TwoSided final : public Exchange {
     void begun() override {
         sends_.assign(first_of(cut().slabs), MPI_REQUEST_NULL);
         receives_.assign(first_of(cut().slabs), MPI_REQUEST_NULL);
-        MPI_Request* request = receives_.data();
+        size_t next = 0;
         for (int slab = 0; slab < cut().slabs; ++slab) {
             for (int step = 1; step < members(); ++step) {
                 const int from = other(members() - step);
-                MPI_Irecv(received_.get() + offset(slab, from), 1, piece_type(), from, 0, team().ranks, request++);
+                MPI_Irecv(received_.get() + offset(slab, from), 1, piece_type(), from, 0, team().ranks,
+                          &receives_[next++]);
             }
         }
     }

@@ -29,10 +29,11 @@ void make_initial_values(const Decomposition& cut, Complex* values) {
     uint64_t start = seed * multiplier_of(2 * cut.nx * before) & mask;
     for (int z = 0; z < cut.z_planes; ++z) {
         uint64_t state = start;
-        for (int64_t point = 0; point < int64_t{cut.y_rows} * cut.nx; ++point) {
+        const int64_t points = int64_t{cut.y_rows} * cut.nx;
+        for (int64_t point = z * points; point < (z + 1) * points; ++point) {
             const uint64_t real = state * multiplier & mask;
             state = real * multiplier & mask;
-            *values++ = {static_cast<double>(real) * scale, static_cast<double>(state) * scale};
+            values[point] = {static_cast<double>(real) * scale, static_cast<double>(state) * scale};
         }
         start = start * of_a_plane & mask;
     }

@@ -8,7 +8,7 @@
 namespace ft {
 namespace {
 
-std::optional<int> positive(std::string_view text) {
+std::optional<int> positive(const std::string& text) {
     int number = 0;
     const char* end = text.data() + text.size();
     const auto [read, error] = std::from_chars(text.data(), end, number);
@@ -28,8 +28,8 @@ std::string take(Options& options, std::string_view option, std::string_view val
     }
     if (option == "--grid") {
         const size_t by = value.find('x');
-        const auto ty = positive(value.substr(0, by));
-        const auto tz = by == std::string_view::npos ? std::nullopt : positive(value.substr(by + 1));
+        const auto ty = positive(std::string(value.substr(0, by)));
+        const auto tz = by == std::string_view::npos ? std::nullopt : positive(std::string(value.substr(by + 1)));
         if (!ty || !tz) return not_understood(option, value, "TYxTZ, such as 2x4");
         options.shape = {.ty = *ty, .tz = *tz};
         return {};
@@ -41,7 +41,7 @@ std::string take(Options& options, std::string_view option, std::string_view val
         return {};
     }
     if (option == "--iterations") {
-        const auto iterations = positive(value);
+        const auto iterations = positive(std::string(value));
         if (!iterations) return not_understood(option, value, "a whole number from 1 on");
         options.iterations = *iterations;
         return {};

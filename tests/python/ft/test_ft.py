@@ -166,7 +166,7 @@ def test_its_trace_is_simulated(tmp_path: Path, way: str, machine: idlewave.Mach
     use = open_mpi()
     words = ("--grid", "2x2", "--exchange", way, "--iterations", "1", "--json")
     ranks = trace_of(tmp_path / "trace", use, 4, ft(use), *words)
-    # Three transforms, one of them not timed, in each 32 slabs for the other rank of the plane team, and of the row team.
+    # Three transforms, the first not timed; each has 32 slabs for the other rank of the plane team, 32 in the row team.
     call = {"two-sided": "Isend", "ialltoall": "IAlltoall", "put": "OneSided"}[way]
     assert [len(rank.named(call)) for rank in ranks] == [3 * (32 + 32)] * 4
     schedule = idlewave.Schedule.from_trace(tmp_path / "trace")
