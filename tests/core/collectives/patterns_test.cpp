@@ -117,7 +117,7 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> faces(const Dim
 
 TEST(Halo, EveryRankSendsAFaceToEachNeighbourInTheGrid) {
     for (const Pattern& pattern : patterns()) {
-        if (pattern.name == "sweep") {
+        if (pattern.name == "sweep" || pattern.by_slab) {
             continue;
         }
         for (const std::uint32_t P : {1U, 2U, 3U, 4U, 7U, 8U, 12U, 16U, 27U, 64U}) {
@@ -133,6 +133,39 @@ TEST(Halo, EveryRankSendsAFaceToEachNeighbourInTheGrid) {
             }
         }
     }
+}
+
+TEST(Slabs, EveryRankSendsAPartOfEachSlabToEveryOther) {
+    constexpr std::uint32_t slabs = 3;
+    for (const Pattern& pattern : patterns()) {
+        if (!pattern.by_slab) {
+            continue;
+        }
+        const bool packed = pattern.name == "packed_slabs_put";
+        for (const std::uint32_t P : rank_counts) {
+            const GridShape shape = fitted(pattern, {.compute_ns = 7, .blocks = slabs}, P);
+            const CollectiveRun run(pattern.step, P, shaped(P, 10, shape));
+            std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent;
+            for (const Sent& m : run.messages()) {
+                ASSERT_EQ(m.bytes, packed ? 10 * slabs : 10) << pattern.name;
+                sent[{m.from, m.to}] += m.bytes;
+            }
+            ASSERT_EQ(sent.size(), std::size_t{P} * (P - 1)) << pattern.name << ", " << P << " ranks";
+            for (const auto& [ends, bytes] : sent) {
+                ASSERT_NE(ends.first, ends.second);
+                ASSERT_EQ(bytes, 10 * slabs) << pattern.name << ", " << P << " ranks";
+            }
+            for (std::uint32_t rank = 0; rank < P; ++rank) {
+                ASSERT_EQ(run.computed(rank), 7 * slabs);
+            }
+        }
+    }
+}
+
+TEST(Slabs, MoreThanStepNumbersCanCountAreRefused) {
+    const Pattern& pattern = *find_pattern("slabs_put");
+    EXPECT_NO_THROW(fitted(pattern, {.blocks = 1 << 20}, 1 << 10));
+    EXPECT_THROW(fitted(pattern, {.blocks = (1 << 20) + 1}, 1 << 10), InputError);
 }
 
 TEST(Halo, FacesAcrossEachDimensionHaveTheirOwnSize) {

@@ -40,7 +40,7 @@ TEST(GoalWriter, WritesEveryFormOfAOneSidedOpAsItIsRead) {
     const std::string text =
         "num_ranks 2\n\nrank 0 {\nl1: put 5b to 1\nl2: put 0b to 1 tag 0 cpu 1 nic 3\nl3: put 7b to 0 tag 4294967294\n"
         "l4: get 8b from 1 nic 2\nl5: await from 1\nl6: await from -1 tag -1\nl7: lock at 1\nl8: lock at 1 tag 3\n"
-        "l9: shared_lock at 0 cpu 2\nl10: unlock at 1 tag 3\nl10 requires l8\nl9 irequires l6\n}\n"
+        "l9: shared_lock at 0 cpu 2\nl10: unlock at 1 tag 3\nl9 irequires l6\nl10 requires l8\n}\n"
         "\nrank 1 {\n}\n";
     EXPECT_EQ(written(read_goal(text, "text")), text);
 }

@@ -194,7 +194,9 @@ class CollectiveRun {
             wrong_ = "rank " + std::to_string(r) + " deals with rank " + std::to_string(op.peer);
             return;
         }
-        if (op.kind == goal::OpKind::send) {
+        if (op.kind == goal::OpKind::put) {  // which needs no receive
+            messages_.push_back({r, op.peer, op.size, rank.number, clock_++});
+        } else if (op.kind == goal::OpKind::send) {
             Channel& channel = channels_[{r, op.peer}];
             rank.open.push_back({&channel, channel.sends.size(), false});
             channel.sends.push_back(messages_.size());

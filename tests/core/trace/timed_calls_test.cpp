@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "converted_trace.hpp"
+#include "goal/op_words.hpp"
 #include "trace/convert.hpp"
 
-/// One-sided communication and files: their synchronisation becomes messages, all else the time that it took.
+/// One-sided communication becomes one-sided ops, and messages for its synchronisation; files become the time that they
+/// took.
 namespace idlewave::trace {
 namespace {
 
@@ -27,15 +29,13 @@ using testing::world;
 constexpr std::uint64_t window = 0x77;
 constexpr std::uint64_t file = 0x88;
 
-/// Kind, size and peer of the ops of a rank: "calc 200", "send 8 1".
+/// Word, size and peer of the ops of a rank: "calc 200", "send 8 1".
 std::vector<std::string> ops(const std::vector<TraceBytes>& files, std::uint32_t rank) {
     std::vector<std::string> found;
     for (const goal::Op& op : program_of(files).rank_schedule(rank).ops) {
         const std::string size = " " + std::to_string(op.size);
         const std::string peer = " " + std::to_string(op.peer);
-        found.push_back(op.kind == goal::OpKind::calc   ? "calc" + size
-                        : op.kind == goal::OpKind::send ? "send" + size + peer
-                                                        : "recv" + size + peer);
+        found.push_back(std::string(word_of(op.kind)) + size + (op.kind == goal::OpKind::calc ? "" : peer));
     }
     return found;
 }
@@ -87,19 +87,99 @@ TEST(ConvertOneSidedCalls, ABarrierOfAWindowIsNotOneOfItsCommunicator) {
     EXPECT_EQ(sent[2], received[1]) << "the fence";
 }
 
-TEST(ConvertOneSidedCalls, PutsAndLocksAreTheTimeThatTheyTook) {
+/// The ops of a rank behind the first ones.
+std::vector<std::string> ops_behind(const std::vector<TraceBytes>& files, std::uint32_t rank, std::size_t first) {
+    const std::vector<std::string> found = ops(files, rank);
+    return {found.begin() + static_cast<std::ptrdiff_t>(first), found.end()};
+}
+
+/// A lock, a put, a get with a request, and their completion.
+std::vector<TraceBytes> with_accesses() {
     std::vector<TraceBytes> files = with_window();
-    const std::size_t before = ops(files, 0).size();
     files[0]
         .call(Call::passive_target, 1500, 1600, {window, pair(1, 0)})
         .call(Call::one_sided, 1600, 1800, {window, pair(1, 0), 24, 0})
         .call(Call::one_sided, 1800, 1850, {window, pair(1, 1), 0, 1000, 9})
         .call(Call::wait, 1900, 2200, {9, pair(0, 0), 0})
         .call(Call::passive_target, 2200, 2300, {window, pair(1, 1)});
-    const std::vector<std::string> found = ops(files, 0);
-    ASSERT_EQ(found.size(), before + 1) << "one computation, without a message";
-    EXPECT_EQ(found.back(), "calc 800");
-    const collectives::TimedCalls one_sided = program_of(files).program()->one_sided;
+    return files;
+}
+
+TEST(ConvertOneSidedCalls, PutsGetsAndLocksAreOps) {
+    const std::size_t before = ops(with_window(), 0).size();
+    const std::vector<TraceBytes> files = with_accesses();
+    EXPECT_EQ(ops_behind(files, 0, before),
+              (std::vector<std::string>{"lock 1 1", "put 24 1", "get 1000 1", "calc 50", "unlock 1 1"}));
+    EXPECT_EQ(program_of(files).program()->one_sided.calls, 0U);
+    EXPECT_TRUE(program_of(files).has_one_sided());
+}
+
+TEST(ConvertOneSidedCalls, AccessesWaitForTheirLockAndTheUnlockForThem) {
+    const std::string text = goal(with_accesses(), 0);
+    for (const char* line : {"l3: lock at 1", "l4: put 24b to 1", "l5: get 1000b from 1", "l7: unlock at 1",
+                             "l4 requires l3", "l5 irequires l4", "l7 requires l4", "l7 requires l5"}) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << ":\n" << text;
+    }
+}
+
+TEST(ConvertOneSidedCalls, AFlushWaitsForThoseToItsTargetAndAFenceForAll) {
+    std::vector<TraceBytes> files = with_window();
+    files[0]
+        .call(Call::one_sided, 1500, 1500, {window, pair(0, 0), 11, 0})
+        .call(Call::one_sided, 1500, 1500, {window, pair(1, 0), 12, 0})
+        .call(Call::passive_target, 1500, 1500, {window, pair(1, 2)})
+        .call(Call::send, 2000, 2000, {world, pair(1, 3), 8})
+        .call(Call::win_fence, 2000, 2000, {window});
+    files[1]
+        .call(Call::recv, 2000, 2000, {world, pair(0, 3), 8, pair(0, 3), 8})
+        .call(Call::win_fence, 2000, 2000, {window});
+    const goal::RankSchedule schedule = program_of(files).rank_schedule(0);
+    const auto index_of = [&schedule](goal::OpKind kind, std::uint64_t size) {
+        for (goal::OpIndex i = 0; i < schedule.ops.size(); ++i) {
+            if (schedule.ops[i].kind == kind && schedule.ops[i].size == size) {
+                return i;
+            }
+        }
+        return goal::unknown_op_index;
+    };
+    const auto waited_for = [&schedule](goal::OpIndex op) {
+        std::vector<goal::OpIndex> found;
+        for (const goal::Requirement& r : schedule.requirements) {
+            if (r.predecessor == op && r.edge == goal::Edge::end) {
+                found.push_back(r.successor);
+            }
+        }
+        return found;
+    };
+    const goal::OpIndex calc = index_of(goal::OpKind::calc, 500);
+    EXPECT_EQ(waited_for(index_of(goal::OpKind::put, 12)), std::vector{calc}) << "what follows the flush";
+    const std::vector<goal::OpIndex> others = waited_for(index_of(goal::OpKind::put, 11));
+    ASSERT_FALSE(others.empty());
+    EXPECT_GT(others.front(), index_of(goal::OpKind::send, 8)) << "the fence, behind the send";
+}
+
+TEST(ConvertOneSidedCalls, ATargetThatIsNoRankIsRefusedAndOneThatIsNoneIsNoOp) {
+    std::vector<TraceBytes> files = with_window();
+    const std::size_t before = ops(files, 0).size();
+    files[0].call(Call::one_sided, 1500, 1500, {window, pair(proc_null, 0), 24, 0});
+    EXPECT_EQ(ops(files, 0).size(), before);
+    for (const std::int32_t target : {-1, 2}) {
+        std::vector<TraceBytes> wrong = with_window();
+        wrong[0].call(Call::one_sided, 1500, 1500, {window, pair(target, 0), 24, 0});
+        EXPECT_NE(refusal(wrong).find("rank 0, call 2"), std::string::npos) << refusal(wrong);
+    }
+}
+
+/// The options of a conversion that uses a part of a run.
+ConvertOptions of_a_part() {
+    ConvertOptions options;
+    options.from = {.kind = TracePoint::Kind::calls, .value = 1};
+    return options;
+}
+
+TEST(ConvertOneSidedCalls, InAPartOfARunTheyAreTheTimeThatTheyTook) {
+    const std::vector<TraceBytes> files = with_accesses();
+    const collectives::TimedCalls one_sided = program_of(files, of_a_part()).program()->one_sided;
     EXPECT_EQ(one_sided.calls, 2U);
     EXPECT_EQ(one_sided.bytes, 1024U);
     EXPECT_EQ(one_sided.ns, 750) << "without the 50 ns between two calls";
@@ -111,10 +191,10 @@ TEST(ConvertOneSidedCalls, AWaitForACoreInsideACallIsNoTimeOfIt) {
         .call(Call::core_wait, 1500, 1500, {0, 150, 0})
         .call(Call::one_sided, 1500, 1700, {window, pair(1, 0), 24, 0})
         .call(Call::one_sided, 1700, 1730, {window, pair(1, 0), 24, 0});
-    EXPECT_EQ(ops(files, 0).back(), "calc 80") << "50 of the first and 30 of the second";
-    ConvertOptions wall;
-    wall.wall_gaps = true;
-    EXPECT_NE(goal(files, 0, wall).find("calc 230"), std::string::npos);
+    ConvertOptions options = of_a_part();
+    EXPECT_NE(goal(files, 0, options).find("calc 80"), std::string::npos) << "50 of the first and 30 of the second";
+    options.wall_gaps = true;
+    EXPECT_NE(goal(files, 0, options).find("calc 230"), std::string::npos);
 }
 
 TEST(ConvertWaits, NoneIsLongerThanWhatItIsTakenFrom) {
@@ -143,7 +223,7 @@ TEST(ConvertOneSidedCalls, ATargetWaitsForTheAccessAndItsOriginForTheExposure) {
     EXPECT_EQ(std::vector<std::string>(target.begin() + static_cast<std::ptrdiff_t>(before), target.end()),
               (std::vector<std::string>{"send 0 1", "recv 0 1"}));
     EXPECT_EQ(std::vector<std::string>(origin.begin() + static_cast<std::ptrdiff_t>(before), origin.end()),
-              (std::vector<std::string>{"recv 0 0", "calc 200", "send 0 0"}));
+              (std::vector<std::string>{"recv 0 0", "put 24 0", "send 0 0"}));
 }
 
 TEST(ConvertOneSidedCalls, AWindowThatWasNotMadeAndAGroupThatIsNoneAreRefused) {
