@@ -17,7 +17,9 @@ from idlewave.escaping import printable
 from idlewave.memory_limits import limit_address_space
 
 SECONDS = 5
-"""Within which a reader answers."""
+"""CPU time within which a reader answers."""
+MOST_WAITED = 300
+"""Time of an attempt on a machine that does other things, s."""
 TOO_LONG = f"more than {SECONDS} s"
 MEMORY = 1 << 30
 """Bytes that it may take."""
@@ -61,11 +63,13 @@ def attempt(read: Callable[[], object], folder: str) -> tuple[str, str]:
     """Whether `read` reads the files in `folder` or refuses them, and what does not hold of that, or nothing. It is
     called in a block of `limited`."""
     try:
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, MOST_WAITED)
         try:
             read()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
     except IdlewaveError as error:
         words = str(error)
         if len(words) > LONGEST:
@@ -90,18 +94,19 @@ def attempt(read: Callable[[], object], folder: str) -> tuple[str, str]:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Attempts end after SECONDS, and nothing warns."""
+    """Attempts end after SECONDS of CPU time, or MOST_WAITED of any, and nothing warns."""
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise TooLongError
 
-    before = signal.signal(signal.SIGALRM, end)
+    before = {number: signal.signal(number, end) for number in (signal.SIGALRM, signal.SIGPROF)}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def limit_memory() -> None:
