@@ -111,7 +111,6 @@ class Put final : public Exchange {
         arrived_ = false;
     }
     void wait_until_read_by_all() {
-        // Begun by the end of the exchange before.
         MPI_Wait(&read_by_all_, MPI_STATUS_IGNORE);  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker)
     }
 
