@@ -1,0 +1,132 @@
+// The job of a measurement, and what ranks 0 and 1 say to each other beside what they measure.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/page.hpp"
+#include "common/ticks.hpp"
+#include "network/processor_clock.hpp"
+#include "one_sided/operations.hpp"
+
+namespace idlewave::probe::one_sided {
+
+// A rank of the job, its clock, and the buffer of what it sends.
+struct Job {
+    int rank = 0;
+    int ranks = 2;
+    std::size_t room = 0;  // bytes of each rank's memory
+    network::ProcessorClock clock = {};
+
+    [[nodiscard]] bool origin() const { return rank == 0; }
+    [[nodiscard]] int peer() const { return rank == 0 ? 1 : 0; }
+
+    [[nodiscard]] std::int64_t ns(double ticks) const { return std::llround(ticks * clock.tick_ns); }
+    [[nodiscard]] Ticks ticks(std::int64_t of_ns) const {
+        return static_cast<Ticks>(static_cast<double>(of_ns) / clock.tick_ns);
+    }
+};
+
+// The room of each rank's memory: for the largest transfer, and all of a flood, each from the start of a cache line.
+inline std::size_t room_for(std::int64_t max_size) {
+    constexpr std::int64_t line = 64;
+    return static_cast<std::size_t>(std::max(max_size, most_on_the_way) + line * (most_window * most_links + 1));
+}
+
+// The offset of a transfer of a flood in that memory.
+inline std::size_t slot(int number, std::int64_t size) {
+    constexpr std::int64_t line = 64;
+    return static_cast<std::size_t>(number * ((size + line - 1) / line * line));
+}
+
+// ---- the control messages of ranks 0 and 1; a rank that waits for one is in MPI, which makes progress meanwhile
+
+constexpr int control_tag = 40;
+
+inline void meet(const Job& job) {
+    char word = 0;
+    MPI_Sendrecv_replace(&word, 1, MPI_CHAR, job.peer(), control_tag, job.peer(), control_tag, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+}
+
+// The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.
+inline std::int64_t pilot(const Job& job) {
+    constexpr int before = 2;
+    constexpr int timed = 8;
+    char word = 0;
+    const auto once = [&] {
+        if (job.origin()) MPI_Send(&word, 1, MPI_CHAR, job.peer(), control_tag, MPI_COMM_WORLD);
+        MPI_Recv(&word, 1, MPI_CHAR, job.peer(), control_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!job.origin()) MPI_Send(&word, 1, MPI_CHAR, job.peer(), control_tag, MPI_COMM_WORLD);
+    };
+    for (int i = 0; i < before; ++i) once();
+    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+    for (int i = 0; i < timed; ++i) once();
+    return (nanoseconds(CLOCK_MONOTONIC) - begin) / timed;
+}
+
+// The larger of both ranks' values.
+inline std::int64_t larger(const Job& job, std::int64_t own) {
+    std::int64_t other = 0;
+    MPI_Sendrecv(&own, 1, MPI_INT64_T, job.peer(), control_tag, &other, 1, MPI_INT64_T, job.peer(), control_tag,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return std::max(own, other);
+}
+
+// Whether ranks 0 and 1 go on, which rank 0 says.
+inline bool go_on(const Job& job, bool wanted) {
+    int answer = wanted ? 1 : 0;
+    if (job.origin()) MPI_Send(&answer, 1, MPI_INT, 1, control_tag, MPI_COMM_WORLD);
+    if (job.rank == 1) MPI_Recv(&answer, 1, MPI_INT, 0, control_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return answer != 0;
+}
+
+// ---- timing
+
+// The time of all of it.
+template <class Once>
+Times timed(int times, const Once& once) {
+    const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+    for (int i = 0; i < times; ++i) once();
+    return {nanoseconds(CLOCK_MONOTONIC) - begin, 0, 0};
+}
+
+// The time of `start` alone, of which `complete` is the rest.
+template <class Start, class Complete>
+Times timed_start(const Job& job, int times, const Start& start, const Complete& complete) {
+    double ticks = 0;
+    for (int i = 0; i < times; ++i) {
+        const Ticks begin = job.clock.now();
+        start();
+        ticks += static_cast<double>(job.clock.now() - begin) - job.clock.read_cost;
+        complete();
+    }
+    return {std::max<std::int64_t>(job.ns(ticks), 1), 0, 0};
+}
+
+// A transfer alone, and then the same with a computation as long between start and completion.
+template <class Start, class Complete>
+Times timed_overlap(const Job& job, int times, const Start& start, const Complete& complete) {
+    Times sum;
+    for (int i = 0; i < times; ++i) {
+        const Ticks begin = job.clock.now();
+        start();
+        complete();
+        const Ticks alone = job.clock.now() - begin;
+        const Ticks again = job.clock.now();
+        start();
+        const Ticks computed = job.clock.compute(alone);
+        complete();
+        const Ticks both = job.clock.now() - again;
+        sum.elapsed_ns += job.ns(static_cast<double>(both) - job.clock.read_cost - job.clock.wait_cost);
+        sum.alone_ns += job.ns(static_cast<double>(alone) - job.clock.read_cost);
+        sum.computed_ns += job.ns(static_cast<double>(computed));
+    }
+    return sum;
+}
+
+}  // namespace idlewave::probe::one_sided
