@@ -73,17 +73,15 @@ class GasnetLibrary {
         ranks_ = gather(gex_TM_QueryRank(team_));
     }
 
-    void put(int rank, std::size_t offset, std::size_t size) {
-        gex_RMA_PutNBI(team_, of(rank), at(rank, offset), own_.data() + offset, size, GEX_EVENT_DEFER, 0);
+    void put(int rank, std::size_t size) {
+        gex_RMA_PutNBI(team_, of(rank), at(rank), own_.data(), size, GEX_EVENT_DEFER, 0);
     }
-    void get(int rank, std::size_t offset, std::size_t size) {
-        gex_RMA_GetNBI(team_, own_.data() + offset, of(rank), at(rank, offset), size, 0);
-    }
+    void get(int rank, std::size_t size) { gex_RMA_GetNBI(team_, own_.data(), of(rank), at(rank), size, 0); }
     void complete() { gex_NBI_Wait(GEX_EC_PUT | GEX_EC_GET, 0); }
     void notify(int rank) { gex_AM_RequestShort0(team_, of(rank), notification_handler, 0); }
     void progress() { gasnet_AMPoll(); }
-    [[nodiscard]] char* sent(std::size_t offset) const { return own_.data() + offset; }
-    [[nodiscard]] volatile char* shown(std::size_t offset) const { return memory_ + offset; }
+    [[nodiscard]] char* sent() const { return own_.data(); }
+    [[nodiscard]] volatile char* shown() const { return memory_; }
     // A notification is an active message, which arrives in a call of the library.
     [[nodiscard]] std::int64_t notifications() const {
         gasnet_AMPoll();
@@ -111,9 +109,7 @@ class GasnetLibrary {
     }
 
     [[nodiscard]] gex_Rank_t of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] char* at(int rank, std::size_t offset) const {
-        return memories_[static_cast<std::size_t>(rank)] + offset;
-    }
+    [[nodiscard]] char* at(int rank) const { return memories_[static_cast<std::size_t>(rank)]; }
 
     ProgramBuffer own_;
     gex_Client_t client_ = GEX_CLIENT_INVALID;

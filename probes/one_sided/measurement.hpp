@@ -288,7 +288,7 @@ inline std::vector<CommandOption> arguments_of(Options& options) {
 // Measures, by all ranks.
 inline void measure(const Options& options, const std::vector<BackEndEntry>& chosen) {
     const std::vector<ProcessPlace> places = take_places();
-    const Job job{rank_of(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD), room_for(options.max_size)};
+    const Job job{rank_of(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD), static_cast<std::size_t>(options.max_size)};
     const bool share_cpus = ranks_share_cpus(places);
     BackEnds back_ends;
     for (const BackEndEntry& entry : chosen) back_ends.push_back(entry.make(job));

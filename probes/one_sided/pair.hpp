@@ -19,7 +19,7 @@ namespace idlewave::probe::one_sided {
 struct Job {
     int rank = 0;
     int ranks = 2;
-    std::size_t room = 0;  // bytes of each rank's memory
+    std::size_t room = 0;  // bytes of each rank's memory, in which all transfers have one place
     network::ProcessorClock clock = {};
 
     [[nodiscard]] bool origin() const { return rank == 0; }
@@ -30,18 +30,6 @@ struct Job {
         return static_cast<Ticks>(static_cast<double>(of_ns) / clock.tick_ns);
     }
 };
-
-// The room of each rank's memory: for the largest transfer, and all of a flood, each from the start of a cache line.
-inline std::size_t room_for(std::int64_t max_size) {
-    constexpr std::int64_t line = 64;
-    return static_cast<std::size_t>(std::max(max_size, most_on_the_way) + line * (most_window * most_links + 1));
-}
-
-// The offset of a transfer of a flood in that memory.
-inline std::size_t slot(int number, std::int64_t size) {
-    constexpr std::int64_t line = 64;
-    return static_cast<std::size_t>(number * ((size + line - 1) / line * line));
-}
 
 // ---- the control messages of ranks 0 and 1; a rank that waits for one is in MPI, which makes progress meanwhile
 

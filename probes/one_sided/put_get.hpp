@@ -14,19 +14,19 @@
 namespace idlewave::probe::one_sided {
 
 // A one-sided library. Each rank has memory that others may write and read, and a count of notifications.
-// put, get: start a transfer between this rank's own memory, and another's at the same offset. complete(): all of them
-// are done, at the target, too. shown(offset): the rank's memory that others see. notify(rank): adds one to the count
-// of that rank, after what is complete; notifications(): the rank's own count. progress(): lets the library work;
-// what others wrote is then seen.
+// put, get: start a transfer between this rank's own memory, sent(), and another's shown(): all have one place, as the
+// messages of a program that sends from one buffer. complete(): all of them are done, at the target, too. notify(rank):
+// adds one to the count of that rank, after what is complete; notifications(): the rank's own count. progress(): lets
+// the library work; what others wrote is then seen.
 template <class L>
-concept OneSidedLibrary = requires(L library, int rank, std::size_t offset, std::size_t size) {
-    library.put(rank, offset, size);
-    library.get(rank, offset, size);
+concept OneSidedLibrary = requires(L library, int rank, std::size_t size) {
+    library.put(rank, size);
+    library.get(rank, size);
     library.complete();
     library.notify(rank);
     library.progress();
-    { library.sent(offset) } -> std::same_as<char*>;
-    { library.shown(offset) } -> std::same_as<volatile char*>;
+    { library.sent() } -> std::same_as<char*>;
+    { library.shown() } -> std::same_as<volatile char*>;
     { library.notifications() } -> std::same_as<std::int64_t>;
 };
 
@@ -43,8 +43,8 @@ class PutGet {
     // Of the origin.
     Times run(const Item& item, int times) {
         const auto size = static_cast<std::size_t>(item.size);
-        const auto put = [&] { library_.put(1, 0, size); };
-        const auto get = [&] { library_.get(1, 0, size); };
+        const auto put = [&] { library_.put(1, size); };
+        const auto get = [&] { library_.get(1, size); };
         const auto complete = [&] { library_.complete(); };
         switch (item.operation) {
             case Operation::get:
@@ -84,7 +84,7 @@ class PutGet {
 
   private:
     void notify_put(std::size_t size) {
-        library_.put(job_.peer(), 0, size);
+        library_.put(job_.peer(), size);
         library_.complete();
         library_.notify(job_.peer());
     }
@@ -97,13 +97,13 @@ class PutGet {
     // Both ranks: each put ends in the byte that the other waits for and then clears. Between two runs that byte may
     // have any value, so both clear it first, and meet.
     Times polled(std::size_t size, int times) {
-        volatile char* const last = library_.shown(size - 1);
+        volatile char* const last = library_.shown() + size - 1;
         *last = 0;
-        library_.sent(0)[size - 1] = 1;
+        library_.sent()[size - 1] = 1;
         library_.progress();
         meet(job_);
         const auto send = [&] {
-            library_.put(job_.peer(), 0, size);
+            library_.put(job_.peer(), size);
             library_.complete();
         };
         const auto see = [&] {
@@ -132,7 +132,7 @@ class PutGet {
     void flood(const Item& item) {
         const auto size = static_cast<std::size_t>(item.size);
         for (int i = 0; i < item.window * item.links; ++i) {
-            library_.put(1 + i % item.links, slot(i, item.size), size);
+            library_.put(1 + i % item.links, size);
         }
         library_.complete();
     }

@@ -56,14 +56,14 @@ class RmaLibrary {
         if (std::uncaught_exceptions() == 0) MPI_Win_unlock_all(window_.get());
     }
 
-    void put(int rank, std::size_t offset, std::size_t size) {
-        MPI_Put(own_.data() + offset, static_cast<int>(size), MPI_CHAR, rank, static_cast<MPI_Aint>(offset),
-                static_cast<int>(size), MPI_CHAR, window_.get());
+    void put(int rank, std::size_t size) {
+        MPI_Put(own_.data(), static_cast<int>(size), MPI_CHAR, rank, 0, static_cast<int>(size), MPI_CHAR,
+                window_.get());
         last_ = last_ == none || last_ == rank ? rank : several;
     }
-    void get(int rank, std::size_t offset, std::size_t size) {
-        MPI_Get(own_.data() + offset, static_cast<int>(size), MPI_CHAR, rank, static_cast<MPI_Aint>(offset),
-                static_cast<int>(size), MPI_CHAR, window_.get());
+    void get(int rank, std::size_t size) {
+        MPI_Get(own_.data(), static_cast<int>(size), MPI_CHAR, rank, 0, static_cast<int>(size), MPI_CHAR,
+                window_.get());
         last_ = last_ == none || last_ == rank ? rank : several;
     }
     MPI_Request start_put(int rank, std::size_t size) {
@@ -89,8 +89,8 @@ class RmaLibrary {
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         MPI_Win_sync(window_.get());
     }
-    [[nodiscard]] char* sent(std::size_t offset) const { return own_.data() + offset; }
-    [[nodiscard]] volatile char* shown(std::size_t offset) const { return window_.memory() + offset; }
+    [[nodiscard]] char* sent() const { return own_.data(); }
+    [[nodiscard]] volatile char* shown() const { return window_.memory(); }
     [[nodiscard]] std::int64_t notifications() const {
         return *reinterpret_cast<const volatile std::int64_t*>(window_.memory() + room_);
     }

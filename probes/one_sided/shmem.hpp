@@ -35,20 +35,16 @@ class ShmemLibrary {
         shmem_barrier_all();
     }
 
-    void put(int rank, std::size_t offset, std::size_t size) {
-        shmem_putmem_nbi(memory_ + offset, own_.data() + offset, size, pe(rank));
-    }
-    void get(int rank, std::size_t offset, std::size_t size) {
-        shmem_getmem_nbi(own_.data() + offset, memory_ + offset, size, pe(rank));
-    }
+    void put(int rank, std::size_t size) { shmem_putmem_nbi(memory_, own_.data(), size, pe(rank)); }
+    void get(int rank, std::size_t size) { shmem_getmem_nbi(own_.data(), memory_, size, pe(rank)); }
     void complete() { shmem_quiet(); }
     void notify(int rank) {
         shmem_long_atomic_inc(count_, pe(rank));
         shmem_quiet();
     }
     void progress() { shmem_quiet(); }
-    [[nodiscard]] char* sent(std::size_t offset) const { return own_.data() + offset; }
-    [[nodiscard]] volatile char* shown(std::size_t offset) const { return memory_ + offset; }
+    [[nodiscard]] char* sent() const { return own_.data(); }
+    [[nodiscard]] volatile char* shown() const { return memory_; }
     [[nodiscard]] std::int64_t notifications() const { return *static_cast<volatile long*>(count_); }
 
   private:

@@ -79,8 +79,8 @@ class TwoSided {
     void flood(const Item& item) {
         const int all = item.window * item.links;
         for (int i = 0; i < all; ++i) {
-            MPI_Isend(sent_.data() + slot(i, item.size), static_cast<int>(item.size), MPI_CHAR, 1 + i % item.links,
-                      data_tag, MPI_COMM_WORLD, &requests_[static_cast<std::size_t>(i)]);
+            MPI_Isend(sent_.data(), static_cast<int>(item.size), MPI_CHAR, 1 + i % item.links, data_tag, MPI_COMM_WORLD,
+                      &requests_[static_cast<std::size_t>(i)]);
         }
         MPI_Waitall(all, requests_.data(), MPI_STATUSES_IGNORE);
         for (int link = 1; link <= item.links; ++link) {
@@ -90,8 +90,8 @@ class TwoSided {
 
     void receive_window(const Item& item) {
         for (int i = 0; i < item.window; ++i) {
-            MPI_Irecv(received_.data() + slot(i, item.size), static_cast<int>(item.size), MPI_CHAR, 0, data_tag,
-                      MPI_COMM_WORLD, &requests_[static_cast<std::size_t>(i)]);
+            MPI_Irecv(received_.data(), static_cast<int>(item.size), MPI_CHAR, 0, data_tag, MPI_COMM_WORLD,
+                      &requests_[static_cast<std::size_t>(i)]);
         }
         MPI_Waitall(item.window, requests_.data(), MPI_STATUSES_IGNORE);
     }
