@@ -110,3 +110,30 @@ class ClocksParameters(TypedDict, total=False):
         bool, Parameter(False, "Measure one rank of each host only, because ranks of a host read one clock")
     ]
     seed: Annotated[int, _SEED]
+
+
+class OneSidedParameters(TypedDict, total=False):
+    """How one-sided communication is measured against two-sided."""
+
+    ranks: Annotated[
+        int | None,
+        Parameter(
+            None,
+            "Number of ranks: two, and one more for each further neighbour that a flood goes to at the same time; "
+            "ranks share CPUs where there are too few",
+            least=2,
+            most=1024,
+            default_text="as many as CPUs, up to 5",
+        ),
+    ]
+    seconds: Annotated[
+        float,
+        replace(
+            _JOB_SECONDS,
+            default=12.0,
+            help="Seconds of measuring, in all epochs, each of which has at least one round",
+        ),
+    ]
+    max_size: Annotated[int, replace(PATTERN_SIZE, help="Largest transfer")]
+    epochs: Annotated[int, EPOCHS]
+    seed: Annotated[int, _SEED]

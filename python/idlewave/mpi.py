@@ -110,8 +110,8 @@ def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
     `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
-    "clocks", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the message of the
-    compiler.
+    "clocks", "one-sided", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
+    message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -121,6 +121,8 @@ def build(mpi: Mpi, name: str) -> Path:
     if name in ("pairs", "patterns", "collectives", "epoch", "clocks"):
         command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "-I../tracer", f"network/{name}.cpp", "-o"]
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
+    if name == "one-sided":
+        return build_one_sided(mpi)
     if name == "loops":
         return _build(
             mpi, sources / "probes" / name, f"idlewave-{name}", [str(mpi.mpicxx), *CXX_FLAGS, "loops.cpp", "-o"]
@@ -132,8 +134,18 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build_ft(mpi, sources / "examples" / name)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
-        "'collectives', 'epoch', 'clocks', 'loops' or 'ft'"
+        "'collectives', 'epoch', 'clocks', 'one-sided', 'loops' or 'ft'"
     )
+
+
+def build_one_sided(mpi: Mpi, flags: Sequence[str] = (), libraries: Sequence[str] = ()) -> Path:
+    """Build the probe of one-sided communication, unless it is in the cache, and return its path.
+
+    `flags`: the compiler's for libraries beside MPI, `libraries` the linker's. Raises MpiError with the message of the
+    compiler; a failure with libraries is kept in the cache.
+    """
+    command = [str(mpi.mpicxx), *CXX_FLAGS, *flags, "-I.", "one_sided/one_sided.cpp", *libraries, "-o"]
+    return _build(mpi, package_data() / "probes", "idlewave-one-sided", command, libraries=libraries)
 
 
 def build_example(mpi: Mpi, name: str, target: Path) -> Path:

@@ -52,7 +52,7 @@ class LazyGroup(Commands):
         if cmd_name not in self.later:
             return None
         module, _ = self.later[cmd_name]
-        attribute = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        attribute = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
         work_begins()
         return command

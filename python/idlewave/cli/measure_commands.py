@@ -32,6 +32,10 @@ COMMANDS = {
         "measure_collectives_command",
         "Measure collectives, and find the algorithms that the MPI library uses.",
     ),
+    "one-sided": (
+        "measure_one_sided_command",
+        "Measure puts, gets and floods of one-sided libraries against messages.",
+    ),
     "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
 }
 FOLDER = OutputFolder(checked=False)

@@ -102,6 +102,16 @@ class PatternsSchema(JobSchema, kw_only=True):
     patterns: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
 
 
+class OneSidedSchema(JobSchema, kw_only=True):
+    """The used part of one-sided.json."""
+
+    tables: SamplesSchema
+    shared_cpus: bool = False
+    computing_ns: Annotated[int, Meta(ge=1, le=2**50, description="a whole number from 1 on")]
+    back_ends: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
+    operations: Annotated[list[str], Meta(min_length=1, description="a list of at least one name")]
+
+
 class ControlVariable(Open):
     """A control variable of the MPI library (MPI_T), and whether the environment sets it."""
 

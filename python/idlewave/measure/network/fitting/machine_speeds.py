@@ -31,7 +31,7 @@ LEAST_UNSHARED = 0.01
 """The same of samples on unshared cores: few are enough, as they scatter little."""
 LEAST_ROWS = 0.6
 """Share of what was measured that needs a sample on unshared cores for a fit of that speed."""
-ROWS = ("pattern", "window", "delay_ns", "collective", "size")
+ROWS = ("pattern", "back_end", "operation", "links", "window", "delay_ns", "collective", "size")
 """The columns, of those that there are, that say what a sample is of."""
 VALLEY = 0.5
 """Two groups are two speeds if the histogram between them falls below this share of the lower peak."""

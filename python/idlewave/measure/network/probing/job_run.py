@@ -33,6 +33,7 @@ RECORDED = {
     "patterns": ("patterns.json", "patterns.i64", "patterns.parquet"),
     "collectives": ("collectives.json", "collectives.i64", "collectives.parquet"),
     "clocks": ("clocks.json", "clocks-bursts.i64", "clocks.parquet"),
+    "one-sided": ("one-sided.json", "one-sided.i64", "one-sided.parquet"),
 }
 """The files of a run in its folder."""
 ENVIRONMENT = "environment.json"
@@ -43,13 +44,15 @@ EPOCH = "epoch-"
 @dataclass(frozen=True)
 class JobProbe:
     """A probe by its name, and its job: the ranks, the MPI that starts them (None: the default), the seconds, and two
-    hosts with a rank on each (none: wherever the MPI puts them)."""
+    hosts with a rank on each (none: wherever the MPI puts them). `program`: the probe, if it was built with more than
+    the MPI; None: it is built."""
 
     name: str
     ranks: int
     mpi: Mpi | None
     seconds: float
     hosts: tuple[str, ...] = ()
+    program: Path | None = None
 
 
 @contextlib.contextmanager
@@ -64,7 +67,7 @@ def recorded(job: JobProbe, options: list[str], folder: Path | None, progress: P
     mpi = job.mpi or mpis.find()
     with contextlib.ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idlewave-")))
-        program = mpis.build(mpi, job.name)
+        program = job.program or mpis.build(mpi, job.name)
         command = [*_launcher(mpi, job.ranks, job.hosts), str(program), *begin_recording(job, mpi, options, place)]
         with shown(progress, job.name) as advance:
             run_probe(command, mpi.environment(), job.name, job.seconds + PATIENCE, advance)
@@ -76,7 +79,8 @@ def begin_recording(job: JobProbe, mpi: Mpi, options: list[str], folder: Path) -
     run, those given and the others."""
     options = ["--seconds", str(job.seconds), *options]
     made = {"ranks": job.ranks, "arguments": options}
-    environment = describe_recording(job.name, mpi, by=f"idlewave.measure.measure_{job.name}", options=made)
+    by = f"idlewave.measure.measure_{job.name.replace('-', '_')}"
+    environment = describe_recording(job.name, mpi, by=by, options=made)
     begin_folder(folder, environment, RECORDED[job.name])
     return ["--output", str(folder), *options]
 
