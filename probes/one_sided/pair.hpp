@@ -114,6 +114,8 @@ Times timed_overlap(const Job& job, int times, const Start& start, const Complet
         sum.alone_ns += job.ns(static_cast<double>(alone) - job.clock.read_cost);
         sum.computed_ns += job.ns(static_cast<double>(computed));
     }
+    sum.elapsed_ns = std::max<std::int64_t>(sum.elapsed_ns, 1);
+    sum.alone_ns = std::max<std::int64_t>(sum.alone_ns, 1);
     return sum;
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import asdict
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -24,10 +24,17 @@ from .option_types import OutputFile, OutputFolder, as_json, print_json, refuse_
 from .parameter_options import options_of
 from .terminal import errors, progress_bar, say_note, show_table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    NamesType = click.ParamType[list[str]]
+else:
+    NamesType = click.ParamType  # which older versions of click cannot subscript
+
 EXISTING = click.Path(file_okay=False, path_type=Path)
 
 
-class _Names(click.ParamType):
+class _Names(NamesType):
     """Names of back ends with commas between them."""
 
     name = "names"
@@ -156,28 +163,43 @@ def _draw(found: OneSidedMeasurement, plot: Path) -> list[Path]:
 def _show(found: OneSidedMeasurement, fits: dict[str, OneSidedFit]) -> None:
     table = found.table[(found.table["links"] == 1) & found.table["hidden"].isna()]
     each = table["window"].where(~table["operation"].isin(THERE_AND_BACK), 2)
-    shown = table[["back_end", "operation"]].rename(columns={"back_end": "back end"})
-    shown["size"] = table["size"].map(size_text)
-    shown["samples"] = table["samples"]
-    for name, column in (("one", "median_ps"), ("from", "low_ps"), ("to", "high_ps")):
-        shown[name] = (table[column] / each).map(lambda x: plain_time(x, 3))
-    show_table(shown, "Times of one transfer: half a round trip; of a flood, of each; 95 % intervals")
+    times = [(table[column] / each).map(lambda x: plain_time(x, 3)) for column in ("median_ps", "low_ps", "high_ps")]
+    texts = [f"{middle} ({low} to {high})" for middle, low, high in zip(*times, strict=True)]
+    _show_beside(
+        found,
+        table.assign(text=texts),
+        ["operation", "size"],
+        "Times of one, with 95 % intervals: half a "
+        "round trip of what goes there and back; of a flood, of each transfer",
+    )
     floods = found.floods
-    rates = floods[["back_end", "links"]].rename(columns={"back_end": "back end"})
-    rates["size"] = floods["size"].map(size_text)
-    rates["bandwidth (B/s)"] = floods["bandwidth"].map(si_text)
-    rates["messages (1/s)"] = floods["messages_per_s"].map(si_text)
-    show_table(rates, "Floods, all links together")
-    overlaps = found.overlaps
-    hidden = overlaps[["back_end", "operation"]].rename(columns={"back_end": "back end"})
-    hidden["size"] = overlaps["size"].map(size_text)
-    hidden["hidden"] = overlaps["hidden"].map(percent_text)
-    show_table(hidden, "Overlap: the share of a computation as long as the transfer that hides in it")
+    rates = zip(floods["bandwidth"], floods["messages_per_s"], strict=True)
+    texts = [f"{si_text(bandwidth)}B/s, {si_text(messages)}/s" for bandwidth, messages in rates]
+    _show_beside(
+        found, floods.assign(text=texts), ["links", "size"], "Floods: bytes and transfers a second, all links together"
+    )
+    texts = [percent_text(share) for share in found.overlaps["hidden"]]
+    _show_beside(
+        found,
+        found.overlaps.assign(text=texts),
+        ["operation", "size"],
+        "Overlap: the share of a computation as long as the transfer that hides in it",
+    )
     for fit in fits.values():
         for note in fit.notes:
             say_note(note)
     for note in found.notes:
         say_note(note)
+
+
+def _show_beside(found: OneSidedMeasurement, rows: pd.DataFrame, keys: list[str], title: str) -> None:
+    """A table with a row for each of the `keys`, and the texts of the back ends beside each other."""
+    shown = rows[keys].drop_duplicates()
+    for back_end in found.back_ends:
+        own = rows.loc[rows["back_end"] == back_end, [*keys, "text"]].rename(columns={"text": back_end})
+        shown = shown.merge(own, how="left", on=keys)
+    shown["size"] = shown["size"].map(size_text)
+    show_table(shown.fillna(""), title)
 
 
 def _as_json(found: OneSidedMeasurement, fits: dict[str, OneSidedFit]) -> dict[str, object]:

@@ -9,7 +9,7 @@ A put of s bytes (k = s - 1, 0 of an empty one) takes, by the simulator's rules 
 and half a ping-pong of messages takes 2o + L + kG, with o at both ends. These three are measured at each size. In a
 range of sizes each of them is one line, so the parameters follow from a linear program: it makes the sum of the
 relative errors smallest, while no error of a put is beyond TOLERANCE, and none of the others beyond twice that. Ranges
-grow, from the smallest size on, as far as that can be met.
+grow, from the smallest size on, as far as that can be met. Where it cannot be met at a size alone, the put comes first.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ GOAL = 0.05
 SURE = 10_000.0
 """ps: a call, or the gap of a flood, may be off by so much in any case: it is half of what a clock's reading takes, and
 calls one after another run into each other."""
+ANY = 100.0
+"""A relative error that stands for any."""
 NAMES = ("o", "O", "L", "g", "G")
 _o, _O, _L, _g, _G = range(5)
 _TRANSFER, _CALL, _GAP = range(3)
@@ -204,8 +206,11 @@ class _Fitted:
 
 def _longest(rule: _Rule, k: Array, measured: Array, begin: int, usual: Array | None) -> tuple[int, Array]:
     """The end of the longest range from `begin` on that is met within the tolerance, and its parameters; of a size
-    alone also those that do not meet it."""
-    end, best = begin + 1, _fitted(rule, k[begin : begin + 1], measured[:, begin : begin + 1], usual)
+    alone also those that meet it for a transfer only, or not at all."""
+    alone = slice(begin, begin + 1)
+    end, best = begin + 1, _fitted(rule, k[alone], measured[:, alone], usual)
+    if best.worst > 1:
+        return end, _fitted(rule, k[alone], measured[:, alone], usual, transfers_first=True).values
     while end < len(k):
         longer = _fitted(rule, k[begin : end + 1], measured[:, begin : end + 1], usual)
         if longer.worst > 1:
@@ -214,12 +219,14 @@ def _longest(rule: _Rule, k: Array, measured: Array, begin: int, usual: Array | 
     return end, best.values
 
 
-def _fitted(rule: _Rule, k: Array, measured: Array, usual: Array | None) -> _Fitted:
-    """The best parameters of these sizes, whatever limits transfers (the way of the bytes, or the CPU) and floods."""
+def _fitted(rule: _Rule, k: Array, measured: Array, usual: Array | None, *, transfers_first: bool = False) -> _Fitted:
+    """The best parameters of these sizes, whatever limits transfers (the way of the bytes, or the CPU) and floods.
+    `transfers_first`: calls and floods may be off by any amount."""
+    allowed = (TOLERANCE, *(ANY if transfers_first else 2 * TOLERANCE,) * 2)
     best: _Fitted | None = None
     for transfer in (rule.path(k),) if rule.two_sided else (rule.path(k), _cpu(k)):
         for gap in (_nic(k), _cpu(k)):
-            found = _of_lines(rule, k, measured, transfer, gap, usual)
+            found = _of_lines(rule, k, measured, (transfer, gap), allowed, usual)
             if found.worst <= 1:
                 return found
             best = found if best is None or found.worst < best.worst else best
@@ -227,12 +234,19 @@ def _fitted(rule: _Rule, k: Array, measured: Array, usual: Array | None) -> _Fit
     return best
 
 
-def _of_lines(rule: _Rule, k: Array, measured: Array, transfer: Array, gap: Array, usual: Array | None) -> _Fitted:
-    """The best parameters where these lines limit transfers and floods. The variables are the parameters, the relative
-    error of each time, how far o and L are from the usual ones, which are those of the smallest transfers, and the
-    largest error in units of what is allowed."""
+def _of_lines(
+    rule: _Rule,
+    k: Array,
+    measured: Array,
+    longest: tuple[Array, Array],
+    allowed: Sequence[float],
+    usual: Array | None,
+) -> _Fitted:
+    """The best parameters where these lines limit transfers and floods. `allowed`: the largest relative error of each
+    series. The variables are the parameters, the relative error of each time, how far o and L are from the usual ones,
+    which are those of the smallest transfers, and the largest error in units of what is allowed."""
     limits = [[rule.path(k)] if rule.two_sided else [rule.path(k), _cpu(k), _nic(k)], [_cpu(k)], [_cpu(k), _nic(k)]]
-    tight = (transfer, _cpu(k), gap)
+    tight = (longest[0], _cpu(k), longest[1])
     scales = np.stack([measured[_TRANSFER], *(np.maximum(measured[i], SURE / (2 * TOLERANCE)) for i in (_CALL, _GAP))])
     sizes, names = len(k), len(NAMES)
     errors = names + np.arange(len(SERIES) * sizes).reshape(len(SERIES), sizes)
@@ -250,20 +264,19 @@ def _of_lines(rule: _Rule, k: Array, measured: Array, transfer: Array, gap: Arra
         bounds.append(bound)
 
     for series, (lines, lower) in enumerate(zip(limits, tight, strict=True)):
-        allowed = TOLERANCE if series == _TRANSFER else 2 * TOLERANCE
         for i in np.flatnonzero(np.isfinite(measured[series])):
             value, scale, error = measured[series, i], scales[series, i], int(errors[series, i])
             for line in lines:
                 at_most(line[i] / scale, value / scale, {error: -1.0})
             at_most(-lower[i] / scale, -value / scale, {error: -1.0})
-            at_most(np.zeros(names), 0.0, {error: 1.0, worst: -allowed})
+            at_most(np.zeros(names), 0.0, {error: 1.0, worst: -allowed[series]})
     if rule.two_sided:  # the formula of half a ping-pong holds where the CPUs copy what is on its way
         at_most(np.eye(names)[_O] - np.eye(names)[_G], 0.0, {})
     near = np.ones(names) if usual is None else usual
     for column, name in zip((off, off + 1), (_o, _L), strict=True):
         for sign in (1.0, -1.0):
             at_most(sign * np.eye(names)[name] / max(near[name], 1.0), sign, {column: -1.0})
-    lowest = [(0.0, None)] * (worst + 1)
+    lowest: list[tuple[float, float | None]] = [(0.0, None)] * (worst + 1)
     lowest[_L] = (1.0 / unit[_L], None)  # 1 ps: what a rank does reaches another later
     first = np.zeros(worst + 1)
     first[worst] = 1.0
@@ -345,7 +358,8 @@ def _errors(
 
 def _arrivals(ranges: Sequence[OneSidedRange], sizes: Array) -> Array:
     """The times from the call of a put until its bytes are in the target's memory: o + L + kG."""
-    return times_of([replace(r, g=0, O=0.0, L=r.L) for r in ranges], sizes, _Rule(1, 1))[_TRANSFER]
+    arrivals: Array = times_of([replace(r, g=0, O=0.0) for r in ranges], sizes, _Rule(1, 1))[_TRANSFER]
+    return arrivals
 
 
 def _notes(back_end: str, errors: pd.DataFrame, ranges: Sequence[OneSidedRange], waits: bool) -> list[str]:
@@ -356,10 +370,10 @@ def _notes(back_end: str, errors: pd.DataFrame, ranges: Sequence[OneSidedRange],
         f"{back_end}: {kind} by the parameters is within {percent_text(GOAL)} of what was measured at "
         f"{len(transfers) - len(beyond)} of {len(transfers)} sizes."
     ]
-    for row in beyond.itertuples():
+    for size, error in beyond[["size", "error"]].itertuples(index=False):
         notes.append(
-            f"{back_end}: {kind} of {size_text(int(row.size))} is {row.error:+.0%} off: its time, the call's and the "
-            "flood's do not go together by the rules."
+            f"{back_end}: {kind} of {size_text(int(size))} is {error:+.0%} off: its time, the call's and the flood's "
+            "do not go together by the rules."
         )
     for name, what in (
         ("call", "the CPU time of the call"),
@@ -369,7 +383,7 @@ def _notes(back_end: str, errors: pd.DataFrame, ranges: Sequence[OneSidedRange],
     ):
         own = errors[errors["series"] == name]
         if len(own) and (off := own["error"].abs()).max() > 2 * GOAL:
-            worst = own.loc[off.idxmax()]
+            worst = own.iloc[int(off.to_numpy().argmax())]
             notes.append(
                 f"{back_end}: {what} is up to {worst['error']:+.0%} off (at {size_text(int(worst['size']))}), "
                 f"{percent_text(float(off.median()))} at the median size."

@@ -5,7 +5,7 @@ A colour is a back end in all of them, with the intervals as bars.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -35,19 +35,17 @@ from .samples import (
 
 NAMES = {"mpi": "MPI messages", "rma": "MPI windows", "shmem": "OpenSHMEM", "gasnet": "GASNet-EX"}
 COLOURS = dict(zip(BACK_ENDS, PALETTE, strict=False))
+HALF, WHOLE = "half a round trip", "time"
 STYLES = ("o-", "s--", "^:")
-TIMES: dict[str, tuple[tuple[tuple[str, str], ...], float]] = {
-    "half a round trip: message; put and notification": (((PING_PONG, ""), (NOTIFIED, "")), 0.5),
-    "half a round trip: put that the target polls; active message": (
-        ((PING_PONG, ""), (POLLED, ""), (ACTIVE_MESSAGE, "active message")),
-        0.5,
-    ),
-    "put with remote completion; message and empty answer": (((ACKNOWLEDGED, ""), (PUT, "")), 1.0),
-    "get": (((GET, ""),), 1.0),
-    "put in an epoch of both ranks; rput": (((FENCE, "fence"), (PSCW, "post to wait"), (RPUT, "rput")), 1.0),
-    "call that starts a put, or a message": (((CALL, ""),), 1.0),
+TIMES: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
+    "message; put and notification": (((PING_PONG, ""), (NOTIFIED, "")), HALF),
+    "message; put that is polled": (((PING_PONG, ""), (POLLED, ""), (ACTIVE_MESSAGE, "active message")), HALF),
+    "message and answer; complete put": (((ACKNOWLEDGED, ""), (PUT, "")), WHOLE),
+    "complete get": (((GET, ""),), WHOLE),
+    "other epochs": (((FENCE, "fence"), (PSCW, "post to wait"), (RPUT, "rput")), WHOLE),
+    "call that starts it": (((CALL, ""),), WHOLE),
 }
-"""The panels of times: their operations, with what a label says of each, and the share of the time that is drawn."""
+"""The panels of times: their operations, with what a label says of each, and the time that is drawn."""
 LARGEST_EMPTY = 0.5
 """Where transfers without bytes stand on a logarithmic axis."""
 
@@ -57,22 +55,23 @@ def plot_times(table: pd.DataFrame) -> Figure:
     """A panel for each way to move bytes: the times over the size. `table`: of OneSidedMeasurement."""
     figure = new_figure(9.0)
     panels = figure.subplots(3, 2, sharex=True).ravel()
-    for axes, (title, (operations, share)) in zip(panels, TIMES.items(), strict=True):
+    shown: set[str] = set()
+    for axes, (title, (operations, drawn)) in zip(panels, TIMES.items(), strict=True):
         own = table[table["operation"].isin([name for name, _ in operations])]
-        times = own[["median_ps", "low_ps", "high_ps"]] * share / 1e3  # ns
+        times = own[["median_ps", "low_ps", "high_ps"]] / (2 if drawn == HALF else 1) / 1e3  # ns
         axes.set_title(title)
         tidy(axes, "both")
         if own.empty:
             say_empty(axes, "not measured", ticks=True)
             continue
         lines = [
-            (f"{NAMES[back_end]}{', ' if said else ''}{said}", COLOURS[back_end], STYLES[number % len(STYLES)], rows)
-            for number, (operation, said) in enumerate(operations)
+            (f"{NAMES[back_end]}{', ' if said else ''}{said}", COLOURS[back_end], _style(operations, said), rows)
+            for operation, said in operations
             for back_end, rows in _by_back_end(own[own["operation"] == operation])
         ]
-        _draw(axes, lines, times)
+        _draw(axes, lines, times, shown)
         scale_times(axes)
-        axes.set_ylabel("time")
+        axes.set_ylabel(drawn)
     _sizes(panels, table)
     say_above(panels[0], cut_text(cut_count(figure), "point"))
     return figure
@@ -84,16 +83,22 @@ def plot_floods(floods: pd.DataFrame) -> Figure:
     OneSidedMeasurement."""
     links = sorted(floods["links"].unique())
     figure = new_figure(5.4)
+    named: set[str] = set()
     panels = figure.subplots(2, len(links), sharex=True, sharey="row", squeeze=False)
-    quantities = (("bandwidth", "all links together [B/s]"), ("messages_per_s", "all links together [1/s]"))
+    quantities = (("bandwidth", "bandwidth [B/s]"), ("messages_per_s", "messages [1/s]"))
     for row, (quantity, label) in zip(panels, quantities, strict=True):
         shown = floods[floods[quantity] > 0]
         for axes, count in zip(row, links, strict=True):
             own = shown[shown["links"] == count]
             columns = own[[quantity, f"{quantity}_low", f"{quantity}_high"]]
-            axes.set_title(f"{'bandwidth' if quantity == 'bandwidth' else 'messages'}, {plural(count, 'link')}")
+            axes.set_title(plural(count, "link"))
             tidy(axes, "both")
-            _draw(axes, [(NAMES[name], COLOURS[name], STYLES[0], rows) for name, rows in _by_back_end(own)], columns)
+            _draw(
+                axes,
+                [(NAMES[name], COLOURS[name], STYLES[0], rows) for name, rows in _by_back_end(own)],
+                columns,
+                named,
+            )
             axes.yaxis.set_major_locator(LogLocator(numticks=8))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: si_text(value)))
             axes.yaxis.set_minor_formatter(NullFormatter())
@@ -109,10 +114,10 @@ def plot_overlaps(overlaps: pd.DataFrame) -> Figure:
     OneSidedMeasurement."""
     figure = new_figure(3.2)
     panels = figure.subplots(1, 2, sharex=True, sharey=True)
-    titles = {OVERLAP: "put; message and empty answer", GET_OVERLAP: "get"}
+    titles = {OVERLAP: "message and answer; put", GET_OVERLAP: "get"}
     for axes, (operation, title) in zip(panels, titles.items(), strict=True):
         own = overlaps[overlaps["operation"] == operation]
-        axes.set_title(f"computation hidden in a {title}")
+        axes.set_title(title)
         tidy(axes, "both")
         for name, rows in _by_back_end(own):
             low, high = rows["hidden"] - rows["hidden_low"], rows["hidden_high"] - rows["hidden"]
@@ -131,9 +136,9 @@ def plot_overlaps(overlaps: pd.DataFrame) -> Figure:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
         if own.empty:
             say_empty(axes, "not measured", ticks=True)
-        else:
+        elif axes is panels[0]:
             axes.legend(loc="best")
-    panels[0].set_ylabel("share of the computation")
+    panels[0].set_ylabel("computation that is hidden")
     _sizes(panels, overlaps, columns=2)
     return figure
 
@@ -143,29 +148,41 @@ def _by_back_end(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(name, rows[rows["back_end"] == name]) for name in present]
 
 
-def _draw(axes: Axes, lines: Sequence[tuple[str, str, str, pd.DataFrame]], values: pd.DataFrame) -> None:
-    """Lines of rows with the median, low and high `values` of each; the axes are logarithmic."""
+def _style(operations: Sequence[tuple[str, str]], said: str) -> str:
+    """The style of the operation of which a label says this: those without such a word have one."""
+    return STYLES[[*dict.fromkeys(word for _, word in operations)].index(said) % len(STYLES)]
+
+
+def _draw(
+    axes: Axes, lines: Sequence[tuple[str, str, str, pd.DataFrame]], values: pd.DataFrame, named: set[str]
+) -> None:
+    """Lines of rows with the median, low and high `values` of each; the axes are logarithmic. A legend has the labels
+    that are not `named` elsewhere."""
     limits = bulk_limits(values, log=True)
     for label, colour, style, rows in lines:
         middle, low, high = (values.loc[rows.index, name] for name in values.columns)
         spread = ((middle - low).clip(lower=0), (high - middle).clip(lower=0))
         sizes = rows["size"].clip(lower=LARGEST_EMPTY)
-        axes.errorbar(sizes, middle, spread, fmt=style, color=colour, markersize=3, linewidth=1, label=label)
+        drawn = axes.errorbar(sizes, middle, spread, fmt=style, color=colour, markersize=3, linewidth=1)
+        drawn.set_label("_" if label in named else label)
+        named.add(label)
         mark_outside(axes, limits, sizes, middle, colour)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_ylim(limits.low / 1.3, limits.high * 1.3)
-    axes.legend(loc="best")
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(loc="best")
 
 
-def _sizes(panels: Sequence[Axes], table: pd.DataFrame, columns: int = 2) -> None:
+def _sizes(panels: Iterable[Axes], table: pd.DataFrame, columns: int = 2) -> None:
     if table.empty:
         return
-    for axes in panels:
-        scale_sizes(axes, table["size"].clip(lower=LARGEST_EMPTY), most=6)
+    every = [*panels]
+    for axes in every:
+        scale_sizes(axes, table["size"].clip(lower=LARGEST_EMPTY), most=max(12 // columns, 2))
         axes.xaxis.set_major_formatter(
             FuncFormatter(lambda value, _: "empty" if value <= LARGEST_EMPTY else size_text(value))
         )
         axes.tick_params(labelbottom=True)
-    for axes in panels[len(panels) - columns :]:
+    for axes in every[-columns:]:
         axes.set_xlabel("size of a transfer")

@@ -55,7 +55,7 @@ OPERATIONS = (
 THERE_AND_BACK = (PING_PONG, NOTIFIED, POLLED, ACTIVE_MESSAGE)
 """Operations of which half the time is one way."""
 OVERLAPS = (OVERLAP, GET_OVERLAP)
-KEYS = ["back_end", "operation", "links", "window", "size"]
+KEYS = ["back_end", "operation", "links", "size", "window"]
 """The columns that say what a sample is of."""
 COLUMNS = (
     *KEYS,
@@ -106,7 +106,8 @@ class OneSidedMeasurement:
     def floods(self) -> pd.DataFrame:
         """Floods: back_end, links, size, bandwidth in bytes a second and messages_per_s, both of all links together,
         each with its interval (…_low, …_high)."""
-        own = self.table[self.table["operation"] == FLOOD].reset_index(drop=True)
+        own = self.table[self.table["operation"] == FLOOD]
+        own = own.reset_index(drop=True)
         found = own[["back_end", "links", "size"]].copy()
         transfers = own["window"] * own["links"]
         for end, column in (("", "median_ps"), ("_low", "high_ps"), ("_high", "low_ps")):
@@ -130,7 +131,8 @@ class OneSidedMeasurement:
         own = self.samples[usual]
         known = pd.MultiIndex.from_frame(own[KEYS])
         missing = ~pd.MultiIndex.from_frame(self.samples[KEYS]).isin(known)
-        return self.samples[usual | missing]
+        chosen: pd.DataFrame = self.samples[usual | missing]
+        return chosen
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -169,12 +171,14 @@ def one_sided_table(samples: pd.DataFrame) -> pd.DataFrame:
         rows.append((*keys, len(own), values[0], max(values[1], 0.0), values[2], *shares))
     names = [*KEYS, "samples", "median_ps", "low_ps", "high_ps", "hidden", "hidden_low", "hidden_high"]
     table = pd.DataFrame(rows, columns=names)
+    return table.sort_values(KEYS, key=_order, ignore_index=True)
+
+
+def _order(column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column of a table, as it is sorted: names as they are listed here."""
     orders = {"back_end": BACK_ENDS, "operation": OPERATIONS}
-    return table.sort_values(
-        KEYS,
-        key=lambda c: c.map({name: i for i, name in enumerate(orders[c.name])}) if c.name in orders else c,
-        ignore_index=True,
-    )
+    names = orders.get(str(column.name))
+    return column if names is None else column.map({name: i for i, name in enumerate(names)})
 
 
 def _interval(values: NDArray[np.float64], epochs: NDArray[np.int64]) -> tuple[float, float, float]:
