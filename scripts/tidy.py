@@ -36,6 +36,7 @@ STANDALONE = [
     *(ROOT / f"probes/network/{name}.cpp" for name in ("loggp", "pairs", "patterns", "collectives", "epoch", "clocks")),
     ROOT / "probes/loops/loops.cpp",
     *(file for file in sorted((ROOT / "examples/ft").glob("*.cpp")) if not file.name.startswith("line_transform_")),
+    ROOT / "probes/one_sided/one_sided.cpp",
 ]
 """Files that are compiled for the MPI of a user's machine, and by no build of the project; without those that need a
 library of Fourier transforms, which may be missing."""

@@ -17,10 +17,11 @@ from ..measure.one_sided.machine_table import check_machine, one_sided_of, write
 from ..measure.one_sided.samples import THERE_AND_BACK, OneSidedMeasurement, measure_one_sided, read_one_sided
 from ..measure.table_rows import records
 from ..measurement_parameters import OneSidedParameters
+from ..output import check_output
 from ..parameters import parameters_of
 from .figure_files import Picture, save_figure
 from .interrupted_measurement import recording_folder
-from .option_types import OutputFile, OutputFolder, as_json, print_json, refuse_given
+from .option_types import OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import options_of
 from .terminal import errors, progress_bar, say_note, show_table
 
@@ -32,6 +33,7 @@ else:
     NamesType = click.ParamType  # which older versions of click cannot subscript
 
 EXISTING = click.Path(file_okay=False, path_type=Path)
+MACHINE = click.Path(dir_okay=False, exists=True, path_type=Path)
 
 
 class _Names(NamesType):
@@ -61,9 +63,7 @@ class _Names(NamesType):
 @click.option("-o", "--output", "folder", type=OutputFolder(), help="Write machine.toml and the samples here.")
 @click.option("--name", default=platform.node(), help="The machine's name in machine.toml (default: the host's).")
 @click.option(
-    "--machine",
-    type=OutputFile(),
-    help="Put the table [network.one_sided] into this machine.toml, which must be there.",
+    "--machine", type=MACHINE, help="Put the table [network.one_sided] into this machine.toml, in place of its own."
 )
 @click.option(
     "--table",
@@ -98,7 +98,7 @@ def one_sided(
     if folder is None and machine is None:
         refuse_given(context, ("table",), "no machine is written without -o or --machine")
     if machine is not None:
-        check_machine(machine)
+        check_machine(check_output(machine))
     if recorded is not None:
         measuring = ("back_ends", "gasnet", "hosts", *parameters_of(OneSidedParameters))
         refuse_given(context, measuring, "--from measures nothing")
@@ -148,12 +148,12 @@ def _write(
 
 
 def _draw(found: OneSidedMeasurement, plot: Path) -> list[Path]:
-    from ..measure.one_sided.plots import plot_floods, plot_overlaps, plot_times
+    from ..measure.one_sided.plots import plot_one_sided_floods, plot_one_sided_overlaps, plot_one_sided_times
 
     figures = {
-        plot: plot_times(found.table),
-        plot.with_stem(f"{plot.stem}-flood"): plot_floods(found.floods),
-        plot.with_stem(f"{plot.stem}-overlap"): plot_overlaps(found.overlaps),
+        plot: plot_one_sided_times(found.table),
+        plot.with_stem(f"{plot.stem}-flood"): plot_one_sided_floods(found.floods),
+        plot.with_stem(f"{plot.stem}-overlap"): plot_one_sided_overlaps(found.overlaps),
     }
     for file, figure in figures.items():
         save_figure(figure, file)

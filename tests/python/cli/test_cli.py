@@ -25,6 +25,7 @@ from idlewave.cli import (
     measure_commands,
     measure_network_command,
     measure_noise_command,
+    measure_one_sided_command,
     measure_pairs_command,
     measure_patterns_command,
     progress,
@@ -305,6 +306,12 @@ MEASURED = {
         "collectives.i64",
         "idlewave measure collectives --from",
     ),
+    "one-sided": (
+        measure_one_sided_command,
+        "measure_one_sided",
+        "epoch-1/one-sided.i64",
+        "idlewave measure one-sided --from",
+    ),
     "clocks -n 2": (measure_clocks_command, "measure_clocks", "clocks-bursts.i64", "idlewave measure clocks --from"),
 }
 
@@ -328,7 +335,7 @@ def test_a_measurement_that_was_interrupted_or_failed_keeps_what_was_recorded_an
 
     def ended(*arguments: object, **options: object) -> None:
         folder = next(a for a in (*arguments, options.get("folder")) if isinstance(a, Path))
-        places.append(folder if command == "patterns" else (folder / file).parent)
+        places.append(folder if command in ("patterns", "one-sided") else (folder / file).parent)
         if records:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text("recorded")

@@ -32,6 +32,8 @@ from idlewave.measure.noise.fwq import FwqCore
 from idlewave.measure.noise.nodes import rank_nodes
 from idlewave.measure.noise.noise_recording import Detours
 from idlewave.measure.noise.spectrum import detour_spectrum
+from idlewave.measure.one_sided.plots import plot_one_sided_floods, plot_one_sided_overlaps, plot_one_sided_times
+from idlewave.measure.one_sided.samples import GET_OVERLAP, OVERLAP
 from idlewave.pdes.plots import plot_epidemic, plot_flood, plot_run
 from idlewave.plot_limits import Limits, bulk_limits, cut_count
 from idlewave.report import (
@@ -182,6 +184,35 @@ def patterns_plot(column: str) -> Callable[[Spoil], Figure]:
     return lambda spoil: plot_patterns(spoil(table if column == "error" else table.drop(columns="error"), column))
 
 
+def one_sided_plot(spoil: Spoil) -> Figure:
+    rows = [
+        (back_end, operation, 4**i, 100.0 * 4**i + 1e5, 90.0 * 4**i + 1e5, 110.0 * 4**i + 1e5)
+        for back_end in ("mpi", "rma")
+        for operation in ("ping-pong", "acknowledged send", "put", "get", "fence", "call")
+        for i in range(10)
+    ]
+    names = ["back_end", "operation", "size", "median_ps", "low_ps", "high_ps"]
+    return plot_one_sided_times(spoil(pd.DataFrame(rows, columns=names), "median_ps"))
+
+
+def one_sided_floods_plot(column: str) -> Callable[[Spoil], Figure]:
+    rows = [
+        (back_end, links, 4**i, *(4**i * rate for rate in (1e6, 0.9e6, 1.1e6)), 1e6, 0.9e6, 1.1e6)
+        for back_end in ("mpi", "rma")
+        for links in (1, 2)
+        for i in range(10)
+    ]
+    quantities = [f"{name}{end}" for name in ("bandwidth", "messages_per_s") for end in ("", "_low", "_high")]
+    table = pd.DataFrame(rows, columns=["back_end", "links", "size", *quantities])
+    return lambda spoil: plot_one_sided_floods(spoil(table, column))
+
+
+def one_sided_overlaps_plot(spoil: Spoil) -> Figure:
+    rows = [("rma", name, 4**i, 0.08 * i, 0.07 * i, 0.09 * i) for name in (OVERLAP, GET_OVERLAP) for i in range(10)]
+    names = ["back_end", "operation", "size", "hidden", "hidden_low", "hidden_high"]
+    return plot_one_sided_overlaps(spoil(pd.DataFrame(rows, columns=names), "hidden"))
+
+
 def programs_plot(spoil: Spoil) -> Figure:
     kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1}, {"ranks": 1})
     rows = [row(program=f"p{i}", error=0.02 * i - 0.05, **kind) for i in range(6) for kind in kinds]
@@ -323,6 +354,10 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_pairs", "a pair"): pairs_plot,
     ("plot_patterns", "an error"): patterns_plot("error"),
     ("plot_patterns", "a time"): patterns_plot("median_ps"),
+    ("plot_one_sided_times", "a time"): one_sided_plot,
+    ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
+    ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
+    ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
     ("plot_validation", "an error"): programs_plot,
     ("plot_loops", "an error"): loops_plot,
     ("plot_collectives", "a time"): collectives_plot("median_ps"),
@@ -343,6 +378,7 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_run", "a time"): run_plot("gvt"),
 }
 BOUNDED = {
+    ("plot_one_sided_overlaps", "a share"),
     ("plot_epidemic", "a run"),
     ("plot_flood", "a loss"),
     ("plot_heat_map", "a detour of 10 s"),

@@ -65,6 +65,11 @@ EXAMPLES = {
     "measure noise": Example(
         "--seconds 0.01", {"folder": "noise", "plot": "x.png", "samples": "x.parquet"}, measures=True
     ),
+    "measure one-sided": Example(
+        "--back-ends mpi,rma --ranks 2 --epochs 1 --seconds 0.1 --max-size 64",
+        {"folder": "one-sided", "plot": "x.png"},
+        measures=True,
+    ),
     "measure patterns": Example("--seconds 0.1 --max-size 64", {"folder": "patterns", "plot": "x.png"}, measures=True),
     "measure pairs": Example(
         "-n 2 --seconds 0.1", {"folder": "pairs", "plot": "x.png", "machine": "x.toml"}, measures=True

@@ -56,6 +56,7 @@ from idlewave.measure.noise.length_laws import LengthLaw
 from idlewave.measure.noise.noise_recording import detours_of, read_recording
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import Goodness, Signature, Source
+from idlewave.measure.one_sided import fit_one_sided, read_one_sided
 from idlewave.noise_models import Noise
 from idlewave.output import write_json, write_table
 from idlewave.placement_file import read_placement
@@ -67,6 +68,7 @@ from idlewave.validation import read_suite
 from known_networks import RENDEZVOUS
 from liballprof_trace import write_liballprof
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
+from one_sided_recordings import recorded as write_one_sided
 from otf2_archive import write_ring
 from otf2_forks import reading_in_forks
 from pair_recordings import HOSTS, synthetic
@@ -236,6 +238,12 @@ def _write_samples(folder: Path) -> None:
         checkpoints.finished(Sample(added, 1000 + added, 1))
 
 
+def _read_one_sided(folder: Path) -> None:
+    found = read_one_sided(folder)
+    for back_end in found.back_ends:
+        fit_one_sided(found, back_end)
+
+
 READERS = (
     Reader("machine", _write_machine, lambda f: Machine.load(f / "machine.toml")),
     Reader("signature", lambda f: (f / "signature.toml").write_text(_signature().to_toml()), _read_signature),
@@ -248,6 +256,7 @@ READERS = (
     Reader("pairs", lambda f: write_pairs(f, synthetic(1, HOSTS), HOSTS), read_pairs),
     Reader("clocks", write_clocks, read_clocks),
     Reader("patterns", write_patterns, read_patterns),
+    Reader("one-sided", write_one_sided, _read_one_sided),
     Reader("collectives", write_collectives, read_collectives),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),

@@ -51,7 +51,7 @@ LARGEST_EMPTY = 0.5
 
 
 @styled
-def plot_times(table: pd.DataFrame) -> Figure:
+def plot_one_sided_times(table: pd.DataFrame) -> Figure:
     """A panel for each way to move bytes: the times over the size. `table`: of OneSidedMeasurement."""
     figure = new_figure(9.0)
     panels = figure.subplots(3, 2, sharex=True).ravel()
@@ -78,7 +78,7 @@ def plot_times(table: pd.DataFrame) -> Figure:
 
 
 @styled
-def plot_floods(floods: pd.DataFrame) -> Figure:
+def plot_one_sided_floods(floods: pd.DataFrame) -> Figure:
     """Bandwidth and messages a second of floods, a column of panels for each number of links. `floods`: of
     OneSidedMeasurement."""
     links = sorted(floods["links"].unique())
@@ -109,7 +109,7 @@ def plot_floods(floods: pd.DataFrame) -> Figure:
 
 
 @styled
-def plot_overlaps(overlaps: pd.DataFrame) -> Figure:
+def plot_one_sided_overlaps(overlaps: pd.DataFrame) -> Figure:
     """The share of a computation as long as the transfer that hides in it, over the size. `overlaps`: of
     OneSidedMeasurement."""
     figure = new_figure(3.2)
@@ -120,11 +120,11 @@ def plot_overlaps(overlaps: pd.DataFrame) -> Figure:
         axes.set_title(title)
         tidy(axes, "both")
         for name, rows in _by_back_end(own):
-            low, high = rows["hidden"] - rows["hidden_low"], rows["hidden_high"] - rows["hidden"]
+            low, high = (rows["hidden"] - rows["hidden_low"]), (rows["hidden_high"] - rows["hidden"])
             axes.errorbar(
                 rows["size"],
                 rows["hidden"],
-                (low, high),
+                (low.clip(lower=0), high.clip(lower=0)),
                 fmt=STYLES[0],
                 color=COLOURS[name],
                 markersize=3,
