@@ -29,6 +29,7 @@ from .network import (
 if TYPE_CHECKING:
     from .machine_files import Measurement, write_machine
     from .noise import NoiseMeasurement, measure_noise
+    from .one_sided import OneSidedMeasurement, measure_one_sided
 
 __all__ = [
     "FittedParameters",
@@ -37,12 +38,14 @@ __all__ = [
     "Network",
     "NetworkMeasurement",
     "NoiseMeasurement",
+    "OneSidedMeasurement",
     "Range",
     "assess_pair",
     "describe",
     "estimate",
     "measure_network",
     "measure_noise",
+    "measure_one_sided",
     "prtt",
     "write_machine",
 ]
@@ -52,7 +55,9 @@ if not TYPE_CHECKING:  # a type checker would otherwise accept every name
     _LATER = {
         "Measurement": "machine_files",
         "NoiseMeasurement": "noise",
+        "OneSidedMeasurement": "one_sided",
         "measure_noise": "noise",
+        "measure_one_sided": "one_sided",
         "write_machine": "machine_files",
     }
 
