@@ -1,5 +1,5 @@
-// The list of back ends, a line each. The build defines IDLEWAVE_SHMEM and IDLEWAVE_GASNET if there are these
-// libraries.
+// The list of back ends, a line each. The build defines IDLEWAVE_SHMEM, IDLEWAVE_UCX, IDLEWAVE_LIBFABRIC and
+// IDLEWAVE_GASNET if there are these libraries.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,12 @@
 #include "one_sided/two_sided.hpp"
 #ifdef IDLEWAVE_SHMEM
 #include "one_sided/shmem.hpp"
+#endif
+#ifdef IDLEWAVE_UCX
+#include "one_sided/ucx.hpp"
+#endif
+#ifdef IDLEWAVE_LIBFABRIC
+#include "one_sided/libfabric.hpp"
 #endif
 #ifdef IDLEWAVE_GASNET
 #include "one_sided/gasnet.hpp"
@@ -71,10 +77,15 @@ BackEndEntry entry_of() {
 // Those of this build.
 inline std::vector<BackEndEntry> all_back_ends() {
     return {
-        entry_of<TwoSided>(),
-        entry_of<Rma>(),
+        entry_of<TwoSided>(), entry_of<Rma>(),
 #ifdef IDLEWAVE_SHMEM
         entry_of<Shmem>(),
+#endif
+#ifdef IDLEWAVE_UCX
+        entry_of<Ucx>(),
+#endif
+#ifdef IDLEWAVE_LIBFABRIC
+        entry_of<Fabric>(),
 #endif
 #ifdef IDLEWAVE_GASNET
         entry_of<Gasnet>(),

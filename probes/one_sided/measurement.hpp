@@ -142,9 +142,8 @@ class Pair {
             found = back_end.run(item, times);
         } else {
             back_end.serve(item, times);
-            await_with_progress(0, control_tag, back_end);
         }
-        meet(job_);
+        meet(job_, [&] { back_end.progress(); });
         return found;
     }
 

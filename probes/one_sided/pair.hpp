@@ -31,14 +31,22 @@ struct Job {
     }
 };
 
-// ---- the control messages of ranks 0 and 1; a rank that waits for one is in MPI, which makes progress meanwhile
+// ---- the control messages of ranks 0 and 1
 
 constexpr int control_tag = 40;
 
-inline void meet(const Job& job) {
-    char word = 0;
-    MPI_Sendrecv_replace(&word, 1, MPI_CHAR, job.peer(), control_tag, job.peer(), control_tag, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+// Both ranks are here. Meanwhile each calls progress(): the other may wait for what this one's library has to do.
+template <class Progress>
+void meet(const Job& job, const Progress& progress) {
+    MPI_Request sent = MPI_REQUEST_NULL;
+    MPI_Isend(nullptr, 0, MPI_CHAR, job.peer(), control_tag, MPI_COMM_WORLD, &sent);
+    int there = 0;
+    while (there == 0) {
+        progress();
+        MPI_Iprobe(job.peer(), control_tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    }
+    MPI_Recv(nullptr, 0, MPI_CHAR, job.peer(), control_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
 // The mean time of a ping-pong of one byte, which shows how fast the machine is at this moment; ns.

@@ -62,14 +62,14 @@ class PutGet {
             case Operation::get_overlap:
                 return timed_overlap(job_, times, get, complete);
             case Operation::computing:
-                meet(job_);
+                meet_other();
                 return timed(times, [&] { put(), complete(); });
             default:
                 return timed(times, [&] { put(), complete(); });
         }
     }
 
-    // Of the target: it acts where it is to see what has come, and elsewhere waits in `meet` afterwards.
+    // Of the target: it acts where it is to see what has come, and elsewhere meets the origin afterwards.
     void serve(const Item& item, int times) {
         const auto size = static_cast<std::size_t>(item.size);
         if (item.operation == Operation::notified) {
@@ -77,12 +77,16 @@ class PutGet {
         } else if (item.operation == Operation::polled) {
             polled(size, times);
         } else if (item.operation == Operation::computing) {
-            meet(job_);
+            meet_other();
             job_.clock.compute(job_.ticks(computing_ns));
         }
     }
 
   private:
+    void meet_other() {
+        meet(job_, [&] { library_.progress(); });
+    }
+
     void notify_put(std::size_t size) {
         library_.put(job_.peer(), size);
         library_.complete();
@@ -101,7 +105,7 @@ class PutGet {
         *last = 0;
         library_.sent()[size - 1] = 1;
         library_.progress();
-        meet(job_);
+        meet_other();
         const auto send = [&] {
             library_.put(job_.peer(), size);
             library_.complete();
