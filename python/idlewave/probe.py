@@ -29,7 +29,7 @@ from .wait_notices import show_notices
 
 ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
-TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks")
+TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks", "one-sided")
 """Probes whose tasks are the ranks of one MPI job."""
 SEVERAL = "epoch"
 """The program of several of these probes, which `idlewave measure network` starts."""

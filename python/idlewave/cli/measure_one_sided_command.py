@@ -51,8 +51,8 @@ class _Names(NamesType):
     "--back-ends",
     type=_Names(),
     metavar="A,B,...",
-    help=f"What is compared, of {', '.join(BACK_ENDS)}: MPI's messages, MPI's windows, OpenSHMEM, GASNet-EX (default: "
-    "all that are there and run).",
+    help=f"What is compared, of {', '.join(BACK_ENDS)}: MPI's messages, MPI's windows, OpenSHMEM, UCX, "
+    "libfabric, GASNet-EX (default: all that are there and run).",
 )
 @click.option(
     "--gasnet", type=EXISTING, help="The folder in which GASNet-EX is installed (default: that of IDLEWAVE_GASNET)."

@@ -1,4 +1,5 @@
-"""The one-sided libraries beside MPI's own: OpenSHMEM of the same MPI, and GASNet-EX that the user has built."""
+"""The one-sided libraries beside MPI's own: OpenSHMEM of the same MPI, UCX and libfabric of the system, and GASNet-EX
+that the user has built."""
 
 from __future__ import annotations
 
@@ -17,8 +18,10 @@ from ...formatting import join_words, unknown_name
 from ...mpi import OPEN_MPI, Mpi
 from ..probe_process import run_probe
 
-BACK_ENDS = ("mpi", "rma", "shmem", "gasnet")
-"""MPI's messages, MPI's windows, OpenSHMEM, GASNet-EX."""
+BACK_ENDS = ("mpi", "rma", "shmem", "ucx", "libfabric", "gasnet")
+"""MPI's messages, MPI's windows, OpenSHMEM, UCX, libfabric, GASNet-EX."""
+INSTALLED = ("ucx", "libfabric")
+"""Those that pkg-config finds by their names."""
 ALWAYS = ("mpi", "rma")
 """Those that every MPI has."""
 GASNET = "IDLEWAVE_GASNET"
@@ -57,20 +60,21 @@ def choose(mpi: Mpi, wanted: Sequence[str] | None = None, gasnet: str | Path | N
         if name not in BACK_ENDS:
             raise UsageError(unknown_name("back end", name, BACK_ENDS))
     folder = gasnet or os.environ.get(GASNET)
-    names = [*(wanted or [*ALWAYS, "shmem", *(["gasnet"] if folder else [])])]
+    names = [*(wanted or [*ALWAYS, "shmem", *INSTALLED, *(["gasnet"] if folder else [])])]
     found: list[Library] = []
     notes = []
     for name in names:
         if name in ALWAYS:
             continue
         try:
-            library = _find_shmem(mpi) if name == "shmem" else _find_gasnet(folder)
+            library = _find(name, mpi, folder)
             _try(mpi, library)
             found.append(library)
         except IdlewaveError as error:
             if wanted:
                 raise UsageError(f"the back end {name} is not there: {error}") from error
-            notes.append(f"The back end {name} is left out: {error}.")
+            reason, _, _more = str(error).partition("\n")
+            notes.append(f"The back end {name} is left out: {reason.rstrip('.:')}.")
     known = {library.name for library in found}
     chosen = tuple(name for name in dict.fromkeys(names) if name in ALWAYS or name in known)
     return Chosen(chosen, _build(mpi, found), tuple(notes))
@@ -89,6 +93,19 @@ def _try(mpi: Mpi, library: Library) -> None:
         options = ["--output", folder, "--back-ends", library.name, "--seconds", "0.01", "--max-size", "1"]
         command = [str(mpi.mpiexec), "-n", "2", str(program), *options]
         run_probe(command, mpi.environment(), f"one-sided communication by {library.name}", TRIAL)
+
+
+def _find(name: str, mpi: Mpi, gasnet: str | Path | None) -> Library:
+    """A library by the name of its back end. Raises UsageError with the reason if it is not there."""
+    if name == "shmem":
+        return _find_shmem(mpi)
+    if name == "gasnet":
+        return _find_gasnet(gasnet)
+    flags = mpis.pkg_config(name)
+    if flags is None:
+        raise UsageError(f"pkg-config finds no {name}")
+    libraries = tuple(word for word in flags if word.startswith(("-l", "-L")))
+    return Library(name, tuple(word for word in flags if word not in libraries), libraries)
 
 
 def _find_shmem(mpi: Mpi) -> Library:

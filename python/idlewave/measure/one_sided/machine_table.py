@@ -23,7 +23,13 @@ from .fit import OneSidedFit, OneSidedRange
 from .samples import OneSidedMeasurement
 
 TABLE = "network.one_sided"
-LIBRARIES = {"rma": "MPI's windows", "shmem": "OpenSHMEM", "gasnet": "GASNet-EX"}
+LIBRARIES = {
+    "rma": "MPI's windows",
+    "shmem": "OpenSHMEM",
+    "ucx": "UCX",
+    "libfabric": "libfabric",
+    "gasnet": "GASNet-EX",
+}
 _HEAD = "# One-sided communication by "
 """How the comment above the table begins, by which it is found again."""
 _OURS = re.compile(rf"\[+\s*{re.escape(TABLE)}(\.\w+)?\s*\]+")

@@ -33,7 +33,14 @@ from .samples import (
     RPUT,
 )
 
-NAMES = {"mpi": "MPI messages", "rma": "MPI windows", "shmem": "OpenSHMEM", "gasnet": "GASNet-EX"}
+NAMES = {
+    "mpi": "MPI messages",
+    "rma": "MPI windows",
+    "shmem": "OpenSHMEM",
+    "ucx": "UCX",
+    "libfabric": "libfabric",
+    "gasnet": "GASNet-EX",
+}
 COLOURS = dict(zip(BACK_ENDS, PALETTE, strict=False))
 HALF, WHOLE = "half a round trip", "time"
 STYLES = ("o-", "s--", "^:")

@@ -72,12 +72,12 @@ SHARED = "The ranks shared CPUs: the times of floods over several links have wai
 class OneSidedMeasurement:
     """A measurement of one-sided against two-sided communication.
 
-    samples: a row a sample: epoch (the number of the probe's start, from 1 on), back_end (mpi: MPI's messages; rma:
-    MPI's windows; shmem; gasnet), operation, links (targets of a flood at the same time), window (transfers of a flood
-    on each link), size in bytes, repetitions, elapsed_ns of all repetitions; of an overlap also alone_ns (of the
-    transfers without computations) and computed_ns; at_ns (since the beginning of the epoch), disturbed (involuntary
-    context switches), pilot_before_ns and pilot_after_ns (a ping-pong of one byte just before and after),
-    reference_before_ns and reference_after_ns (a reference computation, of the slower rank).
+    samples: a row a sample: epoch (the number of the probe's start, from 1 on), back_end (of BACK_ENDS), operation (of
+    OPERATIONS), links (targets of a flood at the same time), window (transfers of a flood on each link), size in bytes,
+    repetitions, elapsed_ns of all repetitions; of an overlap also alone_ns (of the transfers without computations) and
+    computed_ns; at_ns (since the beginning of the epoch), disturbed (involuntary context switches), pilot_before_ns and
+    pilot_after_ns (a ping-pong of one byte just before and after), reference_before_ns and reference_after_ns (a
+    reference computation, of the slower rank).
     """
 
     samples: pd.DataFrame
@@ -210,8 +210,8 @@ def measure_one_sided(
 ) -> OneSidedMeasurement:
     """Measure one-sided against two-sided communication between two ranks, and floods to more.
 
-    `back_ends`: those of BACK_ENDS to compare; None: MPI's messages and windows, and OpenSHMEM and GASNet-EX if they
-    are there and run. `gasnet`: the folder in which GASNet-EX is installed; None: that of $IDLEWAVE_GASNET. `hosts`:
+    `back_ends`: those of BACK_ENDS to compare; None: MPI's messages and windows, and the other libraries that are
+    there and run. `gasnet`: the folder in which GASNet-EX is installed; None: that of $IDLEWAVE_GASNET. `hosts`:
     two hosts with a rank on each. `folder` gets the recording. Each operation and size is measured at least once an
     epoch. Raises MeasurementError if the probe fails, UsageError for a back end that is not there.
     """

@@ -95,6 +95,17 @@ def test_openshmem_is_measured_where_the_mpi_has_it(tmp_path: Path) -> None:
     assert set(found.samples.loc[found.samples["back_end"] == "shmem", "operation"]) == OPERATIONS["shmem"]
 
 
+@pytest.mark.parametrize("name", ["ucx", "libfabric"])
+def test_the_libraries_of_networks_are_measured_where_they_run(name: str, tmp_path: Path) -> None:
+    use = debian_open_mpi()  # which has the system's
+    if mpi.pkg_config(name) is None:
+        pytest.skip(f"pkg-config finds no {name}")
+    found = measure_one_sided(
+        use, back_ends=["mpi", name], ranks=2, seconds=0.1, epochs=1, max_size=64, folder=tmp_path
+    )
+    assert set(found.samples.loc[found.samples["back_end"] == name, "operation"]) == ONE_SIDED
+
+
 def test_gasnet_is_measured_where_it_is_installed(tmp_path: Path) -> None:
     if "IDLEWAVE_GASNET" not in os.environ:
         pytest.skip("IDLEWAVE_GASNET does not say where GASNet-EX is installed")

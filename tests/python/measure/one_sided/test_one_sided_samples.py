@@ -115,7 +115,7 @@ def test_a_recording_of_nothing_or_of_something_unknown_is_refused(tmp_path: Pat
     with pytest.raises(MeasurementError, match="nothing was measured"):
         read_one_sided(tmp_path)
     write(tmp_path, rows_of(USUAL), ["mpi", "portals"])
-    with pytest.raises(InputError, match="expected the back_ends mpi, rma, shmem, gasnet, found portals"):
+    with pytest.raises(InputError, match=r"expected the back_ends mpi, rma, .*gasnet, found portals"):
         read_one_sided(tmp_path)
 
 
