@@ -101,7 +101,7 @@ inline std::vector<BackEndEntry> back_ends_named(const std::vector<std::string>&
         const auto found = std::ranges::find(all, name, &BackEndEntry::name);
         if (found == all.end()) {
             std::string known;
-            for (const BackEndEntry& one : all) known += (known.empty() ? "" : ", ") + one.name;
+            for (const BackEndEntry& one : all) known.append(known.empty() ? "" : ", ").append(one.name);
             throw refused("--back-ends: expected some of " + known + ", found '" + name + "'");
         }
         chosen.push_back(*found);

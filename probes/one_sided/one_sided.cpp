@@ -39,7 +39,7 @@ void run(int argc, char* const* argv) {
 void list_back_ends() {
     std::string text;
     for (const one_sided::BackEndEntry& one : one_sided::all_back_ends()) {
-        text += (text.empty() ? "\"" : ", \"") + one.name + "\"";
+        text.append(text.empty() ? "\"" : ", \"").append(one.name).append("\"");
     }
     print_line("[" + text + "]");
 }

@@ -34,6 +34,7 @@ inline std::vector<std::string> gather_texts(const std::string& own) {
     std::string all(static_cast<std::size_t>(most) * lengths.size(), '\0');
     MPI_Allgather(padded.data(), most, MPI_BYTE, all.data(), most, MPI_BYTE, MPI_COMM_WORLD);
     std::vector<std::string> texts;
+    texts.reserve(lengths.size());
     for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
         texts.push_back(all.substr(rank * static_cast<std::size_t>(most), static_cast<std::size_t>(lengths[rank])));
     }
