@@ -93,17 +93,19 @@ inline std::vector<BackEndEntry> all_back_ends() {
     };
 }
 
+inline Failure no_back_end(const std::string& name, const std::vector<BackEndEntry>& all) {
+    std::string known;
+    for (const BackEndEntry& one : all) known.append(known.empty() ? "" : ", ").append(one.name);
+    return refused("--back-ends: expected some of " + known + ", found '" + name + "'");
+}
+
 // Those of these names. Throws a Failure for a name that this build does not have.
 inline std::vector<BackEndEntry> back_ends_named(const std::vector<std::string>& names) {
     const std::vector<BackEndEntry> all = all_back_ends();
     std::vector<BackEndEntry> chosen;
     for (const std::string& name : names) {
         const auto found = std::ranges::find(all, name, &BackEndEntry::name);
-        if (found == all.end()) {
-            std::string known;
-            for (const BackEndEntry& one : all) known.append(known.empty() ? "" : ", ").append(one.name);
-            throw refused("--back-ends: expected some of " + known + ", found '" + name + "'");
-        }
+        if (found == all.end()) throw no_back_end(name, all);
         chosen.push_back(*found);
     }
     return chosen;
