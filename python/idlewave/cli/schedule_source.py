@@ -17,6 +17,7 @@ from ..pattern_options import (
     PATTERNS,
     RANKS,
     ConversionParameters,
+    FtParameters,
     OperationParameters,
     PatternParameters,
     ReductionParameters,
@@ -47,7 +48,11 @@ _BEFORE_CONVERSION = (
     algorithm_option(f"for a trace as COLLECTIVE=NAME, which may be repeated; {RULES}", OR_RULES),
     options_of(ReductionParameters),
 )
-_AFTER_CONVERSION = (structure_options, options_of(PatternParameters, unset=True))
+_AFTER_CONVERSION = (
+    structure_options,
+    options_of(PatternParameters, unset=True),
+    options_of(FtParameters, unset=True),
+)
 
 
 def source_options(command: F) -> F:

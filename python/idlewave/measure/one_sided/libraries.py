@@ -16,6 +16,7 @@ from ...errors import IdlewaveError, UsageError
 from ...escaping import quote
 from ...formatting import join_words, unknown_name
 from ...mpi import OPEN_MPI, Mpi
+from ...pkg_config import pkg_config
 from ..probe_process import run_probe
 
 BACK_ENDS = ("mpi", "rma", "shmem", "ucx", "libfabric", "gasnet")
@@ -101,7 +102,7 @@ def _find(name: str, mpi: Mpi, gasnet: str | Path | None) -> Library:
         return _find_shmem(mpi)
     if name == "gasnet":
         return _find_gasnet(gasnet)
-    flags = mpis.pkg_config(name)
+    flags = pkg_config(name, mpis.FABRICS[name])
     if flags is None:
         raise UsageError(f"pkg-config finds no {name}")
     libraries = tuple(word for word in flags if word.startswith(("-l", "-L")))
