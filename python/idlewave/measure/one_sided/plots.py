@@ -144,7 +144,7 @@ def plot_one_sided_overlaps(overlaps: pd.DataFrame) -> Figure:
         if own.empty:
             say_empty(axes, "not measured", ticks=True)
         elif axes is panels[0]:
-            axes.legend(loc="best")
+            axes.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none")
     panels[0].set_ylabel("computation that is hidden")
     _sizes(panels, overlaps, columns=2)
     return figure
