@@ -90,7 +90,7 @@ enum {
 // How a window was made, what a one-sided call does, and what a file call does.
 enum { WINDOW_CREATED = 0, WINDOW_ALLOCATED = 1, WINDOW_SHARED = 2, WINDOW_DYNAMIC = 3 };
 enum { PUT = 0, GET = 1, ACCUMULATE = 2, GET_ACCUMULATE = 3, FETCH_AND_OP = 4, COMPARE_AND_SWAP = 5 };
-enum { LOCK = 0, UNLOCK = 1, FLUSH = 2, FLUSH_LOCAL = 3, SYNC = 4, SHARED_LOCK = 5 };
+enum { LOCK = 0, UNLOCK = 1, FLUSH = 2, FLUSH_LOCAL = 3, SYNC = 4, SHARED_LOCK = 5, EXCLUSIVE_LOCK = 6 };
 enum { FILE_READ = 0, FILE_WRITE = 1, FILE_OTHER = 2 };
 
 // info bits: of a communicator's definition (MEMBERS, INTERCOMM), of collectives with lists (…_COUNTS), of a call of a

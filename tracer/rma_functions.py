@@ -80,7 +80,7 @@ def synchronisation() -> list[Function]:
     """Calls that begin and end epochs, and those that complete operations within them."""
     waited = "record_window(&call, CALL_WIN_WAIT, $win);"
     group = "group group, int assert, win win"
-    lock = "$lock_type == MPI_LOCK_SHARED ? SHARED_LOCK : LOCK"
+    lock = "$lock_type == MPI_LOCK_SHARED ? SHARED_LOCK : EXCLUSIVE_LOCK"
     passive = [
         ("Win_lock", "int lock_type, int rank, int assert, win win", lock, "$rank"),
         ("Win_unlock", "int rank, win win", "UNLOCK", "$rank"),

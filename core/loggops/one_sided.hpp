@@ -114,7 +114,8 @@ class OneSided {
             case MessageKind::put: {
                 const bool notifies = request.ready.op.tag != goal::no_notification;
                 const bool awaited = notifies && notify(current, request, landing.landed, ended);
-                transmission_.acknowledge(current, source, origin, landing, landing.landed, context);
+                transmission_.acknowledge(current, source, origin, request.ready.op.size, landing, landing.landed,
+                                          context);
                 return awaited;
             }
             case MessageKind::get:
@@ -341,7 +342,7 @@ class OneSided {
             own.last_lock = before;
         }
         locks_.remove(handle);
-        transmission_.acknowledge(current, holder, origin, landing, landing.landed, context);
+        transmission_.acknowledge(current, holder, origin, 1, landing, landing.landed, context);
         grant_locks(current, tag, landing, context);
     }
 
@@ -360,7 +361,7 @@ class OneSided {
                     return;
                 }
                 lock.granted = true;
-                transmission_.acknowledge(current, lock.holder, lock.origin, landing,
+                transmission_.acknowledge(current, lock.holder, lock.origin, 1, landing,
                                           latest(landing.landed, lock.landed_at), context);
             }
             in_use = true;

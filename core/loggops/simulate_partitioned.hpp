@@ -29,9 +29,10 @@ PartitionedSimulation<typename Observer::Moment> simulate_partitioned(const S& s
     using Moment = typename Observer::Moment;
     Model model(source, machine, seed, observer);
     if (model.lookahead() <= 0) {
-        throw InputError(
-            "only a machine with o_s + L above 0 has a lookahead, without which messages are simulated one "
-            "by one: by the sequential scheduler");
+        const std::string way = has_one_sided(source) ? "L of one-sided operations" : "o_s + L";
+        throw InputError("only a machine with " + way +
+                         " above 0 has a lookahead, without which messages are simulated one by one: by the "
+                         "sequential scheduler");
     }
     if constexpr (Observer::records) {
         if (!configuration.checkpoint.directory.empty() || configuration.transport != nullptr) {

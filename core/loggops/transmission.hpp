@@ -127,14 +127,15 @@ class Transmission {
         send_whole(peer, reply, sent, context);
     }
 
-    /// Sends an acknowledgement to `peer` of what has landed, at `at` or before; it takes no CPU and no NIC.
+    /// Sends an acknowledgement to `peer` of the `size` bytes that have landed, at `at` or before; it takes no CPU and
+    /// no NIC, and as long for its way as they did.
     template <class Context>
     void acknowledge(const Current& current, std::uint32_t peer, const Origin<typename S::Cookie>& origin,
-                     const Landing& landing, const Moment& at, Context& context) {
+                     std::uint64_t size, const Landing& landing, const Moment& at, Context& context) {
         Message message{.size = 1, .tag = 0, .kind = MessageKind::acknowledgement};
         put_origin(message, origin);
         const Level level = one_sided_level(current, peer);
-        const Time arrival = later(time_of(at), costs_without_class(1, level).L);
+        const Time arrival = later(time_of(at), costs_without_class(size, level).L);
         const auto annotation = tables_.observer.acknowledge(landing.activity, at, level);
         if constexpr (Observer::observes) {
             context.send(peer, arrival, message, annotation);

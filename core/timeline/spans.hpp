@@ -79,8 +79,7 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
         case loggops::Point::acknowledged:
             add_landing(spans, activity, cost);
             // The NIC has no noise, and what it unlocks may have another level than the unlock itself.
-            spans.latency = activity.kind == loggops::ActivityKind::landing ? length - spans.total()
-                                                                            : costs(machine.level(activity.level), 1).L;
+            spans.latency = activity.kind == loggops::ActivityKind::landing ? length - spans.total() : cost.L;
             break;
         case loggops::Point::sender_gap:
         case loggops::Point::receiver_gap:

@@ -7,9 +7,10 @@
 #include "trace/rank_converter.hpp"
 
 /// How one-sided communication becomes one-sided operations of the schedule. Puts and accumulates are puts; gets and
-/// operations that return something are gets. A flush waits for those to its target. A fence, and making and freeing a
-/// window, are barriers, before which the rank waits for its operations. A post, start, complete and wait are messages
-/// without data between the ranks that they name. A lock of all ranks takes none: it is shared, and seldom waits.
+/// operations that return something are gets. A flush waits for those to its target, one of local buffers for the gets.
+/// A fence, and making and freeing a window, are barriers, before which the rank waits for its operations. A post,
+/// start, complete and wait are messages without data between the ranks that they name. A lock of all ranks takes none:
+/// it is shared, and seldom waits.
 ///
 /// In a program of several threads, and in a run that is used in part only, puts, gets, accumulates, locks and flushes
 /// are computations as long as they took.
@@ -19,7 +20,15 @@ namespace {
 /// The operations of a OneSided record, as far as they are distinguished, and the steps of a PassiveTarget record
 /// (docs/trace-format.md).
 enum class Operation : std::int32_t { put = 0, accumulate = 2 };
-enum class Step : std::int32_t { lock = 0, unlock = 1, flush = 2, flush_local = 3, sync = 4, shared_lock = 5 };
+enum class Step : std::int32_t {
+    lock = 0,  ///< of a kind that older traces do not have; taken as shared, which waits for no other such lock
+    unlock = 1,
+    flush = 2,
+    flush_local = 3,
+    sync = 4,
+    shared_lock = 5,
+    exclusive_lock = 6
+};
 
 }  // namespace
 
@@ -106,19 +115,34 @@ void RankConverter::access(const TraceRecord& r, Window& window) {
                                                  .size = size_of(r, r.number(puts ? 2 : 3))});
         has_one_sided_ = true;
     }
+    if (slot != collectives::no_slot) {
+        window.accesses[target].push_back({.slot = slot, .gets = !puts, .has_request = has_request});
+    }
     if (has_request) {
-        pending_[r.words[4]].requests.push_back({.thread = thread_->number, .slot = slot});
-    } else if (slot != collectives::no_slot) {
-        window.accesses.push_back({target, slot});
+        pending_[r.words[4]].requests.push_back(
+            {.thread = thread_->number, .slot = slot, .access = std::pair(r.words[0], target)});
+    }
+}
+
+/// A request of a put or get is complete: its window need not wait for it any more.
+void RankConverter::forget_access(const Pending& pending) {
+    if (!pending.access) {
+        return;
+    }
+    const auto window = windows_.find(pending.access->first);
+    if (window != windows_.end()) {
+        std::erase_if(window->second.accesses[pending.access->second],
+                      [&pending](const Access& access) { return access.slot == pending.slot; });
     }
 }
 
 void RankConverter::passive_target(const TraceRecord& r, Window& window) {
     const auto [target, number] = r.pair(1);
     switch (static_cast<Step>(number)) {
-        case Step::lock:
+        case Step::exclusive_lock:
             lock(r, window, collectives::Instruction::Kind::lock, target);
             break;
+        case Step::lock:
         case Step::shared_lock:
             lock(r, window, collectives::Instruction::Kind::shared_lock, target);
             break;
@@ -129,7 +153,9 @@ void RankConverter::passive_target(const TraceRecord& r, Window& window) {
         case Step::flush:
             wait_for_accesses(window, target);
             break;
-        case Step::flush_local:  // the buffers can be used again once the CPU is done with an operation
+        case Step::flush_local:  // a put's buffer can be used again once the CPU is done with it
+            wait_for_accesses(window, target, Waited::gets);
+            break;
         case Step::sync:
             break;
     }
@@ -155,16 +181,29 @@ void RankConverter::lock(const TraceRecord& r, Window& window, collectives::Inst
 }
 
 /// Waits for the operations to a target, or to all, that the rank has not waited for.
-void RankConverter::wait_for_accesses(Window& window, std::int32_t target) {
+void RankConverter::wait_for_accesses(Window& window, std::int32_t target, Waited waited) {
     std::vector<std::uint32_t> slots;
-    std::erase_if(window.accesses, [&](const Access& access) {
-        const bool awaited = target == every_rank_of_window || access.target == target;
-        if (awaited) {
+    std::vector<std::uint32_t> awaited_again;
+    const auto take = [&](std::vector<Access>& accesses) {
+        std::erase_if(accesses, [&](const Access& access) {
+            if (waited == Waited::gets && !access.gets) {
+                return false;
+            }
             slots.push_back(access.slot);
+            if (access.has_request) {
+                awaited_again.push_back(access.slot);
+            }
+            return true;
+        });
+    };
+    if (target == every_rank_of_window) {
+        for (auto& [_, accesses] : window.accesses) {
+            take(accesses);
         }
-        return awaited;
-    });
-    wait_for(slots);
+    } else if (const auto found = window.accesses.find(target); found != window.accesses.end()) {
+        take(found->second);
+    }
+    wait_for(slots, awaited_again);
 }
 
 /// The ranks of the group that a post or start names.

@@ -112,6 +112,7 @@ class RankConverter {
         std::vector<std::uint32_t> more_slots = {};  ///< of the other messages of the request
         /// To which the time of a wait for it is added; null for messages and collectives.
         collectives::TimedCalls* timed = nullptr;
+        std::optional<std::pair<std::uint64_t, std::int32_t>> access = {};  ///< of a put or get its window and target
     };
 
     /// The requests with one handle, oldest first: some MPIs give all sends that are complete at once the same one.
@@ -170,9 +171,12 @@ class RankConverter {
 
     /// A put or get that has started.
     struct Access {
-        std::int32_t target = 0;
         std::uint32_t slot = 0;
+        bool gets = false;
+        bool has_request = false;  ///< so the wait for that comes, too
     };
+    /// Which of a window's accesses a call waits for.
+    enum class Waited : std::uint8_t { all, gets };
 
     /// A window.
     struct Window {
@@ -182,8 +186,8 @@ class RankConverter {
         std::vector<std::int32_t> targets;   ///< ranks that this one accesses
         std::vector<std::uint32_t> exposed;  ///< slots of the receives that say so
         std::uint32_t thread = 0;            ///< whose slots these are
-        std::vector<Access> accesses = {};   ///< for which the rank has not waited
-        std::set<std::int32_t> locked = {};  ///< the targets whose lock this rank holds
+        std::map<std::int32_t, std::vector<Access>> accesses = {};  ///< by target, those that were not waited for
+        std::set<std::int32_t> locked = {};                         ///< the targets whose lock this rank holds
     };
 
     /// An open file.
@@ -236,7 +240,8 @@ class RankConverter {
     void one_sided(const TraceRecord& r);
     void access(const TraceRecord& r, Window& window);
     void passive_target(const TraceRecord& r, Window& window);
-    void wait_for_accesses(Window& window, std::int32_t target);
+    void wait_for_accesses(Window& window, std::int32_t target, Waited waited = Waited::all);
+    void forget_access(const Pending& pending);
     void lock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind, std::int32_t target);
     void expose(const TraceRecord& r);
     void begin_access(const TraceRecord& r);
@@ -264,7 +269,7 @@ class RankConverter {
     std::uint32_t number_of(collectives::CollectiveSite site);
     std::uint32_t begin_of(std::span<const std::uint32_t> slots);
     bool make_blocking(std::uint32_t slot);
-    void wait_for(std::span<const std::uint32_t> slots);
+    void wait_for(std::span<const std::uint32_t> slots, std::span<const std::uint32_t> awaited_again = {});
     void note_received(std::span<const std::uint32_t> slots);
     bool left_out(const collectives::Instruction& message);
     void leave_out_posted();

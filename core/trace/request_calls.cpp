@@ -153,6 +153,7 @@ void RankConverter::complete(const TraceRecord& r) {
         if (pending.slot == collectives::no_slot) {
             continue;
         }
+        forget_access(pending);
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
             note_cancelled(pending.slot);
@@ -219,10 +220,11 @@ bool RankConverter::make_blocking(std::uint32_t slot) {
     return true;
 }
 
-void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
+/// Waits for what is in slots, which can be used again then, but those that are `awaited_again`.
+void RankConverter::wait_for(std::span<const std::uint32_t> slots, std::span<const std::uint32_t> awaited_again) {
     note_received(slots);
     note_complete(slots);
-    if (slots.size() == 1 && make_blocking(slots.front())) {
+    if (slots.size() == 1 && awaited_again.empty() && make_blocking(slots.front())) {
         return;
     }
     awaited_.clear();
@@ -231,8 +233,9 @@ void RankConverter::wait_for(std::span<const std::uint32_t> slots) {
     if (awaited_.empty()) {
         return;
     }
-    std::ranges::copy_if(awaited_, std::back_inserter(thread_->unused_slots), [this](std::uint32_t slot) {
-        return slot >= thread_->used_once.size() || !thread_->used_once[slot];
+    std::ranges::copy_if(awaited_, std::back_inserter(thread_->unused_slots), [&](std::uint32_t slot) {
+        return (slot >= thread_->used_once.size() || !thread_->used_once[slot]) &&
+               std::ranges::find(awaited_again, slot) == awaited_again.end();
     });
     thread_->program.instructions.push_back({.kind = collectives::Instruction::Kind::wait,
                                              .begin = begin_of(awaited_),

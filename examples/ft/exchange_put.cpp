@@ -6,6 +6,7 @@
 // so. A fence would do the same, but may delay all puts to its end; post, start, complete and wait would name each rank
 // twice for what one barrier says. A slab could be announced for itself only by a flush of its own, in which the origin
 // would wait instead of computing.
+#include <exception>
 #include <numeric>
 #include <vector>
 
@@ -26,7 +27,9 @@ class Window {
         memory_ = static_cast<Complex*>(memory);
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
     }
+    // After an exception the other ranks do not come here, for which both calls would wait: main aborts the program.
     ~Window() {
+        if (std::uncaught_exceptions() > 0) return;
         MPI_Win_unlock_all(window_);
         MPI_Win_free(&window_);
     }
@@ -75,7 +78,9 @@ class Put final : public Exchange {
           window_(numbers) {
         use(sent_.get(), window_.memory(), window_.unified());
     }
-    ~Put() override { wait_until_read_by_all(); }
+    ~Put() override {
+        if (std::uncaught_exceptions() == 0) wait_until_read_by_all();
+    }
     Put(const Put&) = delete;
     Put& operator=(const Put&) = delete;
     Put(Put&&) = delete;

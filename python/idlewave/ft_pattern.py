@@ -34,6 +34,9 @@ FT_DOMAINS: dict[str, Domain] = {
 POINT_BYTES = 16
 """A point is a complex number of double precision."""
 
+CHECKSUM_BYTES = 24
+"""A checksum has three integers of 64 bits (examples/ft)."""
+
 _CHECKSUM_POINTS = 1024
 
 
@@ -180,7 +183,7 @@ def _iteration(shape: FtShape, exchange: str, costs: FtCosts) -> list[Operation]
             _transform(shape.rows * shape.planes, domain.nx, costs.x)
             + costs.evolution * min(_CHECKSUM_POINTS / (shape.ty * shape.tz), shape.points)
         ),
-        Operation("allreduce", bytes=POINT_BYTES),
+        Operation("reduce", bytes=CHECKSUM_BYTES),
     ]
 
 

@@ -490,9 +490,9 @@ class Simulation:
         self.end(r, place, landed)
 
     def answer(self, r: int, kind: str, message: Message, time: int) -> None:
-        """An acknowledgement or a grant leaves, which takes neither CPU nor NIC."""
+        """An acknowledgement or a grant leaves, which takes neither CPU nor NIC, and the L of what it answers."""
         answer = Message(kind, r, 0, 1, send=message.send)
-        self.leave(r, message.source, answer, time + self.parameters_of(answer, r, message.source).L)
+        self.leave(r, message.source, answer, time + self.parameters_of(message, message.source, r).L)
 
     # ---- the machine
 

@@ -97,7 +97,7 @@ std::vector<std::string> ops_behind(const std::vector<TraceBytes>& files, std::u
 std::vector<TraceBytes> with_accesses() {
     std::vector<TraceBytes> files = with_window();
     files[0]
-        .call(Call::passive_target, 1500, 1600, {window, pair(1, 0)})
+        .call(Call::passive_target, 1500, 1600, {window, pair(1, 6)})
         .call(Call::one_sided, 1600, 1800, {window, pair(1, 0), 24, 0})
         .call(Call::one_sided, 1800, 1850, {window, pair(1, 1), 0, 1000, 9})
         .call(Call::wait, 1900, 2200, {9, pair(0, 0), 0})
@@ -156,6 +156,38 @@ TEST(ConvertOneSidedCalls, AFlushWaitsForThoseToItsTargetAndAFenceForAll) {
     const std::vector<goal::OpIndex> others = waited_for(index_of(goal::OpKind::put, 11));
     ASSERT_FALSE(others.empty());
     EXPECT_GT(others.front(), index_of(goal::OpKind::send, 8)) << "the fence, behind the send";
+}
+
+/// The schedule after a put and a get with requests, and a call that completes some of them, and the wait for both.
+std::string around(std::int32_t step) {
+    std::vector<TraceBytes> files = with_window();
+    files[0]
+        .call(Call::one_sided, 1500, 1500, {window, pair(1, 0), 24, 0, 8})
+        .call(Call::one_sided, 1500, 1500, {window, pair(1, 1), 0, 1000, 9})
+        .call(Call::passive_target, 1500, 1500, {window, pair(1, step)})
+        .call(Call::wait, 1600, 1600, {8, pair(0, 0), 0, 9, pair(0, 0), 0});
+    return goal(files, 0);
+}
+
+TEST(ConvertOneSidedCalls, AFlushWaitsForOperationsWithRequestsToo) {
+    const std::string flushed = around(2);
+    EXPECT_NE(flushed.find("l5: calc 100"), std::string::npos) << flushed;
+    EXPECT_NE(flushed.find("l5 requires l3"), std::string::npos) << flushed;
+    EXPECT_NE(flushed.find("l5 requires l4"), std::string::npos) << flushed;
+}
+
+TEST(ConvertOneSidedCalls, AFlushOfLocalBuffersWaitsForGets) {
+    const std::string flushed = around(3);
+    EXPECT_EQ(flushed.find("l5 requires l3"), std::string::npos) << flushed;
+    EXPECT_NE(flushed.find("l5 requires l4"), std::string::npos) << flushed;
+}
+
+TEST(ConvertOneSidedCalls, ALockOfAnOlderTraceIsShared) {
+    std::vector<TraceBytes> files = with_window();
+    files[0].call(Call::passive_target, 1500, 1500, {window, pair(1, 0)});
+    EXPECT_EQ(ops(files, 0).back(), "shared_lock 1 1");
+    files[0].call(Call::passive_target, 1500, 1500, {window, pair(1, 5)});
+    EXPECT_NE(refusal(files).find("locks rank 1 again"), std::string::npos);
 }
 
 TEST(ConvertOneSidedCalls, ATargetThatIsNoRankIsRefusedAndOneThatIsNoneIsNoOp) {

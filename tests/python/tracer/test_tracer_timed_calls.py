@@ -72,9 +72,9 @@ def test_exposures_and_locks_name_the_ranks_that_they_concern(one_sided: Path) -
         assert (exposed.words[1], exposed.pair(2)) == (1, (origin, 0))
         assert (started.words[1], started.pair(2)) == (1, (target, 0))
         assert [len(rank.named(name)) for name in ("WinFence", "WinComplete", "WinWait")] == [ROUNDS + 1, 1, 1]
-        lock, unlock, flush = 0, 1, 2
+        lock, unlock, flush, exclusive_lock = 0, 1, 2, 6
         assert [record.pair(1) for record in rank.named("PassiveTarget")] == [
-            (target, lock),
+            (target, exclusive_lock),
             (target, unlock),
             (every, lock),
             (target, flush),
