@@ -14,9 +14,11 @@ from idlewave.cli import cli
 L, o, g = 1_000_000, 100_000, 200_000
 MACHINE = Machine("m", Level(Parameters(L=L, o_s=o, o_r=o, g=g, G=100.0)))
 
-CONTENDED = """num_ranks 3
+EVERY_KIND = """num_ranks 3
 rank 0 {
 c: calc 0
+n: put 8b to 2 tag 9
+s: send 3b to 1
 }
 rank 1 {
 l: lock at 0
@@ -24,6 +26,8 @@ c: calc 50000
 c requires l
 u: unlock at 0
 u requires c
+a: await from 2 tag 4
+r: recv 3b from 0
 }
 rank 2 {
 d: calc 1
@@ -38,13 +42,11 @@ g requires u
 a: await from -1 tag 9
 }
 """
-EVERY_KIND = CONTENDED.replace("c: calc 0", "c: calc 0\nn: put 8b to 2 tag 9\ns: send 3b to 1").replace(
-    "u requires c\n", "u requires c\na: await from 2 tag 4\nr: recv 3b from 0\n"
-)
+"""Rank 2 waits for a lock that rank 1 has while it computes."""
 
 
-def recorded(goal: str, machine: Machine = MACHINE) -> Timeline:
-    return idlewave.simulate(Schedule.from_goal(goal), machine, record=True)
+def recorded() -> Timeline:
+    return idlewave.simulate(Schedule.from_goal(EVERY_KIND), MACHINE, record=True)
 
 
 def rows(timeline: Timeline) -> pd.DataFrame:
@@ -52,15 +54,14 @@ def rows(timeline: Timeline) -> pd.DataFrame:
 
 
 def test_every_kind_of_op_has_its_word() -> None:
-    schedule = Schedule.from_goal(EVERY_KIND)
-    found = rows(idlewave.simulate(schedule, MACHINE, record=True))
+    found = rows(recorded())
     assert found.loc[0, "kind"].tolist() == ["calc", "put", "send"]
     assert found.loc[1, "kind"].tolist() == ["lock", "calc", "unlock", "await", "recv"]
     assert found.loc[2, "kind"].tolist() == ["calc", "shared_lock", "put", "unlock", "get", "await"]
 
 
 def test_a_lock_that_another_rank_has_waits_for_its_unlock() -> None:
-    found = rows(recorded(CONTENDED))
+    found = rows(recorded())
     lock = found.loc[2, 1]
     first, unlock = found.loc[1, 0], found.loc[1, 2]
     assert first["wait_state"] == ""
@@ -71,14 +72,14 @@ def test_a_lock_that_another_rank_has_waits_for_its_unlock() -> None:
 
 
 def test_an_op_that_waits_for_a_put_or_a_lock_starts_by_its_end() -> None:
-    found = rows(recorded(CONTENDED)).loc[2]
+    found = rows(recorded()).loc[2]
     assert found.loc[2:4, "cause"].tolist() == ["end"] * 3
     assert found.loc[2:4, "cause_rank"].tolist() == [2] * 3
     assert found.loc[2:4, "cause_op"].tolist() == [1, 2, 3]
 
 
 def test_an_await_waits_for_a_late_sender_and_names_its_put() -> None:
-    found = rows(recorded(EVERY_KIND))
+    found = rows(recorded())
     await_op, put = found.loc[1, 3], found.loc[2, 2]
     assert await_op["wait_state"] == "late sender"
     assert (await_op["match_rank"], await_op["match_op"]) == (2, 2)
@@ -88,10 +89,10 @@ def test_an_await_waits_for_a_late_sender_and_names_its_put() -> None:
 
 
 def test_bytes_of_puts_go_to_the_peer_and_those_of_gets_come_from_it() -> None:
-    traffic = recorded(EVERY_KIND).traffic("pair")
+    traffic = recorded().traffic("pair")
     found = {(row.rank, row.peer): (row.messages, row.bytes) for row in traffic.itertuples()}
     assert found == {(0, 1): (1, 3), (0, 2): (1, 8), (1, 2): (1, 500), (2, 1): (1, 1000)}
-    assert set(recorded(EVERY_KIND).traffic("size")["size"]) == {3, 8, 500, 1000}
+    assert set(recorded().traffic("size")["size"]) == {3, 8, 500, 1000}
 
 
 def test_explain_says_that_ranks_waited_for_locks(tmp_path: Path) -> None:

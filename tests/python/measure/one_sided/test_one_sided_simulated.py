@@ -1,4 +1,4 @@
-"""A put costs in the simulation what it was measured to cost: from the samples through machine.toml to the simulator."""
+"""A put costs in the simulation what it was measured to cost: from samples through machine.toml to the simulator."""
 
 from __future__ import annotations
 
