@@ -46,12 +46,13 @@ goal::Graph schedule_of(const std::vector<std::string>& ranks) {
     return goal::read_goal(text, "test");
 }
 
-/// When each op ends, by its label; the finish times are the same without a record.
+/// When each op ends, by its label. The sequential scheduler, several threads and a simulation without a record agree.
 std::map<std::string, Time> ends_of(const machine::Machine& machine, const std::vector<std::string>& ranks) {
     const goal::Graph graph = schedule_of(ranks);
     const testing::Outcome outcome = testing::outcome_of(graph, machine);
     EXPECT_EQ(outcome.standstill, "");
     EXPECT_EQ(outcome, testing::outcome_one_by_one(graph, machine, 0));
+    EXPECT_EQ(outcome, testing::outcome_of(graph, machine, 0, 2));
     EXPECT_EQ(outcome.finish, testing::finish_of(graph, machine));
     std::map<std::string, Time> ends;
     for (const OpRecord& op : outcome.records) {
