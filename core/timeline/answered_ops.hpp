@@ -15,7 +15,8 @@ class AnsweredOps {
   public:
     explicit AnsweredOps(const std::vector<loggops::OpRecord>& ops) {
         for (const loggops::OpRecord& op : ops) {
-            if (op.end.cause.recorded() && op.end.cause.point == loggops::Point::acknowledged) {
+            const bool asks = goal::is_one_sided(op.kind) && !goal::is_receiving(op.kind);
+            if (asks && op.end.cause.recorded() && op.end.cause.point == loggops::Point::acknowledged) {
                 by_answer_.emplace_back(key_of(op.end.cause), op.op_index);
             }
         }

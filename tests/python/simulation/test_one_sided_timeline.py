@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import idlewave
 import pandas as pd
 from click.testing import CliRunner
-from idlewave import Level, Machine, Parameters, Schedule, Timeline
+from idlewave import Level, Machine, Parameters, Recording, Schedule, Timeline
 from idlewave.cli import cli
+from idlewave.errors import Standstill
+from random_goal import Limits
+from random_one_sided import random_one_sided_goal, random_one_sided_machine
 
 L, o, g = 1_000_000, 100_000, 200_000
 MACHINE = Machine("m", Level(Parameters(L=L, o_s=o, o_r=o, g=g, G=100.0)))
@@ -105,3 +109,31 @@ def test_explain_says_that_ranks_waited_for_locks(tmp_path: Path) -> None:
     found = json.loads(CliRunner().invoke(cli, [*run, "--json"]).output)
     assert {wait["wait_state"] for wait in found["wait_states"]} >= {"lock contention", "late sender"}
     assert sum(found["critical_path_ps"].values()) == found["max_finish_ps"]
+
+
+def test_a_part_of_the_record_is_that_part_of_the_whole() -> None:
+    """What others did outside of it is not known: then a row has no cause, or none of its own."""
+    compared = 0
+    for seed in range(80):
+        dice = random.Random(seed)
+        machine = random_one_sided_machine(dice, Limits())
+        schedule = Schedule.from_goal(random_one_sided_goal(dice, Limits()))
+        part = Recording(ranks=(1, 3), since_ps=4_000, until_ps=60_000)
+        try:
+            whole = idlewave.simulate(schedule, machine, record=True).ops_to_pandas().set_index(["rank", "op"])
+        except Standstill:
+            continue
+        found = idlewave.simulate(schedule, machine, record=part).ops_to_pandas().set_index(["rank", "op"])
+        starts = whole["start_ps"]
+        inside = whole[starts.between(4_000, 59_999) & whole.index.get_level_values("rank").isin((1, 2, 3))]
+        assert found.index.equals(inside.index), seed
+        times = ["kind", "ready_ps", "start_ps", "end_ps"]
+        pd.testing.assert_frame_equal(found[times], inside[times])
+        sends = ~inside["kind"].isin(("recv", "await"))  # of those the reception may lie outside
+        work = ["work_ps", "free_ps", "noise_ps"]
+        pd.testing.assert_frame_equal(found[sends][work], inside[sends][work])
+        for name in ("cause_op", "match_op"):
+            known = (found[name] >= 0) & (found["wait_state"] == inside["wait_state"])
+            assert (found[name] == inside[name])[known].all(), seed
+        compared += len(found)
+    assert compared > 200
