@@ -171,7 +171,16 @@ def test_its_trace_is_simulated(tmp_path: Path, way: str, machine: idlewave.Mach
     assert [len(rank.named(call)) for rank in ranks] == [3 * (32 + 32)] * 4
     schedule = idlewave.Schedule.from_trace(tmp_path / "trace")
     assert schedule.ranks == 4
-    assert idlewave.simulate(schedule, machine).max_finish > 0
+    ops = idlewave.simulate(schedule, machine, record=True).ops_to_pandas()
+    data = ops[ops["kind"].isin(["send", "put"]) & (ops["size"] > 1000)]
+    assert data.groupby("rank")["size"].sum().tolist() == [3 * 2 * 16 * 64**3 // 4 // 2] * 4, (
+        "half of all points, twice"
+    )
+    # An exchange takes one latency at least; one by puts three: until it is flushed, and until its barrier has ended.
+    latencies = 3 * 2 * (3 if way == "put" else 1)
+    second = idlewave.Parameters(L=10**12, o_s=0, o_r=0, g=0)
+    far = idlewave.Machine("far", idlewave.Level(second))
+    assert idlewave.simulate(schedule, far).max_finish >= latencies * 10**12
 
 
 def test_a_folder_without_the_library_is_refused(tmp_path: Path) -> None:
