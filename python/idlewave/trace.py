@@ -79,7 +79,7 @@ class Trace:
     def timed_one_sided_calls(self) -> int:
         """How many of these a schedule has as computation, for the time that they took: all, if ranks call MPI in
         several threads; else none, where the whole run is used."""
-        return self.one_sided_calls if any(rank["threads"] > 1 for rank in self._core.headers()) else 0
+        return self.one_sided_calls if (self.processes["threads"] > 1).any() else 0
 
     @property
     def file_calls(self) -> int:

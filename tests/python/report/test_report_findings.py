@@ -264,7 +264,7 @@ def test_waits_of_threads_that_are_few_for_so_many_leave_a_run_comparable(tmp_pa
 
 def test_calls_that_have_only_their_time_in_the_simulation_are_named():
     made = trace()
-    made.one_sided_calls, made.file_calls = 12, 1
+    made.timed_one_sided_calls, made.file_calls = 12, 1
     assert "its 12 one-sided operations and 1 file operation are computation in the simulation" in program_sentence(
         made
     )

@@ -45,7 +45,7 @@ def errors(found: OneSidedMeasurement, back_end: str, machine: Machine) -> dict[
 @pytest.mark.parametrize(("O", "most"), [(5.0, 1e-3), (45.0, GOAL)], ids=["by the network", "copied by the origin"])
 def test_a_network_with_known_parameters_is_simulated_as_it_was_recorded(
     tmp_path: Path,
-    O: float,  # noqa: E741, N803 - LogGP's letter
+    O: float,  # noqa: E741 - LogGP's letter
     most: float,
 ) -> None:
     large = Known(o=2_000_000, L=3_000_000, g=2_500_000, G=30.0, O=O)
