@@ -88,7 +88,8 @@ struct NoRecording {
 /// - `begin`: a rank begins an activity at `now`. Returns a reference for `at`. `messages` counts those of the thread.
 /// - `at`: the moment of one point of that activity. Its time is given.
 /// - `annotate`: the data that the message of a transmission carries; `arrival`: the moment of the message's arrival.
-/// - `acknowledge`: the data that an acknowledgement carries of what has landed in an activity at a moment, on a level.
+/// - `acknowledge`: the data of an acknowledgement, from the moment at which a message has landed; its L is that of a
+///   level.
 /// - `code`: a number that stands for a message and its annotation, so that only the number travels; or
 ///   Message::no_class, which only observers return whose moments hold more than a time. An observer that has such
 ///   numbers also has `payload(code)`. Here it is the message class.

@@ -183,7 +183,7 @@ class Occupation {
         return land_by_cpu(current, op, message, costs, now).landed;
     }
 
-    /// The reception of a message of a one-sided operation by CPU and NIC: the same.
+    /// The same, with the activity, which the acknowledgement of a one-sided operation refers to.
     [[gnu::always_inline]] Landed land_by_cpu(const Current& current, const Op& op, const MessageEnd& message,
                                               const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);

@@ -22,8 +22,8 @@
 
 namespace idlewave::loggops {
 
-/// One-sided operations (docs/model.md, R22 to R26), in the order of their steps: the origin transmits, the target's
-/// NIC receives and answers, and the operation ends at its origin.
+/// One-sided operations (docs/model.md, R22 to R26), in the order of their steps: the origin transmits; the target's
+/// NIC, and a CPU on some machines, receives and answers; and the operation ends at its origin.
 template <goal::Source S, class Observer>
 class OneSided {
   public:
@@ -50,7 +50,7 @@ class OneSided {
         if (op.kind == goal::OpKind::get) {
             message.tag = 0;
         }
-        put_origin(message, origin);
+        set_origin(message, origin);
         transmission_.send_one_sided(current, op, origin, message, now, context);
     }
 
@@ -93,8 +93,9 @@ class OneSided {
         request.sequence = event.sequence;
         request.handle = static_cast<std::uint32_t>(message.kind);
         request.second_resource = tables_.layout.rx(replies ? origin.nic : std::uint8_t{0});
-        request.first_resource =
-            takes_cpu() ? Tables::Layout::cpu(replies ? origin.cpu : std::uint8_t{0}) : request.second_resource;
+        request.first_resource = transmission_.takes_target_cpu()
+                                     ? Tables::Layout::cpu(replies ? origin.cpu : std::uint8_t{0})
+                                     : request.second_resource;
         request.priority = Priority::arrival;
         request.kind = replies ? RequestKind::receive_get_reply : RequestKind::receive_one_sided;
         agenda_.added();
@@ -125,11 +126,11 @@ class OneSided {
                 unlock(current, request, origin, landing, context);
                 return false;
             default:
-                add_lock(current, {.holder = source,
-                                   .tag = request.ready.op.tag,
-                                   .shared = kind == MessageKind::shared_lock,
-                                   .origin = origin,
-                                   .landed_at = landing.landed});
+                add_lock(current.number(), {.origin_rank = source,
+                                            .tag = request.ready.op.tag,
+                                            .shared = kind == MessageKind::shared_lock,
+                                            .origin = origin,
+                                            .landed_at = landing.landed});
                 grant_locks(current, request.ready.op.tag, landing, context);
                 return false;
         }
@@ -139,7 +140,7 @@ class OneSided {
     template <class Context>
     void send_reply(const Current& current, const Entry& request, const Moment& now, Context& context) {
         Message reply{.size = request.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
-        put_origin(reply, origin_of_request(request));
+        set_origin(reply, origin_of_request(request));
         transmission_.send_reply(current, request.ready.op.peer, reply, now, context);
     }
 
@@ -174,7 +175,7 @@ class OneSided {
             const Lock& lock = locks_[handle];
             if (!lock.granted) {
                 unfinished.add(
-                    standstill::PendingOp{.rank = lock.holder,
+                    standstill::PendingOp{.rank = lock.origin_rank,
                                           .op_index = lock.origin.op_index,
                                           .peer = rank,
                                           .tag = lock.tag,
@@ -228,7 +229,6 @@ class OneSided {
     using Landing = typename Transmission<S, Observer>::Landing;
 
     [[nodiscard]] OneSidedState<Cookie>& state(const Current& current) { return tables_.one_sided[current.number()]; }
-    [[nodiscard]] bool takes_cpu() const { return tables_.machine.progress == machine::Progress::cpu; }
 
     static constexpr MessageKind message_kind_of(goal::OpKind kind) {
         switch (kind) {
@@ -298,7 +298,7 @@ class OneSided {
         request.handle = static_cast<std::uint32_t>(MessageKind::get_reply);
         request.request_id = agenda_.next_request_id();
         request.second_resource = tables_.layout.tx(0);
-        request.first_resource = takes_cpu() ? Tables::Layout::cpu(0) : request.second_resource;
+        request.first_resource = transmission_.takes_target_cpu() ? Tables::Layout::cpu(0) : request.second_resource;
         request.priority = Priority::protocol;
         request.kind = RequestKind::send_get_reply;
         agenda_.added();
@@ -312,10 +312,8 @@ class OneSided {
         while (handle != 0 && !(locks_[handle].granted && locks_[handle].tag == tag)) {
             handle = locks_[handle].next;
         }
-        return handle == 0 ? goal::any : locks_[handle].holder;
+        return handle == 0 ? goal::any : locks_[handle].origin_rank;
     }
-
-    void add_lock(const Current& current, const Lock& lock) { add_lock(current.number(), lock); }
 
     /// Releases a lock, and grants it to those that waited for it.
     template <class Context>
@@ -327,7 +325,7 @@ class OneSided {
         std::uint32_t before = 0;
         std::uint32_t handle = own.first_lock;
         while (handle != 0 &&
-               !(locks_[handle].granted && locks_[handle].holder == holder && locks_[handle].tag == tag)) {
+               !(locks_[handle].granted && locks_[handle].origin_rank == holder && locks_[handle].tag == tag)) {
             before = handle;
             handle = locks_[handle].next;
         }
@@ -361,7 +359,7 @@ class OneSided {
                     return;
                 }
                 lock.granted = true;
-                transmission_.acknowledge(current, lock.holder, lock.origin, 1, landing,
+                transmission_.acknowledge(current, lock.origin_rank, lock.origin, 1, landing,
                                           latest(landing.landed, lock.landed_at), context);
             }
             in_use = true;

@@ -27,7 +27,7 @@ struct Origin {
 
 /// Writes the origin into a message.
 template <class Cookie>
-void put_origin(Message& message, const Origin<Cookie>& origin) {
+void set_origin(Message& message, const Origin<Cookie>& origin) {
     message.sender_handle = origin.op_index;
     if constexpr (std::is_same_v<Cookie, std::uint32_t>) {
         message.receiver_handle = origin.cookie;
@@ -47,10 +47,10 @@ Origin<Cookie> origin_of(const Message& message) {
     return origin;
 }
 
-/// A lock that a rank holds or waits for, at the rank that has it.
+/// A lock that a rank holds or waits for, at the target.
 template <class Cookie, class Moment>
 struct LockRequest {
-    std::uint32_t holder = 0;
+    std::uint32_t origin_rank = 0;
     std::uint32_t tag = 0;
     bool shared = false;
     bool granted = false;

@@ -24,8 +24,7 @@ enum class RequestKind : std::uint8_t {
     receive_one_sided,  ///< receive a message of a one-sided operation at its target
     receive_get_reply,
     send_get_reply,
-    send,  ///< an op that takes the CPU and the NIC's send side: a send or a one-sided op
-
+    send,         ///< an op that takes the CPU and the NIC's send side: a send or a one-sided op
     post,         ///< a receive or an await, which take no time
     post_on_cpu,  ///< a receive that takes the CPU
     calc

@@ -74,7 +74,7 @@ void serialise(Archive& archive, OpenReceive<Cookie, Moment>& receive) {
 
 template <class Archive, class Cookie, class Moment>
 void serialise(Archive& archive, LockRequest<Cookie, Moment>& lock) {
-    archive(lock.holder);
+    archive(lock.origin_rank);
     archive(lock.tag);
     archive(lock.shared);
     archive(lock.granted);

@@ -88,6 +88,9 @@ class Transmission {
 
     // ---- one-sided operations (R22 to R26)
 
+    /// Whether a CPU of the target takes part in them.
+    [[nodiscard]] bool takes_target_cpu() const { return tables_.machine.progress == machine::Progress::cpu; }
+
     using Landing = typename Occupation<S, Observer>::Landed;
 
     /// Transmits a put, or the request of another one-sided operation, which counts as one byte.
@@ -127,13 +130,13 @@ class Transmission {
         send_whole(peer, reply, sent, context);
     }
 
-    /// Sends an acknowledgement to `peer` of the `size` bytes that have landed, at `at` or before; it takes no CPU and
-    /// no NIC, and as long for its way as they did.
+    /// Sends an acknowledgement to `peer` of `size` bytes that have landed. It takes no CPU and no NIC: it leaves at
+    /// `at` and arrives L later, that of `size` bytes.
     template <class Context>
     void acknowledge(const Current& current, std::uint32_t peer, const Origin<typename S::Cookie>& origin,
                      std::uint64_t size, const Landing& landing, const Moment& at, Context& context) {
         Message message{.size = 1, .tag = 0, .kind = MessageKind::acknowledgement};
-        put_origin(message, origin);
+        set_origin(message, origin);
         const Level level = one_sided_level(current, peer);
         const Time arrival = later(time_of(at), costs_without_class(size, level).L);
         const auto annotation = tables_.observer.acknowledge(landing.activity, at, level);
@@ -188,8 +191,6 @@ class Transmission {
     [[nodiscard]] Level one_sided_level(const Current& current, std::uint32_t peer) const {
         return tables_.machine.one_sided ? Level::one_sided : level_of(current, peer, no_tag);
     }
-    [[nodiscard]] bool takes_target_cpu() const { return tables_.machine.progress == machine::Progress::cpu; }
-
     /// What stands for the op at the target of a one-sided operation, which has none: its first CPU and NIC.
     static Op op_of_target() { return {.op_index = goal::unknown_op_index}; }
 

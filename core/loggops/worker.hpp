@@ -143,7 +143,8 @@ class RankWorker {
 
     /// Ranks and events that an optimistic scheduler handles conservatively. A rank with long queues takes longer to
     /// serialise than to simulate. Of an open rendezvous the other side knows a handle, which a rollback changes; and a
-    /// message of a rendezvous refers to a record at its receiver, so it must not be handled too early.
+    /// message of a rendezvous refers to a record at its receiver, so it must not be handled too early. So are the
+    /// messages of one-sided operations, and ranks that have awaits, notifications or locks: these concern other ranks.
     [[nodiscard]] bool is_conservative(const State& rank, std::uint32_t r) const {
         return parts().matching.has_overflow(rank.match) || rank.requests.many() || parts().rendezvous.is_open(r) ||
                parts().one_sided.is_open(r);

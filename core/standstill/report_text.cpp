@@ -46,7 +46,7 @@ std::string cycle_section(const std::vector<Waiting>& cycle, std::uint64_t lengt
     return text + "\n  and so back to " + text_of_rank(cycle.front().rank) + ", " + cycle.front().op;
 }
 
-std::string headline_of(const UnmatchedReceives& receives) {
+std::string headline_of(const UnmatchedWaits& receives) {
     const std::string waits = receives.count == 1 ? "an op waits" : std::to_string(receives.count) + " ops wait";
     if (receives.one_sided) {
         return "deadlock: " + waits + " for messages, notifications or locks that never come";
@@ -93,7 +93,7 @@ Waiting waiting_of(const UnfinishedRank& stuck) {
             stand.kind == goal::StopPosition::Kind::collective ? "stands in a collective operation" : "cannot go on"};
 }
 
-std::string message_of(const LeftOver& found, const UnmatchedReceives& receives, std::uint64_t unmatched_messages) {
+std::string message_of(const LeftOver& found, const UnmatchedWaits& receives, std::uint64_t unmatched_messages) {
     std::vector<std::string> sections;
     if (!found.cycle.empty()) {
         sections.push_back(cycle_section(found.cycle, found.cycle_length));

@@ -23,14 +23,14 @@ std::string why(const PendingOp& op);
 Waiting waiting_of(const UnfinishedRank& stuck);
 
 /// Receives that no send matches.
-struct UnmatchedReceives {
+struct UnmatchedWaits {
     std::vector<Waiting> first;
     std::uint64_t count = 0;
     bool one_sided = false;  ///< whether awaits or locks are among them
 };
 
 /// The text for the user: the cycle, the receives and messages without a match, and how many things are left in all.
-std::string message_of(const LeftOver& found, const UnmatchedReceives& receives, std::uint64_t unmatched_messages);
+std::string message_of(const LeftOver& found, const UnmatchedWaits& receives, std::uint64_t unmatched_messages);
 
 /// The most lines of each kind in that text.
 inline constexpr std::size_t most_lines = 8;

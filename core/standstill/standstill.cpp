@@ -39,7 +39,7 @@ class Explanation {
         found.messages = explain_lost_messages(lost, unfinished_.pending(), schedule_);
         found.waiting = waiting();
         found.left = unfinished_.pending().size() + unfinished_.message_count() + standing_ + blocked_count_;
-        const UnmatchedReceives receives = unmatched_receives();
+        const UnmatchedWaits receives = unmatched_waits();
         const std::uint64_t messages = lost.size() + unfinished_.message_count() - unfinished_.messages().size();
         const bool lost_rendezvous = !lost.empty() && !lost.back().arrived;
         return {kind_of(found, receives, lost_rendezvous), message_of(found, receives, messages), std::move(found)};
@@ -135,8 +135,8 @@ class Explanation {
         return found;
     }
 
-    [[nodiscard]] UnmatchedReceives unmatched_receives() const {
-        UnmatchedReceives found;
+    [[nodiscard]] UnmatchedWaits unmatched_waits() const {
+        UnmatchedWaits found;
         for (std::size_t i = 0; i < unfinished_.pending().size(); ++i) {
             if (unfinished_.pending()[i].kind != goal::OpKind::send && !graph_.has_match(i)) {
                 ++found.count;
@@ -150,7 +150,7 @@ class Explanation {
     }
 
     /// `lost_rendezvous`: some send by rendezvous has no matching receive.
-    [[nodiscard]] StandstillKind kind_of(const LeftOver& found, const UnmatchedReceives& receives,
+    [[nodiscard]] StandstillKind kind_of(const LeftOver& found, const UnmatchedWaits& receives,
                                          bool lost_rendezvous) const {
         if (found.cycle_length > 0) {
             return StandstillKind::deadlock;

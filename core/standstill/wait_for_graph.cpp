@@ -99,8 +99,8 @@ void WaitForGraph::each_node(Group group, const Key& key, Use use) const {
     of_source(goal::any);
 }
 
-/// The group of the pending ops that a blocked op would meet.
-auto WaitForGraph::group_met_by(const goal::Op& blocked) -> std::optional<Group> {
+/// The group of the pending ops that a blocked op would match.
+auto WaitForGraph::group_matched_by(const goal::Op& blocked) -> std::optional<Group> {
     switch (blocked.kind) {
         case goal::OpKind::send:
             return Group::receives;
@@ -138,12 +138,12 @@ void WaitForGraph::add_rank(std::uint32_t rank, const goal::RankSchedule& rank_s
     std::unordered_map<std::uint32_t, std::uint32_t> set_of;  // by cause
     for (goal::OpIndex op_index = 0; op_index < rank_schedule.ops.size(); ++op_index) {
         const goal::Op& op = rank_schedule.ops[op_index];
-        const std::optional<Group> met = group_met_by(op);
-        if (!blocked.blocks(op_index) || !met) {
+        const std::optional<Group> matched = group_matched_by(op);
+        if (!blocked.blocks(op_index) || !matched) {
             continue;
         }
-        const Key key = *met == Group::sends ? Key{rank, op.peer, op.tag} : Key{op.peer, rank, op.tag};
-        each_node(*met, key, [&](NodeNumber number) {
+        const Key key = *matched == Group::sends ? Key{rank, op.peer, op.tag} : Key{op.peer, rank, op.tag};
+        each_node(*matched, key, [&](NodeNumber number) {
             Node& node = nodes_[number];
             node.has_match = true;
             if (arcs_.size() >= most_arcs || members_.size() >= most_graph_members) {

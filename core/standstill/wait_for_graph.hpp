@@ -62,7 +62,7 @@ class WaitForGraph {
   private:
     using NodeNumber = std::uint32_t;
 
-    /// The groups of nodes: what pending ops wait for.
+    /// The groups of nodes: the kinds of pending ops.
     enum class Group : std::uint8_t { receives, sends, awaits, locks };
     static constexpr std::size_t groups = 4;
 
@@ -105,7 +105,7 @@ class WaitForGraph {
     };
 
     static Group group_of(goal::OpKind pending);
-    static std::optional<Group> group_met_by(const goal::Op& blocked);
+    static std::optional<Group> group_matched_by(const goal::Op& blocked);
     static Key key_of(const PendingOp& op);
     void make_nodes(Group group);
     std::uint32_t add_set(const BlockedOps& blocked, std::uint32_t cause, std::size_t first);

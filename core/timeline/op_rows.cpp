@@ -68,7 +68,7 @@ void explain_start(OpRow& row, const loggops::SimulationRecord& record, const An
     blame_resource(row, record, row.op.ready.time, row.op.start, answered);
 }
 
-/// The activity that ends a send or a calc.
+/// The activity that ends an op. That of a one-sided op is at its target; add_activities knows its own.
 void explain_end(OpRow& row, const loggops::SimulationRecord& record) {
     const loggops::ActivityRecord* last = activity_of(record, row.op.end.cause);
     row.work = last == nullptr ? row.op.start.time : last->start.time;
@@ -137,9 +137,9 @@ loggops::Point point_after(loggops::ActivityKind kind) {
     return loggops::Point::computed;
 }
 
-/// Adds the length of the detours in each activity to the op of that activity.
-void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>& activities,
-               const machine::Machine& machine) {
+/// Adds the length of the detours in each activity to the op of that activity, and to a one-sided op what its CPU does.
+void add_activities(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>& activities,
+                    const machine::Machine& machine) {
     for (const loggops::ActivityRecord& done : activities) {
         const loggops::Activity& activity = done.activity;
         OpRow* row = activity.op_index == goal::unknown_op_index ? nullptr : row_of(rows, activity.op_index);
@@ -155,7 +155,8 @@ void add_noise(std::span<OpRow> rows, const std::vector<loggops::ActivityRecord>
     }
 }
 
-/// The unlock of `rank` whose message landed at rank `target` in the activity `landed`; null if that is not known.
+/// The unlock among the ops of a rank whose message landed at rank `target` in the activity `landed`; null if that is
+/// not known.
 const OpRow* unlock_of(std::span<OpRow> rows, const loggops::SimulationRecord& record, std::uint32_t target,
                        std::uint32_t tag, const loggops::ActivityRecord& landed) {
     if (landed.start.cause.point == loggops::Point::arrival) {
@@ -226,7 +227,7 @@ std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machin
             }
         }
         const std::size_t rank = first.size() - 1;
-        add_noise(std::span(rows).subspan(first[rank]), record.activities[rank], machine);
+        add_activities(std::span(rows).subspan(first[rank]), record.activities[rank], machine);
     }
     first.push_back(rows.size());
     const auto rows_of_rank = [&rows, &first](std::size_t rank) {

@@ -114,8 +114,6 @@ void RankConverter::access(const TraceRecord& r, Window& window) {
                                                  .tag = puts ? goal::no_notification : 0,
                                                  .size = size_of(r, r.number(puts ? 2 : 3))});
         has_one_sided_ = true;
-    }
-    if (slot != collectives::no_slot) {
         window.accesses[target].push_back({.slot = slot, .gets = !puts, .has_request = has_request});
     }
     if (has_request) {
@@ -140,15 +138,15 @@ void RankConverter::passive_target(const TraceRecord& r, Window& window) {
     const auto [target, number] = r.pair(1);
     switch (static_cast<Step>(number)) {
         case Step::exclusive_lock:
-            lock(r, window, collectives::Instruction::Kind::lock, target);
+            lock_or_unlock(r, window, collectives::Instruction::Kind::lock, target);
             break;
         case Step::lock:
         case Step::shared_lock:
-            lock(r, window, collectives::Instruction::Kind::shared_lock, target);
+            lock_or_unlock(r, window, collectives::Instruction::Kind::shared_lock, target);
             break;
         case Step::unlock:
             wait_for_accesses(window, target);
-            lock(r, window, collectives::Instruction::Kind::unlock, target);
+            lock_or_unlock(r, window, collectives::Instruction::Kind::unlock, target);
             break;
         case Step::flush:
             wait_for_accesses(window, target);
@@ -162,8 +160,8 @@ void RankConverter::passive_target(const TraceRecord& r, Window& window) {
 }
 
 /// Takes or releases the lock of one rank.
-void RankConverter::lock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind,
-                         std::int32_t target) {
+void RankConverter::lock_or_unlock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind,
+                                   std::int32_t target) {
     const bool unlocks = kind == collectives::Instruction::Kind::unlock;
     if (target < 0 || (unlocks && window.locked.erase(target) == 0)) {
         return;

@@ -236,13 +236,14 @@ class RankConverter {
     void matched_receive(const TraceRecord& r);
     void make_window(const TraceRecord& r);
     void free_window(const TraceRecord& r);
+    /// Whether puts, gets and locks become ops: where one thread calls MPI, and the whole run is used.
     [[nodiscard]] bool simulates_one_sided() const;
     void one_sided(const TraceRecord& r);
     void access(const TraceRecord& r, Window& window);
     void passive_target(const TraceRecord& r, Window& window);
     void wait_for_accesses(Window& window, std::int32_t target, Waited waited = Waited::all);
     void forget_access(const Pending& pending);
-    void lock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind, std::int32_t target);
+    void lock_or_unlock(const TraceRecord& r, Window& window, collectives::Instruction::Kind kind, std::int32_t target);
     void expose(const TraceRecord& r);
     void begin_access(const TraceRecord& r);
     void complete_access(const TraceRecord& r);
