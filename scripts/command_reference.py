@@ -11,11 +11,12 @@ from pathlib import Path
 
 import click
 from idlewave.cli import cli
+from idlewave.cli.named_studies import NAMED, named_study
 from idlewave.cli.trace_command import build_tracer
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/command-line.md"
 MARK = "<!-- From here on the page is made by scripts/command_reference.py; tests compare. -->\n"
-BY_ARGUMENTS = {"trace": build_tracer}
+BY_ARGUMENTS = {"trace": [build_tracer], "study": [named_study(name) for name in NAMED]}
 """Commands that the arguments of another one name: beside groups, whose commands are all listed."""
 
 
@@ -33,7 +34,7 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
         arguments = [] if isinstance(command, click.Group) else command.collect_usage_pieces(context)[1:]
         usage = " ".join([context.command_path, *arguments])
         yield f"### `{usage}`\n\n{_paragraphs(command.help or '')}\n\n{_options(command, context)}"
-        if (named := BY_ARGUMENTS.get(command.name or "")) is not None:
+        for named in BY_ARGUMENTS.get(command.name or "", []):
             name = f"{context.info_name} {named.name}"
             yield from _sections(named, click.Context(named, info_name=name, parent=context.parent))
     if isinstance(command, click.Group):

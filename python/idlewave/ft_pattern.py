@@ -37,6 +37,9 @@ POINT_BYTES = 16
 CHECKSUM_BYTES = 24
 """A checksum has three integers of 64 bits (examples/ft)."""
 
+EXCHANGES = ("alltoall", "packed-put", "two-sided", "ialltoall", "put")
+"""The exchanges: first those of all slabs at once, then those of each slab as soon as it is computed."""
+
 _CHECKSUM_POINTS = 1024
 
 
@@ -132,6 +135,23 @@ def ft_job(shape: FtShape, exchange: str, iterations: int, costs: FtCosts) -> Jo
     for _ in range(iterations or shape.domain.iterations):
         operations += _iteration(shape, exchange, costs)
     return Job(shape.ty * shape.tz, operations)
+
+
+def ft_iteration_job(shape: FtShape, exchange: str, costs: FtCosts) -> Job:
+    """One iteration of FT by itself, which all ranks begin at the same time."""
+    return Job(shape.ty * shape.tz, _iteration(shape, exchange, costs))
+
+
+def ft_computation_ns(job: Job) -> int:
+    """What a rank of FT computes, ns."""
+    by_slab = _BY_SLAB.values()
+    once = sum(o.options.compute_ns for o in job.operations if o.name == "compute")
+    return once + sum(o.options.blocks * o.options.compute_ns for o in job.operations if o.name in by_slab)
+
+
+def ft_bytes(shape: FtShape) -> int:
+    """What a rank sends to others in the two exchanges of a transform, bytes."""
+    return shape.lines * shape.line_bytes * (shape.tz - 1) + shape.planes * shape.plane_bytes * (shape.ty - 1)
 
 
 def _transform(lines: int, length: int, cost: float) -> float:

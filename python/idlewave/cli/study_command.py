@@ -37,6 +37,7 @@ from .input_options import (
     note_traced,
 )
 from .kernel_options import STATISTICS, check_statistics, write_statistics_of_study
+from .named_studies import StudyCommand
 from .option_types import Count, OutputFile, as_json, print_json
 from .parameter_options import options_of
 from .progress import doing
@@ -44,8 +45,8 @@ from .structure_options import by_structure, structure_of, structure_options
 from .terminal import Format, errors, progress_bar, say, show_table
 
 
-@click.command()
-@click.argument("source", metavar="TRACE|FILE")
+@click.command(cls=StudyCommand)
+@click.argument("source", metavar="TRACE|FILE|ft")
 @machine_options
 @algorithm_options
 @conversion_options
@@ -83,7 +84,9 @@ def study(
     **options: Unpack[RunOptions],
 ) -> None:
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
-    noise."""
+    noise.
+
+    `idlewave study ft` is a study of its own, with options of its own; a file of that name is ./ft."""
     conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)

@@ -1,0 +1,36 @@
+"""``idlewave study NAME``: studies of their own beside that of a trace or file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+NAMED = {"ft": "study_ft_command"}
+"""The module of each named study, which has the command of that name."""
+
+
+def named_study(name: str) -> click.Command:
+    """The command of a named study; its module is loaded for it."""
+    command: click.Command = getattr(import_module(f".{NAMED[name]}", __package__), f"study_{name}")
+    return command
+
+
+class StudyCommand(click.Command):
+    """The command of a source, which leaves the work to that of a named study if its first word is such a name.
+
+    A file of that name is `./ft`.
+    """
+
+    named: Mapping[str, str] = NAMED
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any  # noqa: ANN401 - click's
+    ) -> click.Context:
+        """The context of the command that the first word names, or of this one."""
+        if args and args[0] in self.named:
+            name = args[0]
+            return named_study(name).make_context(f"{info_name} {name}", args[1:], parent=parent, **extra)
+        return super().make_context(info_name, args, parent=parent, **extra)

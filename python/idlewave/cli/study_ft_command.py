@@ -1,0 +1,180 @@
+"""``idlewave study ft``: NAS FT by messages and by puts, at scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import UsageError
+from ..escaping import cut, quote
+from ..ft_pattern import EXCHANGES, FT_DOMAINS, FtCosts
+from ..measure.table_rows import records
+from ..studies.ft import measured
+from ..studies.ft.settings import LINKS, MOST_LINKS, PROBLEM, RANKS
+from ..studies.ft.study import FtStudy, Plan, ft_study
+from ..units import parse_count
+from .completion import machines
+from .input_options import load_machine
+from .option_types import Count, OutputFolder, as_json, print_json
+from .progress import doing
+from .terminal import progress_bar, say
+
+
+def _counts(text: str, what: str) -> list[int]:
+    """The whole numbers in a text such as "64,1024". Raises UsageError."""
+    try:
+        numbers = [parse_count(word) for word in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 1 or len({*numbers}) != len(numbers):
+        raise UsageError(f"expected different {what} from 1 on, such as 1,4, found {quote(text)}")
+    return sorted(numbers)
+
+
+def _chosen(text: str, known: tuple[str, ...], what: str) -> list[str]:
+    """The names in a text with commas. Raises UsageError."""
+    names = text.split(",")
+    for name in names:
+        if name not in known or names.count(name) > 1:
+            raise UsageError(f"expected {what} of {', '.join(known)}, each once, found {quote(text)}")
+    return names
+
+
+def _text(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _costs(text: str | None) -> FtCosts | None:
+    """Four costs of a computation, x, y, z and evolution, or one for all transforms and one for the evolution."""
+    if text is None:
+        return None
+    try:
+        numbers = [float(word) for word in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (2, 4):
+        raise UsageError(f"expected the ns of transforms and of the evolution, such as 1.5,10, found {quote(text)}")
+    return FtCosts.of(numbers[:-1], numbers[-1])
+
+
+@click.command("ft")
+@click.option(
+    "-m",
+    "--machine",
+    "machine_name",
+    metavar="MACHINE",
+    shell_complete=machines,
+    help="The measured machine, beside the preset bluegene-p; --measure compares with it.",
+)
+@click.option(
+    "--problem", type=click.Choice([*FT_DOMAINS]), default=PROBLEM, show_default=True, help="Class of the problem."
+)
+@click.option("--ranks", "sizes", metavar="COUNT,…", default=_text(RANKS), show_default=True, help="Numbers of ranks.")
+@click.option(
+    "--links",
+    metavar="COUNT,…",
+    default=_text(LINKS),
+    show_default=True,
+    help="Links of a node of bluegene-p: all of these on the fewest ranks, the most of them on the others.",
+)
+@click.option(
+    "--exchanges", "ways", metavar="NAME,…", default=",".join(EXCHANGES), show_default=True, help="Exchanges."
+)
+@click.option(
+    "--compute-ns",
+    "costs",
+    metavar="TRANSFORM,EVOLUTION",
+    help="What a rank of the machine computes, ns: for each point and binary logarithm of a line (one number, or three for "
+    "x, y and z), and for each point in the evolution.  [default: as in the runs of --measure, or 1,1]",
+)
+@click.option("--measure", is_flag=True, help="Run FT here, too (examples/ft), and compare it with what is predicted.")
+@click.option(
+    "--measured-classes",
+    "classes",
+    metavar="CLASS,…",
+    default=",".join(measured.CLASSES),
+    show_default=True,
+    help="Classes that --measure runs.",
+)
+@click.option(
+    "--measured-ranks",
+    "measured_sizes",
+    metavar="COUNT,…",
+    default=_text(measured.RANKS),
+    show_default=True,
+    help="Numbers of ranks of these runs.",
+)
+@click.option("--runs", type=Count(1), default=measured.RUNS, show_default=True, help="Runs of each, alternating.")
+@click.option("--mpiexec", metavar="PATH", help="The launcher of the runs.  [default: that of this environment, or in PATH]")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=OutputFolder(),
+    default=Path("study-ft"),
+    show_default=True,
+    help="Folder to write: study.parquet, losses.parquet, measured.parquet, report.html and pictures.",
+)
+@as_json
+def study_ft(
+    machine_name: str | None,
+    problem: str,
+    sizes: str,
+    links: str,
+    ways: str,
+    costs: str | None,
+    measure: bool,
+    classes: str,
+    measured_sizes: str,
+    runs: int,
+    mpiexec: str | None,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Simulate NAS FT by each exchange, on the preset bluegene-p and a measured machine, and write a report.
+
+    Which exchange is the fastest, how much of the communication it hides, and what the others lose. What is in the folder
+    from an earlier call is not done again.
+    """
+    if measure and machine_name is None:
+        raise UsageError("--measure compares with the measured machine: expected --machine")
+    numbers = _counts(links, "numbers of links")
+    if numbers[-1] > MOST_LINKS:
+        raise UsageError(f"expected up to {MOST_LINKS} links, found {numbers[-1]}")
+    plan = Plan(
+        machine=None if machine_name is None else load_machine(machine_name),
+        costs=_costs(costs),
+        problem=problem,
+        ranks=_counts(sizes, "numbers of ranks"),
+        links=numbers,
+        exchanges=_chosen(ways, EXCHANGES, "exchanges"),
+        measure=measure,
+        mpiexec=mpiexec,
+        classes=_chosen(classes, tuple(FT_DOMAINS), "classes"),
+        measured_ranks=_counts(measured_sizes, "numbers of ranks"),
+        runs=runs,
+    )
+    study = _with_progress(plan, folder)
+    with doing("drawing figures"):
+        from ..report.ft_page import build_ft_page
+
+        page, findings = build_ft_page(study, folder)
+    if as_json:
+        found = {"rows": study.rows, "losses": study.losses, "compared": study.compared}
+        tables = {name: records(table) for name, table in found.items()}
+        print_json({"written": str(page), "findings": [list(item) for item in findings], **tables})
+        return
+    for topic, text in findings:
+        say(f"• {topic}: {text}")
+    say(f"written: {cut(str(page))}")
+
+
+def _with_progress(plan: Plan, folder: Path) -> FtStudy:
+    with progress_bar(count=True) as progress, doing("the study of FT"):
+        task = progress.add_task("study", total=None)
+
+        def show(what: str, done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total, description=what)
+
+        return ft_study(plan, folder, show)

@@ -1,0 +1,1 @@
+"""The study of NAS FT: which exchange hides its communication, and what the others lose."""
