@@ -145,8 +145,9 @@ def ft_iteration_job(shape: FtShape, exchange: str, costs: FtCosts) -> Job:
 def ft_computation_ns(job: Job) -> int:
     """What a rank of FT computes, ns."""
     by_slab = _BY_SLAB.values()
-    once = sum(o.options.compute_ns for o in job.operations if o.name == "compute")
-    return once + sum(o.options.blocks * o.options.compute_ns for o in job.operations if o.name in by_slab)
+    once: int = sum(o.options.compute_ns for o in job.operations if o.name == "compute")
+    slabs: int = sum(o.options.blocks * o.options.compute_ns for o in job.operations if o.name in by_slab)
+    return once + slabs
 
 
 def ft_bytes(shape: FtShape) -> int:

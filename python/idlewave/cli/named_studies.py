@@ -27,7 +27,11 @@ class StudyCommand(click.Command):
     named: Mapping[str, str] = NAMED
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any  # noqa: ANN401 - click's
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's
     ) -> click.Context:
         """The context of the command that the first word names, or of this one."""
         if args and args[0] in self.named:

@@ -85,8 +85,8 @@ def _costs(text: str | None) -> FtCosts | None:
     "--compute-ns",
     "costs",
     metavar="TRANSFORM,EVOLUTION",
-    help="What a rank of the machine computes, ns: for each point and binary logarithm of a line (one number, or three for "
-    "x, y and z), and for each point in the evolution.  [default: as in the runs of --measure, or 1,1]",
+    help="What a rank of the machine computes, ns: for each point and binary logarithm of a line (one number, or three "
+    "for x, y and z), and for each point in the evolution.  [default: as in the runs of --measure, or 1,1]",
 )
 @click.option("--measure", is_flag=True, help="Run FT here, too (examples/ft), and compare it with what is predicted.")
 @click.option(
@@ -106,7 +106,9 @@ def _costs(text: str | None) -> FtCosts | None:
     help="Numbers of ranks of these runs.",
 )
 @click.option("--runs", type=Count(1), default=measured.RUNS, show_default=True, help="Runs of each, alternating.")
-@click.option("--mpiexec", metavar="PATH", help="The launcher of the runs.  [default: that of this environment, or in PATH]")
+@click.option(
+    "--mpiexec", metavar="PATH", help="The launcher of the runs.  [default: that of this environment, or in PATH]"
+)
 @click.option(
     "-o",
     "--output",
@@ -134,8 +136,8 @@ def study_ft(
 ) -> None:
     """Simulate NAS FT by each exchange, on the preset bluegene-p and a measured machine, and write a report.
 
-    Which exchange is the fastest, how much of the communication it hides, and what the others lose. What is in the folder
-    from an earlier call is not done again.
+    Which exchange is the fastest, how much of the communication it hides, and what the others lose. What is in the
+    folder from an earlier call is not done again.
     """
     if measure and machine_name is None:
         raise UsageError("--measure compares with the measured machine: expected --machine")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text
@@ -24,7 +26,8 @@ def ft_findings(study: FtStudy, beside: list[Beside]) -> list[tuple[str, str]]:
     found += [(f"{machine}: why", text) for machine, text in losses(study.losses)]
     if (text := links(study.rows)) is not None:
         found.append(("links", text))
-    found += [("predicted and measured", text) for text in measured(study)]
+    if said := measured(study):
+        found.append(("predicted and measured", " ".join(said)))
     held = sum(row.holds for row in beside)
     found.append(
         ("published", f"{held} of {len(beside)} published statements about transfers hold on the simulated preset.")
@@ -46,20 +49,29 @@ def fastest(scale: pd.DataFrame) -> str:
 def hidden(scale: pd.DataFrame) -> list[str]:
     """What puts hide, and two-sided, and what packed puts cost or gain against those of single slabs."""
     ranks = int(scale["ranks"].max())
-    rows = scale[scale["ranks"] == ranks].set_index("exchange")
+    rows = _by_exchange(scale[scale["ranks"] == ranks])
     said = []
-    if {"put", "two-sided"} <= {*rows.index}:
-        put, two = rows.loc["put"], rows.loc["two-sided"]
+    if {"put", "two-sided"} <= {*rows}:
+        put, two = rows["put"], rows["two-sided"]
         said.append(
             f"At {count_text(ranks)} ranks puts of slabs hide {percent_text(put['hidden'])} of their communication, "
             f"two-sided messages {percent_text(two['hidden'])}; an iteration takes {seconds_text(put['seconds'])} and "
             f"{seconds_text(two['seconds'])}."
         )
-    if {"put", "packed-put"} <= {*rows.index}:
-        gain = rows.loc["packed-put", "seconds"] / rows.loc["put", "seconds"] - 1
-        messages = rows.loc["put", "messages"] / rows.loc["packed-put", "messages"]
-        verb = "equally long as" if abs(gain) < NEGLIGIBLE else f"{percent_text(abs(gain))} {_than(gain)} than"
-        said.append(f"Packed slabs need {messages:.3g} times fewer messages, and take {verb} plain ones.")
+    if "put" in rows:
+        put = rows["put"]
+        queued = 1 - (put["queued_s"] - put["computation_s"]) / put["communication_s"]
+        said.append(
+            f"If NICs took queues of puts, an iteration by puts would take {seconds_text(put['queued_s'])} at least, "
+            f"by a closed form, and hide up to {percent_text(max(queued, 0.0))}."
+        )
+    if {"put", "packed-put"} <= {*rows}:
+        packed, put = rows["packed-put"], rows["put"]
+        gain = packed["seconds"] / put["seconds"] - 1
+        messages = packed["messages"] / put["messages"]
+        more = f"{percent_text(abs(gain))} {'more' if gain > 0 else 'less'} time than plain ones"
+        longer = "as long as plain ones" if abs(gain) < NEGLIGIBLE else more
+        said.append(f"Packed slabs need {percent_text(messages)} of the messages, and take {longer}.")
     return said
 
 
@@ -75,10 +87,10 @@ def losses(table: pd.DataFrame) -> list[tuple[str, str]]:
     }
     said = []
     for machine, group in table.groupby("machine", sort=False):
-        rows = group.set_index("exchange")
-        if not {"put", "two-sided"} <= {*rows.index}:
+        rows = _by_exchange(group)
+        if not {"put", "two-sided"} <= {*rows}:
             continue
-        two, put = rows.loc["two-sided"], rows.loc["put"]
+        two, put = rows["two-sided"], rows["put"]
         lost = two["seconds"] - put["seconds"]
         if lost <= 0:
             said.append((str(machine), f"At {count_text(two['ranks'])} ranks two-sided loses nothing against puts."))
@@ -92,13 +104,20 @@ def losses(table: pd.DataFrame) -> list[tuple[str, str]]:
         if two["control_steps"]:
             share = two["control_steps"] / two["path_steps"]
             text += f" {percent_text(share)} of the path's steps are requests and clearances of rendezvous."
-        if put["nic_ops"] > 0 and put["nic_s"] > 0:
-            text += (
-                f" {count_text(round(put['nic_ops']))} ops of a rank, by puts, wait for the NIC, "
-                f"{seconds_text(put['nic_s'])} each in the mean."
-            )
+        text += waiting("two-sided", two) + waiting("put", put)
         said.append((str(machine), text))
     return said
+
+
+def waiting(exchange: str, row: dict[str, Any]) -> str:
+    """How many ops wait for the CPU and for the NIC, and how long."""
+    said = [
+        f"{count_text(round(row[f'{state}_ops']))} ops of a rank wait for the {state.upper()}, "
+        f"{seconds_text(row[f'{state}_s'])} each in the mean"
+        for state in ("cpu", "nic")
+        if round(row[f"{state}_ops"]) > 0
+    ]
+    return f" By {exchange} {join_words(said)}." if said else ""
 
 
 def links(rows: pd.DataFrame) -> str | None:
@@ -136,8 +155,8 @@ def measured(study: FtStudy) -> list[str]:
         return []
     apart, wrong = disagreements(table)
     said = [
-        f"Of the pairs of exchanges {plural(apart, 'pair')} differ by more than the spread of their runs; the simulation "
-        f"has {'all' if not wrong else apart - len(wrong)} of them in the same order."
+        f"Of the pairs of exchanges {plural(apart, 'pair')} differ by more than the spread of their runs; the "
+        f"simulation has {'all' if not wrong else apart - len(wrong)} of them in the same order."
         if apart
         else "No two exchanges differ by more than the spread of their runs, so there is no order to compare."
     ]
@@ -147,8 +166,8 @@ def measured(study: FtStudy) -> list[str]:
     load = study.runs["load"].median()
     if load > BUSY + study.runs["ranks"].max():
         said.append(
-            f"In the minute before a run {load:.1f} processes wanted to run, in the median, besides which the ranks had to "
-            "wait for cores: the prediction is for cores of their own."
+            f"In the minute before a run {load:.1f} processes wanted to run, in the median, besides which the ranks "
+            "had to wait for cores: the prediction is for cores of their own."
         )
     for item in wrong:
         said.append(
@@ -159,12 +178,13 @@ def measured(study: FtStudy) -> list[str]:
     return said
 
 
+def _by_exchange(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows by exchange, of which each has one."""
+    return {str(row["exchange"]): {str(name): value for name, value in row.items()} for row in rows.to_dict("records")}
+
+
 def _more(seconds: float) -> str:
     return f"{seconds_text(abs(seconds))} {'longer' if seconds > 0 else 'shorter'}"
-
-
-def _than(gain: float) -> str:
-    return "longer" if gain > 0 else "shorter"
 
 
 def _ranks(sizes: list[int]) -> str:

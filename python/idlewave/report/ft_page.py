@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -61,8 +62,12 @@ def build_ft_page(study: FtStudy, folder: Path) -> tuple[Path, list[tuple[str, s
 
 def _figures(study: FtStudy) -> Iterator[FtFigure]:
     rows = study.rows
-    yield FtFigure("ft-time", "Time of an iteration, by what a rank computes in it. 1 is communication that costs nothing.",
-                   lambda: plot_ft_times(rows))  # fmt: skip
+    yield FtFigure(
+        "ft-time",
+        "Time of an iteration, by what a rank computes in it. 1 is communication that costs nothing. Grey: the least "
+        "that puts would take if NICs took queues of them, by a closed form.",
+        lambda: plot_ft_times(rows),
+    )
     yield FtFigure(
         "ft-hidden",
         "Communication that is hidden: 1 − (time − computation) / time of the same exchanges without computation.",
@@ -73,7 +78,7 @@ def _figures(study: FtStudy) -> Iterator[FtFigure]:
         if swept is not None:
             ranks = count_text(int(swept["ranks"].iloc[0]))
             caption = f"Communication of an iteration that is not hidden, on {machine} with {ranks} ranks, by links."
-            yield FtFigure("ft-links", caption, lambda: plot_ft_links(swept))
+            yield FtFigure("ft-links", caption, partial(plot_ft_links, swept))
             break
     if len(study.compared):
         caption = "Whole runs without the initial values: predicted on the measured machine, and measured here."
@@ -86,7 +91,7 @@ def _tables(study: FtStudy, beside: list[Beside]) -> Iterator[Table]:
     yield _waits_table(study.losses)
     if len(study.compared):
         yield _measured_table(study.compared)
-    rows = [(row.what, row.published, row.here, "yes" if row.holds else "no") for row in beside]
+    rows: list[tuple[str, ...]] = [(row.what, row.published, row.here, "yes" if row.holds else "no") for row in beside]
     yield Table("Transfers: published for Blue Gene/P, and simulated on the preset", ("what", "published", "simulated",
                 "holds"), rows, 4)  # fmt: skip
 
@@ -94,11 +99,12 @@ def _tables(study: FtStudy, beside: list[Beside]) -> Iterator[Table]:
 def _rows_table(rows: pd.DataFrame) -> Table:
     headings = ("machine", "exchange", "ranks", "links", "iteration", "computation", "alone", "not hidden", "hidden",
                 "messages", "bytes", "simulated in")  # fmt: skip
-    texts = [
+    texts: list[tuple[str, ...]] = [
         (
-            str(r["machine"]), str(r["exchange"]), count_text(r["ranks"]), str(r["links"]), seconds_text(r["seconds"], 4),
-            seconds_text(r["computation_s"], 4), seconds_text(r["communication_s"]), seconds_text(r["exposed_s"]),
-            percent_text(r["hidden"]), si_text(r["messages"]), volume_text(r["bytes"]), seconds_text(r["simulation_s"], 2),
+            str(r["machine"]), str(r["exchange"]), count_text(r["ranks"]), str(r["links"]),
+            seconds_text(r["seconds"], 4), seconds_text(r["computation_s"], 4), seconds_text(r["communication_s"]),
+            seconds_text(r["exposed_s"]), percent_text(r["hidden"] + 0.0), si_text(r["messages"]),
+            volume_text(r["bytes"]), seconds_text(r["simulation_s"], 2),
         )
         for r in rows.to_dict("records")
     ]  # fmt: skip
@@ -175,7 +181,8 @@ def _setting_text(study: FtStudy, number: int) -> tuple[str, str]:
     scope = setting.machine.scope
     text = (
         f"{setting.machine.description or 'measured'}. A rank computes {c.x:.3g}, {c.y:.3g} and {c.z:.3g} ns for each "
-        f"point and binary logarithm of a line along x, y and z, and {c.evolution:.3g} ns for each point in the evolution."
+        f"point and binary logarithm of a line along x, y and z, and {c.evolution:.3g} ns for each point in the "
+        "evolution."
     )
     if len(study.rows) and scope.beyond_node(int(study.rows["ranks"].max())):
         text += " It was measured within a node: the simulation takes all ranks to be as near to each other."

@@ -15,6 +15,7 @@ from command_runs import run_command
 from emulated_samples import emulate
 from idlewave import mpi
 from idlewave.cli import cli
+from idlewave.cli.named_studies import NAMED, named_study
 from idlewave.cli.option_types import OutputFile, OutputFolder
 from idlewave.measure import NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import save_network
@@ -92,6 +93,7 @@ EXAMPLES = {
         {"file": "x.parquet", "statistics": "x.json"},
         alone={"statistics": "--scheduler check"},
     ),
+    "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),
@@ -113,6 +115,8 @@ def _commands(before: str, group: click.Group) -> Iterator[tuple[str, click.Comm
         full = f"{before}{name}"
         if not isinstance(command, click.Group):
             yield full, command
+            if full == "study":
+                yield from ((f"study {study}", named_study(study)) for study in NAMED)
             continue
         if command.invoke_without_command:
             yield full, command

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ... import mpi
@@ -60,7 +61,7 @@ class Program:
         grid = f"{shape.ty}x{shape.tz}"
         words = ["--class", problem, "--grid", grid, "--exchange", exchange, "--json"]
         load = os.getloadavg()[0]
-        command = [self.use.mpiexec, "-n", str(ranks), self.file, *words]
+        command: list[str | Path] = [self.use.mpiexec, "-n", str(ranks), self.file, *words]
         done = run(command, environment=self.use.environment())
         if done.returncode != 0:
             raise ProgramError(f"FT class {problem} by {exchange} ended with {done.returncode}: {done.stderr.strip()}")
@@ -74,9 +75,16 @@ class Program:
 
 
 def runs_to_make(
-    have: Iterable[tuple[object, ...]], classes: Sequence[str], ranks: Sequence[int], exchanges: Sequence[str], runs: int
+    have: Iterable[tuple[object, ...]],
+    classes: Sequence[str],
+    ranks: Sequence[int],
+    exchanges: Sequence[str],
+    runs: int,
 ) -> list[tuple[str, int, str, int]]:
-    """The runs that are still missing: class, ranks, exchange and number. The exchanges alternate, so that none has the machine's quiet hour to itself."""
+    """The runs that are still missing: class, ranks, exchange and number.
+
+    The exchanges alternate, so that none has the machine's quiet hour to itself.
+    """
     known = set(have)
     wanted = ((p, n, e, i) for p in classes for n in ranks for i in range(runs) for e in exchanges)
     return [key for key in wanted if key not in known]
@@ -93,7 +101,9 @@ def costs_of(table: pd.DataFrame, problem: str, ranks: int) -> FtCosts:
         return float(rows[phase].median()) * 1e9 / transforms / math.log2(length)
 
     evolution = float(rows["evolve"].median()) * 1e9 / (domain.iterations * points)
-    return FtCosts(per_point("FFT x", domain.nx), per_point("FFT y", domain.ny), per_point("FFT z", domain.nz), evolution)
+    return FtCosts(
+        per_point("FFT x", domain.nx), per_point("FFT y", domain.ny), per_point("FFT z", domain.nz), evolution
+    )
 
 
 def predicted_s(machine: Machine, problem: str, ranks: int, exchange: str, costs: FtCosts) -> float:
@@ -103,9 +113,7 @@ def predicted_s(machine: Machine, problem: str, ranks: int, exchange: str, costs
     return simulate(schedule, machine.with_noise(None)).max_finish / 1e12
 
 
-def comparison(
-    table: pd.DataFrame, machine: Machine, on_row: Callable[[], None] = lambda: None
-) -> pd.DataFrame:
+def comparison(table: pd.DataFrame, machine: Machine, on_row: Callable[[], None] = lambda: None) -> pd.DataFrame:
     """A row for each class, number of ranks and exchange that ran: predicted and measured, s.
 
     `measured_s` is the median of the runs without the initial values, `least_s` and `most_s` their range;
@@ -116,11 +124,12 @@ def comparison(
 
     rows = []
     for (problem, ranks), group in table.groupby(["problem", "ranks"], sort=False):
-        costs = costs_of(table, problem, ranks)
+        case = str(problem), int(str(ranks))
+        costs = costs_of(table, *case)
         for exchange, runs in group.groupby("exchange", sort=False):
             times = runs["seconds"] - runs["initial values"]
             computing = runs[[*COMPUTATIONS]].sum(axis=1)
-            predicted = predicted_s(machine, problem, int(ranks), str(exchange), costs)
+            predicted = predicted_s(machine, *case, str(exchange), costs)
             rows.append(
                 {
                     "problem": problem,
@@ -176,7 +185,7 @@ def disagreements(compared: pd.DataFrame) -> tuple[int, list[Disagreement]]:
             found.append(
                 Disagreement(
                     str(problem),
-                    int(ranks),
+                    int(str(ranks)),
                     str(fast["exchange"]),
                     str(slow["exchange"]),
                     slow["measured_s"] / fast["measured_s"] - 1,

@@ -10,7 +10,7 @@ from ...machine import Level, Machine, Parameters
 
 PRESET = "bluegene-p"
 PRESET_COSTS = FtCosts(10.0, 10.0, 10.0, 20.0)
-"""Of a core of Blue Gene/P, estimated: 5 floating-point operations for each point and binary logarithm, at 0.5 Gflop/s."""
+"""Of a core of Blue Gene/P, estimated: 5 floating-point operations a point and binary logarithm, at 0.5 Gflop/s."""
 MOST_LINKS = 6
 """The links of a node's torus in Blue Gene/P."""
 PROBLEM = "D"
@@ -57,7 +57,7 @@ class Case:
 
 
 def with_links(machine: Machine, links: int) -> Machine:
-    """The machine whose NICs send over so many links at a time, messages in turn: a byte takes a `links`-th of the time.
+    """The machine whose NICs send over so many links at a time, messages in turn: a byte takes so many times less.
 
     What a message costs by itself, o and g, stays: it is the CPU's and the NIC's work, whichever link it goes by. So
     only messages gain that are long enough for G to count. A network within the node has no links and stays as it is.

@@ -14,7 +14,7 @@ from ...output import make_folder, write_table
 from ...provenance import Provenance
 from . import measured
 from .losses import LOSS_COLUMNS, MOST_RANKS, loss_of, losses_table
-from .rows import KEY, FtRow, simulated_row
+from .rows import COLUMNS, KEY, simulated_row
 from .settings import LINKS, PRESET, PRESET_COSTS, PROBLEM, RANKS, Case, Setting, cases
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ class Plan:
     classes: Sequence[str] = measured.CLASSES
     measured_ranks: Sequence[int] = measured.RANKS
     runs: int = measured.RUNS
-    preset: Setting = field(
-        default_factory=lambda: Setting(Machine.preset(PRESET), PRESET_COSTS)
-    )
+    preset: Setting = field(default_factory=lambda: Setting(Machine.preset(PRESET), PRESET_COSTS))
 
     def settings(self, costs: FtCosts | None) -> list[Setting]:
         """The machines; `costs` are those of the measured one, if its program ran."""
@@ -81,11 +79,11 @@ def ft_study(plan: Plan, folder: str | Path, progress: Progress = lambda *_: Non
 
 
 def _simulate(wanted: list[Case], folder: Path, progress: Progress) -> pd.DataFrame:
-    table = _table(folder / TABLE, tuple(FtRow.__annotations__))
+    table = _table(folder / TABLE, COLUMNS)
     missing = _missing(wanted, table)
     for number, case in enumerate(missing):
         progress(f"{case.setting.name}, {case.ranks} ranks, {case.exchange}", number, len(missing))
-        table = _with_row(table, dict(simulated_row(case)))
+        table = _with_row(table, simulated_row(case))
         _write(folder / TABLE, table, case)
     return _of_cases(table, wanted)
 
