@@ -9,7 +9,6 @@ import pandas as pd
 from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text
 from idlewave.studies.ft.measured import disagreements
 from idlewave.studies.ft.study import FtStudy
-from idlewave.studies.ft.transfers import Beside
 
 NEGLIGIBLE = 0.0005
 """Shares of the time below which two exchanges count as equally fast."""
@@ -17,7 +16,7 @@ BUSY = 1.0
 """Processes beyond those of FT itself that wanted to run, in the mean, from which on the runs count as disturbed."""
 
 
-def ft_findings(study: FtStudy, beside: list[Beside]) -> list[tuple[str, str]]:
+def ft_findings(study: FtStudy) -> list[tuple[str, str]]:
     """Topic and sentence."""
     found = []
     for machine, group in study.rows.groupby("machine", sort=False):
@@ -28,9 +27,12 @@ def ft_findings(study: FtStudy, beside: list[Beside]) -> list[tuple[str, str]]:
         found.append(("links", text))
     if said := measured(study):
         found.append(("predicted and measured", " ".join(said)))
-    held = sum(row.holds for row in beside)
+    held = sum(row.holds for row in study.beside)
     found.append(
-        ("published", f"{held} of {len(beside)} published statements about transfers hold on the simulated preset.")
+        (
+            "published",
+            f"{held} of {len(study.beside)} published statements about transfers hold on the simulated preset.",
+        )
     )
     return found
 

@@ -22,7 +22,6 @@ from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_meas
 from idlewave.report.tables import Table
 from idlewave.studies.ft.losses import WAITS
 from idlewave.studies.ft.study import FtStudy
-from idlewave.studies.ft.transfers import Beside, beside_published
 
 TITLE = "NAS FT by messages and by puts"
 
@@ -41,9 +40,7 @@ def build_ft_page(study: FtStudy, folder: Path) -> tuple[Path, list[tuple[str, s
 
     Raises OutputError.
     """
-    preset = study.settings[0]
-    beside = beside_published(preset.machine, max(preset.links))
-    sentences = ft_findings(study, beside)
+    sentences = ft_findings(study)
     sources = tuple(setting.machine.provenance for setting in study.settings)
     provenance = Provenance.made("report", TITLE, by="idlewave study ft", sources=sources)
     page = folder / "report.html"
@@ -55,7 +52,7 @@ def build_ft_page(study: FtStudy, folder: Path) -> tuple[Path, list[tuple[str, s
             files.text(folder / "figures" / f"{item.name}.svg", svg)
             files.open(folder / "figures" / f"{item.name}.png").write(png_of(figure, provenance))
             placed.append((number, item.name, item.caption, Markup(inline_svg(svg, item.name))))
-        tables = [table for table in _tables(study, beside) if table.rows]
+        tables = [table for table in _tables(study) if table.rows]
         files.text(page, _render(study, sentences, placed, tables, provenance))
     return page, sentences
 
@@ -85,13 +82,15 @@ def _figures(study: FtStudy) -> Iterator[FtFigure]:
         yield FtFigure("ft-measured", caption, lambda: plot_ft_measured(study.compared))
 
 
-def _tables(study: FtStudy, beside: list[Beside]) -> Iterator[Table]:
+def _tables(study: FtStudy) -> Iterator[Table]:
     yield _rows_table(study.rows)
     yield _path_table(study.losses)
     yield _waits_table(study.losses)
     if len(study.compared):
         yield _measured_table(study.compared)
-    rows: list[tuple[str, ...]] = [(row.what, row.published, row.here, "yes" if row.holds else "no") for row in beside]
+    rows: list[tuple[str, ...]] = [
+        (row.what, row.published, row.here, "yes" if row.holds else "no") for row in study.beside
+    ]
     yield Table("Transfers: published for Blue Gene/P, and simulated on the preset", ("what", "published", "simulated",
                 "holds"), rows, 4)  # fmt: skip
 

@@ -16,6 +16,7 @@ from . import measured
 from .losses import LOSS_COLUMNS, MOST_RANKS, loss_of, losses_table
 from .rows import COLUMNS, KEY, simulated_row
 from .settings import LINKS, PRESET, PRESET_COSTS, PROBLEM, RANKS, Case, Setting, cases
+from .transfers import Beside, beside_published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +29,15 @@ EXPLAINED = ("two-sided", "put")
 
 @dataclass(frozen=True)
 class FtStudy:
-    """What the study found: the rows asked for, what exchanges lose, and predicted beside measured (may be empty)."""
+    """What the study found: the rows asked for, what exchanges lose, predicted beside measured and the runs (both may
+    be empty), and transfers on the preset beside published ones."""
 
     settings: list[Setting]
     rows: pd.DataFrame
     losses: pd.DataFrame
     compared: pd.DataFrame
     runs: pd.DataFrame
+    beside: list[Beside] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,9 @@ def ft_study(plan: Plan, folder: str | Path, progress: Progress = lambda *_: Non
     settings = plan.settings(costs)
     wanted = cases(settings, plan.problem, list(plan.ranks), list(plan.exchanges))
     rows = _simulate(wanted, target, progress)
-    return FtStudy(settings, rows, _explain(plan, settings, target, progress), _compare(plan, runs), runs)
+    losses = _explain(plan, settings, target, progress)
+    beside = beside_published(plan.preset.machine, max(plan.links))
+    return FtStudy(settings, rows, losses, _compare(plan, runs), runs, beside)
 
 
 def _simulate(wanted: list[Case], folder: Path, progress: Progress) -> pd.DataFrame:
