@@ -57,9 +57,9 @@ def simulated_row(case: Case) -> dict[str, Any]:
 def _queued_s(job: Job, case: Case) -> float:
     """What the iteration would take at least if NICs took queues of puts, s; nan for other exchanges.
 
-    A rank would compute the next slab as soon as its CPU has issued the puts of one, while its NIC sends them one after
-    the other. Then either the CPU works all the time, and the NIC sends the puts of the last slab thereafter; or the NIC
-    sends all the time from the first slab on. Latencies and barriers are left out.
+    A rank would compute the next slab as soon as its CPU has issued the puts of one, while its NIC sends them one
+    after the other. Then either the CPU works all the time, and the NIC sends the puts of the last slab thereafter; or
+    the NIC sends all the time from the first slab on. Latencies and barriers are left out.
     """
     if case.exchange != "put":
         return math.nan
