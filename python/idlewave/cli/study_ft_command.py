@@ -20,6 +20,9 @@ from .option_types import Count, OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import progress_bar, say
 
+MOST_NS = 1e6
+"""The greatest cost of a point, ns."""
+
 
 def _counts(text: str, what: str) -> list[int]:
     """The whole numbers in a text such as "64,1024". Raises UsageError."""
@@ -53,9 +56,10 @@ def _costs(text: str | None) -> FtCosts | None:
         numbers = [float(word) for word in text.split(",")]
     except ValueError:
         numbers = []
-    if len(numbers) not in (2, 4):
+    if len(numbers) not in (2, 4) or not all(0 <= number <= MOST_NS for number in numbers):
         raise UsageError(f"expected the ns of transforms and of the evolution, such as 1.5,10, found {quote(text)}")
-    return FtCosts.of(numbers[:-1], numbers[-1])
+    x, y, z, evolution = numbers if len(numbers) == 4 else (*(3 * numbers[:1]), numbers[1])
+    return FtCosts(x, y, z, evolution)
 
 
 @click.command("ft")

@@ -26,8 +26,8 @@ COLUMNS = (
 def simulated_row(case: Case) -> dict[str, Any]:
     """Simulate the case, which takes its time.
 
-    The iteration begins on all ranks at the same time, as iterations do that a collective separates. All ranks compute
-    equally long, so that what the slowest takes beyond that is communication that is not hidden.
+    The iteration begins on all ranks at the same time, which is exact where barriers end the exchanges before. All
+    ranks compute equally long, so that what the slowest takes beyond that is communication that is not hidden.
     """
     shape = ft_shape(case.problem, case.ranks)
     machine = case.machine.with_noise(None)
