@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from command_runs import run_command
 from idlewave import Machine, Schedule
-from idlewave.errors import UsageError
+from idlewave.errors import MpiError, UsageError
 from idlewave.formatting import plain
 from idlewave.ft_pattern import EXCHANGES, FtCosts, ft_bytes, ft_computation_ns, ft_iteration_job, ft_job, ft_shape
 from idlewave.report import ft_findings
@@ -249,6 +249,23 @@ def test_the_command_writes_a_report_and_does_not_simulate_again(tmp_path: Path)
         assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 1000
     assert "figure-ft-measured" not in page
     assert json.loads(run_command(words, tmp_path).printed)["rows"] == said["rows"]
+
+
+@pytest.mark.mpi
+def test_the_program_runs_here_and_is_compared_with_what_is_predicted(tmp_path: Path) -> None:
+    try:
+        measured.Program.built()
+    except MpiError as error:
+        pytest.skip(str(error))
+    words = ["study", "ft", "-m", "odin", "--problem", "S", "--ranks", "4", "--links", "1", "--exchanges", "put"]
+    more = ["--measure", "--measured-classes", "S", "--runs", "2", "-o", "out", "--json"]
+    done = run_command([*words, *more], tmp_path)
+    assert done.status == 0, done.complained
+    compared = json.loads(done.printed)["compared"]
+    assert [(row["problem"], row["ranks"], row["runs"]) for row in compared] == [("S", 2, 2)] * 2
+    assert {row["exchange"] for row in compared} == {"put", "alltoall"}
+    assert all(row["predicted_s"] > 0 and row["least_s"] <= row["measured_s"] <= row["most_s"] for row in compared)
+    assert 'id="figure-ft-measured"' in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
