@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gasnetex.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -42,7 +42,7 @@ struct Options {
     std::int64_t max_size = 4 << 20;
     std::vector<std::string> back_ends = {"mpi", "rma"};
     std::uint64_t seed = 1;
-    bool list = false;
+    bool list = false;  // for the help alone: main() handles --list before the options are read
 };
 
 // One sample of an item.

@@ -8,12 +8,13 @@
 
 namespace idlewave::probe::one_sided {
 
-// Between ranks 0 (the origin) and 1 (the target) unless more links are named.
+// Between ranks 0 (the origin) and 1 (the target); a further link is a further target rank.
 //   ping_pong: a message there and one back. acknowledged: a message there, and an empty one back.
 //   put, get: with remote completion; the target takes no part.
-//   notified: a put, and after its remote completion a notification that the target polls; the same back.
+//   notified: a put, and after its remote completion a flag that the target polls, which is a transmission of its own
+//   (the model's notification, R25, comes with the put); the same back.
 //   polled: a put whose last byte the target polls; the same back.
-//   request: MPI_Rput and MPI_Wait: the origin's buffer is free.
+//   rput: MPI_Rput and MPI_Wait: the origin's buffer is free.
 //   fence, pscw: a put between two fences, or in an epoch of post, start, complete and wait.
 //   active_message: a request with the bytes, and a reply with as many.
 //   call: the call that starts a put, or a send, alone.
@@ -28,7 +29,7 @@ enum class Operation : std::int64_t {
     get,
     notified,
     polled,
-    request,
+    rput,
     fence,
     pscw,
     active_message,
@@ -43,7 +44,7 @@ inline const std::vector<std::string> operation_names{"ping-pong",
                                                       "acknowledged send",
                                                       "put",
                                                       "get",
-                                                      "notified put",
+                                                      "put, then flag",
                                                       "polled put",
                                                       "rput",
                                                       "fence",

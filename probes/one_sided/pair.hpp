@@ -8,14 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/page.hpp"
 #include "common/ticks.hpp"
 #include "network/processor_clock.hpp"
 #include "one_sided/operations.hpp"
 
 namespace idlewave::probe::one_sided {
 
-// A rank of the job, its clock, and the buffer of what it sends.
+// A rank of the job, and its clock.
 struct Job {
     int rank = 0;
     int ranks = 2;

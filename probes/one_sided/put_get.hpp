@@ -1,8 +1,6 @@
 // What every one-sided library can do, measured by the few calls that it offers.
 #pragma once
 
-#include <mpi.h>
-
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -45,7 +45,7 @@ class Window {
 class RmaLibrary {
   public:
     explicit RmaLibrary(const Job& job)
-        : rank_(job.rank), room_(whole_pages(job.room)), own_(job.room), window_(MPI_COMM_WORLD, room_ + page_size()) {
+        : room_(whole_pages(job.room)), own_(job.room), window_(MPI_COMM_WORLD, room_ + page_size()) {
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.get());
         MPI_Win_sync(window_.get());
         MPI_Barrier(MPI_COMM_WORLD);
@@ -99,7 +99,6 @@ class RmaLibrary {
     static constexpr int none = -1;
     static constexpr int several = -2;
 
-    int rank_;
     std::size_t room_;
     ProgramBuffer own_;
     Window window_;
@@ -134,7 +133,7 @@ class Rma {
 
     static std::vector<Operation> operations() {
         std::vector<Operation> all = PutGet<RmaLibrary>::operations();
-        all.insert(all.end(), {Operation::request, Operation::fence, Operation::pscw});
+        all.insert(all.end(), {Operation::rput, Operation::fence, Operation::pscw});
         return all;
     }
 
@@ -142,7 +141,7 @@ class Rma {
         const auto size = static_cast<std::size_t>(item.size);
         if (item.operation == Operation::fence) return timed(times, [&] { fence(size); });
         if (item.operation == Operation::pscw) return timed(times, [&] { access_epoch(size); });
-        if (item.operation != Operation::request) return put_get_.run(item, times);
+        if (item.operation != Operation::rput) return put_get_.run(item, times);
         return timed_start(
             job_, times,
             [&] {

@@ -1,12 +1,12 @@
 // OpenSHMEM: puts and gets on its symmetric heap, completed by quiet.
 #pragma once
 
-#include <mpi.h>
 #include <shmem.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "common/failure.hpp"

@@ -113,7 +113,8 @@ def _compiler() -> Iterator[Finding]:
 def _fabrics() -> Iterator[Finding]:
     for library, macro in mpi.FABRICS.items():
         if pkg_config(library, macro) is not None:
-            yield Finding(library, State.OK, "its headers are installed: the network probe can use it")
+            text = "its headers are installed: the probes of messages and of one-sided communication can use it"
+            yield Finding(library, State.OK, text)
         else:
             package = {"libfabric": "libfabric-dev", "ucx": "libucx-dev"}[library]
             yield Finding(library, State.LIMITED, f"no measuring over {library}", f"install {package} and pkg-config")

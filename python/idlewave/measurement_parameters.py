@@ -119,7 +119,7 @@ class OneSidedParameters(TypedDict, total=False):
         int | None,
         Parameter(
             None,
-            "Number of ranks: two, and one more for each further neighbour that a flood goes to at the same time; "
+            "Number of ranks: two, and one more for each further link of floods; "
             "ranks share CPUs where there are too few",
             least=2,
             most=1024,

@@ -165,7 +165,8 @@ def build_example(mpi: Mpi, name: str, target: Path) -> Path:
 
 
 FABRICS = {"libfabric": "IDLEWAVE_LIBFABRIC", "ucx": "IDLEWAVE_UCX"}
-"""Libraries that the network probe can use: for the name of pkg-config the macro that enables it in the sources."""
+"""Libraries that the probes of the network and of one-sided communication can use: for the name of pkg-config the macro
+that enables it in the sources."""
 
 
 def _build_loggp(mpi: Mpi, sources: Path) -> Path:

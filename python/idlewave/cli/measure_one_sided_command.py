@@ -12,7 +12,7 @@ import click
 from ..errors import MeasurementError
 from ..formatting import percent_text, plain_time, si_text, size_text
 from ..measure.one_sided.fit import OneSidedFit, fit_one_sided
-from ..measure.one_sided.libraries import BACK_ENDS
+from ..measure.one_sided.libraries import BACK_END_NAMES, BACK_ENDS
 from ..measure.one_sided.machine_table import check_machine, one_sided_of, write_into_machine, write_new_machine
 from ..measure.one_sided.samples import THERE_AND_BACK, OneSidedMeasurement, measure_one_sided, read_one_sided
 from ..measure.table_rows import records
@@ -51,8 +51,8 @@ class _Names(NamesType):
     "--back-ends",
     type=_Names(),
     metavar="A,B,...",
-    help=f"What is compared, of {', '.join(BACK_ENDS)}: MPI's messages, MPI's windows, OpenSHMEM, UCX, "
-    "libfabric, GASNet-EX (default: all that are there and run).",
+    help=f"What is compared, of {', '.join(BACK_ENDS)}: {', '.join(BACK_END_NAMES.values())} (default: all that are "
+    "there and run).",
 )
 @click.option(
     "--gasnet", type=EXISTING, help="The folder in which GASNet-EX is installed (default: that of IDLEWAVE_GASNET)."
@@ -66,7 +66,8 @@ class _Names(NamesType):
     "--machine", type=MACHINE, help="Put the table [network.one_sided] into this machine.toml, in place of its own."
 )
 @click.option(
-    "--table",
+    "--parameters-of",
+    "chosen",
     type=click.Choice(BACK_ENDS[1:]),
     help="The back end whose parameters the machine gets (default: the first one-sided one that was measured).",
 )
@@ -84,19 +85,19 @@ def one_sided(
     folder: Path | None,
     name: str,
     machine: Path | None,
-    table: str | None,
+    chosen: str | None,
     as_json: bool,
     plot: Path | None,
     **options: Unpack[OneSidedParameters],
 ) -> None:
     """Measure puts, gets, notifications, floods and overlap of one-sided libraries against messages of the same ranks.
 
-    Their LogGP parameters become a transport of its own in a machine.toml.
+    Their LogGP parameters become the table [network.one_sided] of a machine.toml.
     """
     if folder is None:
         refuse_given(context, ("name",), "no machine is written without -o")
     if folder is None and machine is None:
-        refuse_given(context, ("table",), "no machine is written without -o or --machine")
+        refuse_given(context, ("chosen",), "no machine is written without -o or --machine")
     if machine is not None:
         check_machine(check_output(machine))
     if recorded is not None:
@@ -119,7 +120,7 @@ def one_sided(
         print_json(_as_json(found, fits))
     else:
         _show(found, fits)
-    for file in _write(found, fits, folder, machine, table, name):
+    for file in _write(found, fits, folder, machine, chosen, name):
         errors.print(f"written: {file}")
     if plot is not None:
         for file in _draw(found, plot):
@@ -131,18 +132,18 @@ def _write(
     fits: dict[str, OneSidedFit],
     folder: Path | None,
     machine: Path | None,
-    table: str | None,
+    chosen: str | None,
     name: str,
 ) -> list[Path]:
     written = []
     if machine is not None:
-        write_into_machine(machine, one_sided_of(fits, table), found)
+        write_into_machine(machine, one_sided_of(fits, chosen), found)
         written.append(machine)
     if folder is not None:
         if "mpi" not in fits:
             raise MeasurementError("expected messages among the back ends for a machine.toml: --back-ends mpi,...")
         file = folder / "machine.toml"
-        write_new_machine(file, found, fits["mpi"], one_sided_of(fits, table), name)
+        write_new_machine(file, found, fits["mpi"], one_sided_of(fits, chosen), name)
         written.append(file)
     return written
 

@@ -68,8 +68,6 @@ def machine_toml(
         _write_parameters(lines, machine.shared_buffer.parameters, added)
         _write_segments(lines, "network.shared_buffer", machine.shared_buffer, added)
     if machine.one_sided is not None:
-        lines.table("network.one_sided")
-        lines.value("progress", toml_text(machine.progress))
         _write_one_sided(lines, machine.one_sided, machine.progress)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours, machine.noise_origin)
@@ -92,6 +90,13 @@ def noise_toml(
     return lines.text()
 
 
+def one_sided_toml(level: Level, progress: Progress, comments: Mapping[str, str] | None = None) -> str:
+    """The text of the table [network.one_sided] and its segments alone."""
+    lines = _Lines(comments or {})
+    _write_one_sided(lines, level, progress)
+    return lines.text()
+
+
 class _Lines:
     """The lines of a TOML file, with comments."""
 
@@ -104,7 +109,7 @@ class _Lines:
         """Begin the table [name]."""
         self._begin(name)
         if name in self._comments:
-            self._lines.append(f"# {self._comments[name]}")
+            self._lines += (f"# {line}" for line in self._comments[name].splitlines())
         self._lines.append(f"[{name}]")
 
     def item(self, name: str, number: int) -> None:
@@ -163,6 +168,8 @@ def _write_parameters(lines: _Lines, p: Parameters, added: Sequence[str]) -> Non
 
 
 def _write_one_sided(lines: _Lines, level: Level, progress: Progress) -> None:
+    lines.table("network.one_sided")
+    lines.value("progress", toml_text(progress))
     names = ("L", "o_s", "g", "G", "O_s") if progress == "network" else ("L", "o_s", "o_r", "g", "G", "O_s", "O_r")
 
     def write(p: Parameters) -> None:

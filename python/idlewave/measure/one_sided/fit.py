@@ -26,7 +26,8 @@ from ...errors import MeasurementError
 from ...formatting import percent_text, plain_time, size_text
 from ...machine import Level, Parameters, Segment
 from ...units import parse_cost
-from .samples import ACKNOWLEDGED, CALL, FLOOD, GET, PING_PONG, POLLED, PUT, OneSidedMeasurement, epoch_half
+from ..network.fitting.epoch_scatter import half_width
+from .samples import ACKNOWLEDGED, CALL, FLOOD, GET, PING_PONG, POLLED, PUT, OneSidedMeasurement
 
 Array = NDArray[np.float64]
 
@@ -140,7 +141,7 @@ def fit_one_sided(found: OneSidedMeasurement, back_end: str) -> OneSidedFit:
 
 
 def curves(table: pd.DataFrame, back_end: str) -> pd.DataFrame:
-    """By size, the times of transfer, call and gap of a back end, ps; of floods to one target. Raises MeasurementError
+    """By size, the times of transfer, call and gap of a back end, ps; of floods over one link. Raises MeasurementError
     if one of them was not measured."""
     own = table[(table["back_end"] == back_end) & (table["links"] == 1)].set_index("size")
     times = {operation: rows["median_ps"] for operation, rows in own.groupby("operation")}
@@ -296,9 +297,9 @@ def _of_lines(
 
 
 def _intervals(values: Array, epochs: Sequence[Array]) -> dict[str, tuple[float, float]]:
-    halves = [epoch_half([own[i] for own in epochs]) for i in range(len(NAMES))]
+    halves = half_width(epochs)
     return {
-        name: (max(float(values[i]) - halves[i], 0.0), float(values[i]) + halves[i]) for i, name in enumerate(NAMES)
+        name: (max(float(values[i] - halves[i]), 0.0), float(values[i] + halves[i])) for i, name in enumerate(NAMES)
     }
 
 

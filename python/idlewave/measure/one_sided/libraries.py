@@ -4,23 +4,29 @@ that the user has built."""
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ... import mpi as mpis
-from ...child_processes import run
 from ...errors import IdlewaveError, UsageError
 from ...escaping import quote
 from ...formatting import join_words, unknown_name
 from ...mpi import OPEN_MPI, Mpi
-from ...pkg_config import pkg_config
+from ...pkg_config import ask, pkg_config
 from ..probe_process import run_probe
 
-BACK_ENDS = ("mpi", "rma", "shmem", "ucx", "libfabric", "gasnet")
-"""MPI's messages, MPI's windows, OpenSHMEM, UCX, libfabric, GASNet-EX."""
+BACK_END_NAMES = {
+    "mpi": "MPI messages",
+    "rma": "MPI windows",
+    "shmem": "OpenSHMEM",
+    "ucx": "UCX",
+    "libfabric": "libfabric",
+    "gasnet": "GASNet-EX",
+}
+"""What is compared: by the name of a back end what users read."""
+BACK_ENDS = tuple(BACK_END_NAMES)
 INSTALLED = ("ucx", "libfabric")
 """Those that pkg-config finds by their names."""
 ALWAYS = ("mpi", "rma")
@@ -133,16 +139,11 @@ def _find_gasnet(folder: str | Path | None) -> Library:
             f"{quote(folder)} has no GASNet-EX of one thread over a conduit that MPI's launcher starts ({names}): "
             f"expected such as {there['mpi']}"
         )
-    program = shutil.which("pkg-config")
-    if program is None:
-        raise UsageError(f"pkg-config, which reads {file}, is not installed")
-    words = []
-    for question in ("--cflags", "--libs"):
-        done = run([program, question, str(file)], seconds=60)
-        if done.returncode != 0:
-            raise UsageError(f"{file} cannot be read by pkg-config: {done.stderr.strip()}")
-        words.append(done.stdout.split())
-    flags = [word for word in words[0] if word.startswith("-D")]
-    folders = [part for word in words[0] if word.startswith("-I") for part in ("-isystem", word[2:])]
-    libraries = [word for word in words[1] if word.startswith(("-l", "-L"))]
+    try:
+        compiling, linking = ask(file, "--cflags"), ask(file, "--libs")
+    except UsageError as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+    flags = [word for word in compiling if word.startswith("-D")]
+    folders = [part for word in compiling if word.startswith("-I") for part in ("-isystem", word[2:])]
+    libraries = [word for word in linking if word.startswith(("-l", "-L"))]
     return Library("gasnet", ("-DIDLEWAVE_GASNET", *flags, *folders), tuple(libraries))

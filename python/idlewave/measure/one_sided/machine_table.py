@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,73 +13,63 @@ from ...escaping import name_of
 from ...formatting import plain_time
 from ...host_environment import provenance_of
 from ...input.files import read_text
-from ...machine import BETWEEN, WITHIN, Machine
-from ...machine_file.writer import machine_toml
+from ...machine import BETWEEN, WITHIN, Level, Machine, Parameters, Segment
+from ...machine_file.writer import machine_toml, one_sided_toml
 from ...output import write_text
 from ...provenance import Provenance
 from ...provenance_in_files import comment
-from ...units import exact_cost, exact_time
 from .fit import OneSidedFit, OneSidedRange
+from .libraries import BACK_END_NAMES
 from .samples import OneSidedMeasurement
 
 TABLE = "network.one_sided"
-LIBRARIES = {
-    "rma": "MPI's windows",
-    "shmem": "OpenSHMEM",
-    "ucx": "UCX",
-    "libfabric": "libfabric",
-    "gasnet": "GASNet-EX",
-}
-_HEAD = "# One-sided communication by "
+_HEAD = "One-sided communication by "
 """How the comment above the table begins, by which it is found again."""
 _OURS = re.compile(rf"\[+\s*{re.escape(TABLE)}(\.\w+)?\s*\]+")
-_COLUMN = 20
+_KEYS = {"L": "L", "o": "o_s", "g": "g", "G": "G", "O": "O_s"}
+"""The keys of the table, by the names of LogGP."""
 
 
-def one_sided_toml(fit: OneSidedFit, found: OneSidedMeasurement) -> str:
+def table_toml(fit: OneSidedFit, found: OneSidedMeasurement) -> str:
     """The table's text, with a comment on its measurement above it and the intervals behind the values."""
-    lines = [
-        f"{_HEAD}{LIBRARIES[fit.back_end]}: {_where(found)}",
-        "# A put is complete after o + 2L + kG, or when the CPU (o + kO) or the NIC (g + kG) is done later: k bytes "
-        "after the first.",
-        f"[{TABLE}]",
-        *_parameters(fit.ranges[0]),
-        f'progress = "{"cpu" if fit.waits else "network"}"',
-    ]
-    if fit.waits:  # the parameters are those of a target that is in its library: they have its CPU's time, too
-        lines += ['o_r = "0ps"', 'O_r = "0ps"']
-    for later in fit.ranges[1:]:
-        lines += ["", f"[[{TABLE}.segment]]", f"from = {later.first}", *_parameters(later)]
-    return "\n".join(lines) + "\n"
+    about = (
+        f"{_HEAD}{BACK_END_NAMES[fit.back_end]}: {_where(found)}\n"
+        "A put is complete after o + 2L + kG, or when the CPU (o + kO) or the NIC (g + kG) is done later: k bytes "
+        "after the first."
+    )
+    comments = {TABLE: about}
+    for number, one in enumerate(fit.ranges):
+        table = f"{TABLE}.segment[{number - 1}]" if number else TABLE
+        for name, ends in one.intervals.items():
+            low, high = (plain_time(end, 3) for end in ends)
+            comments[f"{table}.{_KEYS[name]}"] = f"95 %: {low} to {high}"
+    # Of a library whose puts wait for the target, the parameters were measured on a target that is in its library, so
+    # they have its CPU's time in them: o_r and O_r are 0.
+    return one_sided_toml(_level(fit.ranges), "cpu" if fit.waits else "network", comments)
 
 
-def _parameters(r: OneSidedRange) -> list[str]:
-    values = {name: exact_time(getattr(r, name)) for name in ("L", "o", "g")}
-    values |= {name: exact_cost(getattr(r, name)) for name in ("G", "O")}
-    lines = []
-    for name, value in values.items():
-        line = f'{name} = "{value}"'
-        if name in r.intervals:
-            low, high = (plain_time(end, 3) for end in r.intervals[name])
-            line = f"{line.ljust(_COLUMN - 1)} # 95 %: {low} to {high}"
-        lines.append(line)
-    return lines
+def _level(ranges: Sequence[OneSidedRange]) -> Level:
+    found = [Parameters(L=r.L, o_s=r.o, o_r=0, g=r.g, G=r.G, O_s=r.O, O_r=0.0) for r in ranges]
+    return Level(found[0], tuple(Segment(r.first, p) for r, p in zip(ranges[1:], found[1:], strict=True)))
 
 
 def _where(found: OneSidedMeasurement) -> str:
     environment: Mapping[str, Any] = found.environment or {}
     host, time = (environment.get(name) for name in ("host", "time"))
-    hosts = {str(rank["host"]) for rank in found.probe["ranks"][:2]}
-    pair = "within one node" if len(hosts) == 1 else "between two nodes"
+    pair = "within one node" if len(_hosts(found)) == 1 else "between two nodes"
     library = str(found.probe.get("library") or "an MPI not recorded").split(",")[0].split("\n")[0].strip()
     return f"measured on {host or 'a host not recorded'} at {time or 'a time not recorded'}, {pair}, with {library}."
 
 
+def _hosts(found: OneSidedMeasurement) -> set[str]:
+    """The hosts of ranks 0 and 1."""
+    return {str(rank["host"]) for rank in found.probe["ranks"][:2]}
+
+
 def machine_of(found: OneSidedMeasurement, messages: OneSidedFit, name: str) -> Machine:
     """A machine with the messages of the pair as its network; every message is eager."""
-    hosts = {str(rank["host"]) for rank in found.probe["ranks"][:2]}
     cores = (found.environment or {}).get("cores")
-    if len(hosts) > 1:
+    if len(_hosts(found)) > 1:
         return Machine(name, messages.level, measured=BETWEEN)
     if isinstance(cores, int) and cores > 0:
         return Machine(name, messages.level, node_ranks=cores, measured=WITHIN)
@@ -101,7 +91,7 @@ def write_new_machine(
         "`idlewave measure network` measures them thoroughly."
     )
     text = machine_toml(machine, comments={"network": about})
-    write_text(file, f"{comment(said)}{text}\n{one_sided_toml(one_sided, found)}")
+    write_text(file, f"{comment(said)}{text}\n{table_toml(one_sided, found)}")
 
 
 def check_machine(file: Path) -> str:
@@ -119,11 +109,10 @@ def write_into_machine(file: Path, one_sided: OneSidedFit, found: OneSidedMeasur
     """
     text = check_machine(file)
     before = _without(text)
-    if _without_table(_tables(before, file)) != _without_table(_tables(text, file)) or TABLE.partition(".")[
-        2
-    ] in _tables(before, file).get("network", {}):
+    left = _tables(before, file)
+    if "one_sided" in left.get("network", {}) or _without_table(left) != _without_table(_tables(text, file)):
         raise InputError(f"{name_of(file)}: expected the one-sided network as [{TABLE}] and its segments")
-    result = f"{before.rstrip()}\n\n{one_sided_toml(one_sided, found)}"
+    result = f"{before.rstrip()}\n\n{table_toml(one_sided, found)}"
     _tables(result, file)
     write_text(file, result)
 
@@ -135,7 +124,7 @@ def _without(text: str) -> str:
     for line in text.splitlines():
         if line.lstrip().startswith("["):
             ours = bool(_OURS.match(line.strip()))
-        elif line.startswith(_HEAD):
+        elif line.startswith(f"# {_HEAD}"):
             ours = True
         if not ours:
             kept.append(line)
@@ -150,7 +139,7 @@ def _tables(text: str, file: Path) -> dict[str, Any]:
 
 
 def _without_table(tables: dict[str, Any]) -> dict[str, Any]:
-    network = {name: value for name, value in tables["network"].items() if name != "one_sided"}
+    network = {name: value for name, value in tables.get("network", {}).items() if name != "one_sided"}
     return tables | {"network": network}
 
 

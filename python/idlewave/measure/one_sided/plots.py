@@ -16,7 +16,7 @@ from ...formatting import percent_tick, plural, si_text, size_text
 from ...plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ...plot_style import PALETTE, new_figure, say_empty, styled, tidy
 from ..network.plots.plot_helpers import scale_sizes, scale_times
-from .libraries import BACK_ENDS
+from .libraries import BACK_END_NAMES, BACK_ENDS
 from .samples import (
     ACKNOWLEDGED,
     ACTIVE_MESSAGE,
@@ -33,19 +33,11 @@ from .samples import (
     RPUT,
 )
 
-NAMES = {
-    "mpi": "MPI messages",
-    "rma": "MPI windows",
-    "shmem": "OpenSHMEM",
-    "ucx": "UCX",
-    "libfabric": "libfabric",
-    "gasnet": "GASNet-EX",
-}
 COLOURS = dict(zip(BACK_ENDS, PALETTE, strict=False))
 HALF, WHOLE = "half a round trip", "time"
 STYLES = ("o-", "s--", "^:")
 TIMES: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
-    "message; put and notification": (((PING_PONG, ""), (NOTIFIED, "")), HALF),
+    "message; put, then flag": (((PING_PONG, ""), (NOTIFIED, "")), HALF),
     "message; put that is polled": (((PING_PONG, ""), (POLLED, ""), (ACTIVE_MESSAGE, "active message")), HALF),
     "message and answer; complete put": (((ACKNOWLEDGED, ""), (PUT, "")), WHOLE),
     "complete get": (((GET, ""),), WHOLE),
@@ -72,9 +64,9 @@ def plot_one_sided_times(table: pd.DataFrame) -> Figure:
             say_empty(axes, "not measured", ticks=True)
             continue
         lines = [
-            (f"{NAMES[back_end]}{', ' if said else ''}{said}", COLOURS[back_end], _style(operations, said), rows)
+            (f"{BACK_END_NAMES[name]}{', ' if said else ''}{said}", COLOURS[name], _style(operations, said), rows)
             for operation, said in operations
-            for back_end, rows in _by_back_end(own[own["operation"] == operation])
+            for name, rows in _by_back_end(own[own["operation"] == operation])
         ]
         _draw(axes, lines, times, shown)
         scale_times(axes)
@@ -102,7 +94,7 @@ def plot_one_sided_floods(floods: pd.DataFrame) -> Figure:
             tidy(axes, "both")
             _draw(
                 axes,
-                [(NAMES[name], COLOURS[name], STYLES[0], rows) for name, rows in _by_back_end(own)],
+                [(BACK_END_NAMES[name], COLOURS[name], STYLES[0], rows) for name, rows in _by_back_end(own)],
                 columns,
                 named,
             )
@@ -136,7 +128,7 @@ def plot_one_sided_overlaps(overlaps: pd.DataFrame) -> Figure:
                 color=COLOURS[name],
                 markersize=3,
                 linewidth=1,
-                label=NAMES[name],
+                label=BACK_END_NAMES[name],
             )
         axes.set_xscale("log", base=2)
         axes.set_ylim(-0.03, 1.03)

@@ -13,7 +13,6 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-import scipy.special
 from numpy.typing import NDArray
 from rich.progress import Progress
 
@@ -26,6 +25,7 @@ from ...mpi import Mpi
 from ...parameters import takes
 from ..environment_file import read_environment
 from ..network.files.file_schemas import OneSidedSchema
+from ..network.fitting.epoch_scatter import half_width
 from ..network.fitting.loggp import median_interval
 from ..network.fitting.machine_speeds import PILOTS, REFERENCES, find_speeds
 from ..network.fitting.pattern_assessment import few_samples_notes
@@ -44,7 +44,7 @@ from .libraries import BACK_ENDS, choose
 
 NAME = "one-sided"
 PING_PONG, ACKNOWLEDGED, PUT, GET = "ping-pong", "acknowledged send", "put", "get"
-NOTIFIED, POLLED, RPUT, FENCE, PSCW = "notified put", "polled put", "rput", "fence", "post-start-complete-wait"
+NOTIFIED, POLLED, RPUT, FENCE, PSCW = "put, then flag", "polled put", "rput", "fence", "post-start-complete-wait"
 ACTIVE_MESSAGE, CALL, FLOOD = "active message", "call", "flood"
 OVERLAP, GET_OVERLAP, COMPUTING = "overlap", "overlap of a get", "computing target"
 OPERATIONS = (
@@ -63,7 +63,6 @@ COLUMNS = (
     *PILOTS,
     *REFERENCES,
 )
-CONFIDENCE = 0.975
 INTERRUPTED = "The measurement was interrupted; this is what it had."
 SHARED = "The ranks shared CPUs: the times of floods over several links have waits for a CPU in them."
 
@@ -73,7 +72,7 @@ class OneSidedMeasurement:
     """A measurement of one-sided against two-sided communication.
 
     samples: a row a sample: epoch (the number of the probe's start, from 1 on), back_end (of BACK_ENDS), operation (of
-    OPERATIONS), links (targets of a flood at the same time), window (transfers of a flood on each link), size in bytes,
+    OPERATIONS), links (the target ranks of a flood), window (transfers of a flood on each link), size in bytes,
     repetitions, elapsed_ns of all repetitions; of an overlap also alone_ns (of the transfers without computations) and
     computed_ns; at_ns (since the beginning of the epoch), disturbed (involuntary context switches), pilot_before_ns and
     pilot_after_ns (a ping-pong of one byte just before and after), reference_before_ns and reference_after_ns (a
@@ -185,16 +184,8 @@ def _interval(values: NDArray[np.float64], epochs: NDArray[np.int64]) -> tuple[f
     """The median, and the 95 % interval of that of another run of as many epochs: the wider of the median's own by
     order statistics, and Student's t of the epochs' medians, for the difference of two means."""
     median, low, high, _ = median_interval(values)
-    half = epoch_half([float(np.median(values[epochs == epoch])) for epoch in np.unique(epochs)])
+    half = float(half_width([float(np.median(values[epochs == epoch])) for epoch in np.unique(epochs)]))
     return median, min(low, median - half), max(high, median + half)
-
-
-def epoch_half(values: Sequence[float]) -> float:
-    """Half the width of the interval by what the epochs differ; 0 of a single one."""
-    n = len(values)
-    if n < 2:
-        return 0.0
-    return float(scipy.special.stdtrit(n - 1, CONFIDENCE) * np.std(values, ddof=1) * math.sqrt(2 / n))
 
 
 @takes(OneSidedParameters)

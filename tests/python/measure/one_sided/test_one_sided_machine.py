@@ -15,7 +15,7 @@ from idlewave.measure.one_sided.fit import times_of
 from idlewave.measure.one_sided.machine_table import (
     check_machine,
     one_sided_of,
-    one_sided_toml,
+    table_toml,
     write_into_machine,
     write_new_machine,
 )
@@ -53,14 +53,14 @@ def measured(folder: Path) -> tuple[OneSidedMeasurement, dict[str, OneSidedFit]]
 def put_ps(table: dict[str, str], size: int) -> float:
     """A put with its completion by the values of a table, as the rules have it."""
     k = max(size - 1, 0)
-    L, o, g = (parse_time(table[name]) for name in ("L", "o", "g"))
-    G, O = (parse_cost(table[name]) for name in ("G", "O"))  # noqa: E741 - LogGP's letters
+    L, o, g = (parse_time(table[name]) for name in ("L", "o_s", "g"))
+    G, O = (parse_cost(table[name]) for name in ("G", "O_s"))  # noqa: E741 - LogGP's letters
     return max(o + 2 * L + k * G, o + k * O, g + k * G)
 
 
 def test_the_table_says_what_was_measured(tmp_path: Path) -> None:
     found, fits = measured(tmp_path)
-    table = tomllib.loads(one_sided_toml(fits["rma"], found))["network"]["one_sided"]
+    table = tomllib.loads(table_toml(fits["rma"], found))["network"]["one_sided"]
     assert table["progress"] == "network"
     assert "o_r" not in table
     assert [segment["from"] for segment in table["segment"]] == [4096]
@@ -74,15 +74,15 @@ def test_the_table_says_what_was_measured(tmp_path: Path) -> None:
 def test_a_library_whose_puts_need_the_target_has_its_cpu_in_the_parameters(tmp_path: Path) -> None:
     write(tmp_path, rows_of({"rma": [(0, NETWORK)]}, waits=True), ["rma"])
     found = read_one_sided(tmp_path)
-    table = tomllib.loads(one_sided_toml(fit_one_sided(found, "rma"), found))["network"]["one_sided"]
-    assert (table["progress"], table["o_r"], table["O_r"]) == ("cpu", "0ps", "0ps")
+    table = tomllib.loads(table_toml(fit_one_sided(found, "rma"), found))["network"]["one_sided"]
+    assert (table["progress"], table["o_r"], table["O_r"]) == ("cpu", "0ps", "0ns")
 
 
 def test_intervals_stand_behind_the_values(tmp_path: Path) -> None:
     epochs_recorded(tmp_path, USUAL)
     found = read_one_sided(tmp_path)
-    text = one_sided_toml(fit_one_sided(found, "rma"), found)
-    assert all("# 95" in line for line in text.splitlines() if line.startswith(("L =", "o =", "g =", "G =", "O =")))
+    text = table_toml(fit_one_sided(found, "rma"), found)
+    assert all("# 95" in line for line in text.splitlines() if line.startswith(("L =", "o_s =", "g =", "G =", "O_s =")))
 
 
 @pytest.mark.parametrize("after", ["", NOISE])
@@ -174,10 +174,10 @@ def test_the_command_shows_a_recording_and_writes_machine_and_pictures(tmp_path:
     ("words", "said"),
     [
         ("--from raw --seconds 1 --back-ends mpi", "--back-ends, --seconds"),
-        ("--from raw --table rma", "no machine is written without -o or --machine"),
+        ("--from raw --parameters-of rma", "no machine is written without -o or --machine"),
         ("--from raw --name x", "no machine is written without -o"),
         ("--from raw --machine none.toml", "none.toml"),
-        ("--from raw -o out --table gasnet", "expected a one-sided back end that was measured"),
+        ("--from raw -o out --parameters-of gasnet", "expected a one-sided back end that was measured"),
     ],
 )
 def test_options_that_cannot_be_met_are_refused_by_name(words: str, said: str, tmp_path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import scipy
 
+from .epoch_scatter import half_width
 from .fitted_piece import FittedPiece, is_possible
 from .observations import Array
 from .piece_fit import NAMES, Descent, weights_of
@@ -53,11 +51,9 @@ def _fitted_epochs(fitted: FittedPiece) -> list[Array]:
 def _between_epochs(fitted: FittedPiece) -> Array:
     """How far the parameters of another run of as many epochs may be off by what these epochs differ; 0 without two."""
     epochs = _fitted_epochs(fitted)
-    n = len(epochs)
-    if n < 2:
+    if len(epochs) < 2:
         return np.zeros(len(NAMES))
-    each = np.asarray([fitted.piece.step(own, fitted.found.values, fitted.free) for own in epochs])
-    return np.asarray(scipy.special.stdtrit(n - 1, 0.975) * each.std(axis=0, ddof=1) * math.sqrt(2 / n))
+    return half_width([fitted.piece.step(own, fitted.found.values, fitted.free) for own in epochs])
 
 
 def _not_excluded(fitted: FittedPiece, threshold: float) -> list[Descent]:
