@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import log2
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from idlewave import Level, Machine, Parameters, Schedule
 from idlewave.errors import UsageError
 from idlewave.ft_pattern import FT_DOMAINS, FtCosts, ft_job, ft_shape
+from places import EXAMPLES
 
 EXCHANGES = ("alltoall", "two-sided", "put", "packed-put", "ialltoall")
 FREE = Machine("free", Level(Parameters(L=1, o_s=0, o_r=0, g=0)))
@@ -25,6 +27,15 @@ def moved(exchange: str) -> int:
     ops = idlewave.simulate(ft(exchange), FREE, record=True).ops_to_pandas()
     data = ops[ops["kind"].isin(["send", "put"]) & (ops["size"] > 16)]
     return int(data["size"].sum())
+
+
+def test_the_classes_are_those_of_the_program() -> None:
+    text = (EXAMPLES / "ft" / "problem.cpp").read_text()
+    published = {name: int(count) for count, name in re.findall(r"std::array<Complex, (\d+)> (\w+)\{", text)}
+    rows = re.findall(r"\{'(\w)', (\d+), (\d+), (\d+), (\w+)\}", text)
+    assert len(rows) == len(published) > 0
+    classes = {name: (int(nx), int(ny), int(nz), published[sums]) for name, nx, ny, nz, sums in rows}
+    assert classes == FT_DOMAINS
 
 
 def test_all_exchanges_move_the_same_bytes() -> None:
