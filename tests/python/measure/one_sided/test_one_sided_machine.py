@@ -10,6 +10,7 @@ import pytest
 from command_runs import run_command
 from idlewave.errors import InputError, MeasurementError
 from idlewave.machine import Machine
+from idlewave.machine_file.writer import machine_toml
 from idlewave.measure.one_sided import OneSidedFit, OneSidedMeasurement, fit_one_sided, read_one_sided
 from idlewave.measure.one_sided.fit import times_of
 from idlewave.measure.one_sided.machine_table import (
@@ -76,6 +77,16 @@ def test_a_library_whose_puts_need_the_target_has_its_cpu_in_the_parameters(tmp_
     found = read_one_sided(tmp_path)
     table = tomllib.loads(table_toml(fit_one_sided(found, "rma"), found))["network"]["one_sided"]
     assert (table["progress"], table["o_r"], table["O_r"]) == ("cpu", "0ps", "0ns")
+
+
+def test_the_table_has_the_lines_of_any_machine_that_is_written(tmp_path: Path) -> None:
+    found, fits = measured(tmp_path)
+    file = tmp_path / "machine.toml"
+    write_new_machine(file, found, fits["mpi"], fits["rma"], "pair")
+    own = table_toml(fits["rma"], found)
+    lines = own[own.index("[network.one_sided]") :]
+    assert lines.count("[[network.one_sided.segment]]") == 1
+    assert lines in machine_toml(Machine.load(file))
 
 
 def test_intervals_stand_behind_the_values(tmp_path: Path) -> None:
