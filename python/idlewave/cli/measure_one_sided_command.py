@@ -90,7 +90,7 @@ def one_sided(
     plot: Path | None,
     **options: Unpack[OneSidedParameters],
 ) -> None:
-    """Measure puts, gets, puts with a flag, floods and overlap of one-sided libraries against messages of the same ranks.
+    """Measure puts, gets, flags, floods and overlap of one-sided libraries against messages of the same ranks.
 
     Their LogGP parameters become the table [network.one_sided] of a machine.toml.
     """
