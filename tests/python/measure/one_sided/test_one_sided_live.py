@@ -31,6 +31,7 @@ from idlewave.measure.one_sided.samples import (
     PUT,
     RPUT,
 )
+from idlewave.pkg_config import pkg_config
 from tracer_support import debian_open_mpi, mpich, open_mpi
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -98,7 +99,7 @@ def test_openshmem_is_measured_where_the_mpi_has_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["ucx", "libfabric"])
 def test_the_libraries_of_networks_are_measured_where_they_run(name: str, tmp_path: Path) -> None:
     use = debian_open_mpi()  # which has the system's
-    if mpi.pkg_config(name) is None:
+    if pkg_config(name, mpi.FABRICS[name]) is None:
         pytest.skip(f"pkg-config finds no {name}")
     found = measure_one_sided(
         use, back_ends=["mpi", name], ranks=2, seconds=0.1, epochs=1, max_size=64, folder=tmp_path
