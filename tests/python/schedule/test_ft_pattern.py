@@ -10,7 +10,7 @@ import idlewave
 import pytest
 from idlewave import Level, Machine, Parameters, Schedule
 from idlewave.errors import UsageError
-from idlewave.ft_pattern import FT_DOMAINS, FtCosts, ft_job, ft_shape
+from idlewave.ft_pattern import CHECKSUM_BYTES, FT_DOMAINS, FtCosts, ft_job, ft_shape
 from places import EXAMPLES
 
 EXCHANGES = ("alltoall", "two-sided", "put", "packed-put", "ialltoall")
@@ -25,7 +25,7 @@ def ft(exchange: str, ranks: int = 8, **options: Any) -> Schedule:
 def moved(exchange: str) -> int:
     """The bytes between ranks, without those of barriers and checksums."""
     ops = idlewave.simulate(ft(exchange), FREE, record=True).ops_to_pandas()
-    data = ops[ops["kind"].isin(["send", "put"]) & (ops["size"] > 16)]
+    data = ops[ops["kind"].isin(["send", "put"]) & (ops["size"] > CHECKSUM_BYTES)]
     return int(data["size"].sum())
 
 
