@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from idlewave.formatting import count_text
+from idlewave.plot_limits import bulk_limits, mark_outside
 from idlewave.plot_style import INK, MUTED, PALETTE, SOFT, new_figure, say_empty, styled, tidy
 
 MARKS = "osD^v"
@@ -24,6 +26,7 @@ def plot_ft_times(rows: pd.DataFrame) -> Figure:
     for panel, (_, group) in zip(axes, rows.groupby("machine", sort=False), strict=True):
         scale = group[group["links"] == group["links"].max()]
         _lines(panel, scale, "ranks", scale["seconds"] / scale["computation_s"])
+        _bound(panel, scale["ranks"], scale["seconds"] / scale["computation_s"])
         _queue_line(panel, scale, scale["queued_s"] / scale["computation_s"])
         _rank_axis(panel, sorted(scale["ranks"].unique()))
         panel.axhline(1, color=MUTED, linewidth=0.8)
@@ -39,6 +42,7 @@ def plot_ft_hidden(rows: pd.DataFrame) -> Figure:
     for panel, (_, group) in zip(axes, rows.groupby("machine", sort=False), strict=True):
         scale = group[group["links"] == group["links"].max()]
         _lines(panel, scale, "ranks", scale["hidden"])
+        _bound(panel, scale["ranks"], scale["hidden"])
         _queue_line(panel, scale, 1 - (scale["queued_s"] - scale["computation_s"]) / scale["communication_s"])
         _rank_axis(panel, sorted(scale["ranks"].unique()))
         panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
@@ -62,6 +66,7 @@ def plot_ft_links(rows: pd.DataFrame) -> Figure:
     axes.xaxis.set_major_locator(FixedLocator(sorted(rows["links"].unique())))
     axes.set_ylabel("communication not hidden [ms]")
     axes.set_ylim(bottom=0)
+    _bound(axes, rows["links"], rows["exposed_s"] * 1e3)
     axes.legend(loc="upper right")
     return figure
 
@@ -75,7 +80,10 @@ def plot_ft_measured(compared: pd.DataFrame) -> Figure:
     for axes, ((problem, ranks), group) in zip(panels, groups, strict=True):
         tidy(axes, "x")
         heights = np.arange(len(group))[::-1]
-        below, above = group["measured_s"] - group["least_s"], group["most_s"] - group["measured_s"]
+        below, above = (
+            np.nan_to_num(side.clip(0), posinf=0.0)
+            for side in (group["measured_s"] - group["least_s"], group["most_s"] - group["measured_s"])
+        )
         axes.errorbar(
             group["measured_s"], heights, xerr=[below, above], fmt="o", color=PALETTE[0], markersize=4, capsize=2,
             label="measured: median and range",
@@ -85,6 +93,7 @@ def plot_ft_measured(compared: pd.DataFrame) -> Figure:
         axes.set_yticks(heights, group["exchange"])
         axes.set_ylim(-0.6, len(group) - 0.4)
         axes.set_xlim(left=0)
+        _bound(axes, np.tile(heights, 3), group[["measured_s", "predicted_s", "most_s"]].to_numpy().T, across="x")
         axes.set_title(f"class {problem}, {ranks} ranks")
     panels[-1].set_xlabel("run time [s]")
     handles, labels = panels[0].get_legend_handles_labels()
@@ -106,6 +115,15 @@ def _panels(rows: pd.DataFrame) -> tuple[Figure, Sequence[Axes]]:
         links = int(rows.loc[rows["machine"] == machine, "links"].max())
         axes.set_title(f"{machine}, {links} link{'s' if links > 1 else ''}")
     return figure, list(panels)
+
+
+def _bound(axes: Axes, places: npt.ArrayLike, values: npt.ArrayLike, *, across: str = "y") -> None:
+    """Let no single value stretch an axis: those far beyond the others are marked at its edge."""
+    along, found = np.ravel(places), np.ravel(values)
+    limits = bulk_limits(found)
+    if mark_outside(axes, limits, along, found, across=across):
+        margin = 0.06 * max(limits.high - limits.low, abs(limits.high) / 100)
+        (axes.set_ylim if across == "y" else axes.set_xlim)(limits.low - margin, limits.high + margin)
 
 
 def _lines(axes: Axes, rows: pd.DataFrame, across: str, values: pd.Series[float]) -> None:

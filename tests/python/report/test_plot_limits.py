@@ -47,6 +47,7 @@ from idlewave.report import (
     plot_slowdown,
     plot_time,
 )
+from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.validation.plots import plot_loops, plot_validation
 from long_cases import later_long
@@ -90,6 +91,42 @@ def runs_of_study(spoil: Spoil) -> pd.DataFrame:
     """Finish times are whole picoseconds, and none is negative: others are refused before anything is drawn."""
     runs = spoil(study(), "finish_ps")
     return runs.assign(finish_ps=np.nan_to_num(runs["finish_ps"], posinf=0, neginf=0).clip(0).astype("int64"))
+
+
+def ft_rows() -> pd.DataFrame:
+    """Two exchanges on eight numbers of ranks."""
+    ranks = np.tile([64, 128, 192, 256, 320, 384, 448, 512], 2)
+    seconds = 1.0 + ranks / 1000
+    return pd.DataFrame(
+        {
+            "machine": "m",
+            "exchange": np.repeat(["put", "two-sided"], 8),
+            "ranks": ranks,
+            "links": 1,
+            "seconds": seconds,
+            "computation_s": 1.0,
+            "communication_s": 0.8,
+            "exposed_s": seconds - 1.0,
+            "hidden": 0.5 + ranks / 2000,
+            "queued_s": np.where(np.arange(16) < 8, 1.0, np.nan),
+        }
+    )
+
+
+def ft_compared() -> pd.DataFrame:
+    """Measured and predicted times of five exchanges."""
+    measured = np.array([1.0, 1.1, 1.2, 1.3, 1.4])
+    return pd.DataFrame(
+        {
+            "problem": "S",
+            "ranks": 2,
+            "exchange": list("abcde"),
+            "measured_s": measured,
+            "least_s": measured - 0.1,
+            "most_s": measured + 0.1,
+            "predicted_s": measured - 0.05,
+        }
+    )
 
 
 def detours_plot(spoil: Spoil) -> Figure:
@@ -355,6 +392,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_patterns", "an error"): patterns_plot("error"),
     ("plot_patterns", "a time"): patterns_plot("median_ps"),
     ("plot_one_sided_times", "a time"): one_sided_plot,
+    ("plot_ft_times", "an iteration"): lambda spoil: plot_ft_times(spoil(ft_rows(), "seconds")),
+    ("plot_ft_hidden", "a share"): lambda spoil: plot_ft_hidden(spoil(ft_rows(), "hidden")),
+    ("plot_ft_links", "a time"): lambda spoil: plot_ft_links(
+        spoil(ft_rows().assign(links=ft_rows()["ranks"] // 64), "exposed_s")
+    ),
+    ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
