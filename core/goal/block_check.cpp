@@ -92,7 +92,8 @@ class BlockCheck {
         }
         const bool known = shape.one_sided > static_cast<std::uint16_t>(OpKind::calc) &&
                            shape.one_sided <= static_cast<std::uint16_t>(OpKind::unlock);
-        const Kind expected = static_cast<OpKind>(shape.one_sided) == OpKind::await ? Kind::recv : Kind::send;
+        const bool awaits = shape.one_sided == static_cast<std::uint16_t>(OpKind::await);
+        const Kind expected = awaits ? Kind::recv : Kind::send;
         if (!known || kind != expected) {
             fail(op_index, "a kind of one-sided op that fits its word, found " + std::to_string(shape.one_sided));
         }

@@ -212,13 +212,16 @@ struct Differentiation : NoRecording {
 
     /// The slopes of the message's arrival. The time travels with the event.
     [[gnu::always_inline]] static Moment annotate(const ActivityRef& ref) {
-        return checked(at(ref, Point::arrival, 0));
+        const Moment moment = at(ref, Point::arrival, 0);
+        check_counts(moment);
+        return moment;
     }
     [[gnu::always_inline]] static Moment acknowledge(const ActivityRef& /*ref*/, const Moment& landed,
                                                      machine::LevelKind level) {
         Moment moment = landed;
         moment.add(Levels > 1 ? static_cast<unsigned>(level) : 0, {.L = 1});
-        return checked(moment);
+        check_counts(moment);
+        return moment;
     }
     [[gnu::always_inline]] static Moment arrival(const Payload& message, Time time) {
         Moment moment = message.sent;
@@ -231,7 +234,7 @@ struct Differentiation : NoRecording {
     /// The highest bits of the two counts in a word.
     static constexpr std::uint64_t most_counted = 0x8000000080000000;
 
-    [[gnu::always_inline]] static const Moment& checked(const Moment& moment) {
+    [[gnu::always_inline]] static void check_counts(const Moment& moment) {
         for (unsigned i = 0; i < Levels; ++i) {
             const SlopeWordPair* w = &moment.words[Moment::pairs * i];
             const std::uint64_t counts = w[0][0] | w[0][1] | w[1][0];
@@ -239,7 +242,6 @@ struct Differentiation : NoRecording {
                 throw InputError("more than 2^31 messages follow each other: their slopes cannot be counted");
             }
         }
-        return moment;
     }
 
     static std::uint64_t bytes_of(const ActivityRef& ref) { return ref.amount > 0 ? ref.amount - 1 : 0; }
