@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/failure.hpp"
@@ -24,17 +24,14 @@
 #include "common/place.hpp"
 #include "common/ticks.hpp"
 #include "network/job.hpp"
-#include "network/transports/libfabric.hpp"
+#include "network/transports/fabric_endpoint.hpp"
 #include "one_sided/operations.hpp"
 #include "one_sided/pair.hpp"
 #include "one_sided/put_get.hpp"
 
 namespace idlewave::probe::one_sided {
 
-inline void check_fabric(ssize_t status, const char* call) {
-    if (status == 0) return;
-    throw failed(std::string("libfabric: ") + call + ": " + fi_strerror(static_cast<int>(-status)));
-}
+using network::check_fabric;
 
 // A rank's name, memory and key, for the others.
 struct FabricAddress {
@@ -54,14 +51,14 @@ class FabricLibrary {
         region_ = registered(memory_.get(), FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
         FabricAddress mine;
         std::size_t length = mine.name.size();
-        check_fabric(fi_getname(&endpoint_->fid, mine.name.data(), &length), "fi_getname");
-        const bool virtual_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+        check_fabric(fi_getname(&fabric_.endpoint->fid, mine.name.data(), &length), "fi_getname");
+        const bool virtual_address = (fabric_.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
         mine.memory = virtual_address ? reinterpret_cast<std::uint64_t>(memory_.get()) : 0;
         mine.key = fi_mr_key(region_.get());
         addresses_ = gather(mine);
         for (const FabricAddress& address : addresses_) {
             fi_addr_t peer = 0;
-            if (fi_av_insert(vector_.get(), address.name.data(), 1, &peer, 0, nullptr) != 1) {
+            if (fi_av_insert(fabric_.addresses.get(), address.name.data(), 1, &peer, 0, nullptr) != 1) {
                 throw failed("libfabric does not take a rank's address; do all have the same provider?");
             }
             peers_.push_back(peer);
@@ -75,15 +72,15 @@ class FabricLibrary {
         const auto to = static_cast<std::size_t>(rank);
         const FabricAddress& there = addresses_[to];
         retry([&] {
-            return fi_read(endpoint_.get(), own_.get(), size, fi_mr_desc(own_region_.get()), peers_[to], there.memory,
-                           there.key, nullptr);
+            return fi_read(fabric_.endpoint.get(), own_.get(), size, fi_mr_desc(own_region_.get()), peers_[to],
+                           there.memory, there.key, nullptr);
         });
     }
     void complete() {
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
         while (completed_ < started_) {
             progress();
-            give_up_after(begin);
+            network::give_up_fabric_after(begin);
         }
     }
     void notify(int rank) {
@@ -96,11 +93,11 @@ class FabricLibrary {
     // Reads the completions.
     void progress() {
         std::array<fi_cq_entry, 16> entries{};
-        const ssize_t read = fi_cq_read(queue_.get(), entries.data(), entries.size());
+        const ssize_t read = fi_cq_read(fabric_.queue.get(), entries.data(), entries.size());
         if (read > 0) completed_ += read;
         if (read >= 0 || read == -FI_EAGAIN) return;
         fi_cq_err_entry error{};
-        fi_cq_readerr(queue_.get(), &error, 0);
+        fi_cq_readerr(fabric_.queue.get(), &error, 0);
         throw failed(std::string("libfabric: a transfer failed: ") + fi_strerror(error.err));
     }
     [[nodiscard]] char* sent() const { return own_.get(); }
@@ -110,10 +107,6 @@ class FabricLibrary {
     }
 
   private:
-    struct FreeInfo {
-        void operator()(fi_info* info) const { fi_freeinfo(info); }
-    };
-
     // Shared memory where all ranks are on one host, unless the user chose a provider; empty: libfabric's own choice.
     static std::string provider_of_all() {
         const std::vector<ProcessPlace> places = gather(place_on_host());
@@ -123,46 +116,18 @@ class FabricLibrary {
     }
 
     void open(const std::string& provider) {
-        const std::unique_ptr<fi_info, FreeInfo> hints(fi_allocinfo());
-        hints->ep_attr->type = FI_EP_RDM;
-        hints->caps = FI_RMA | FI_MSG;
-        hints->domain_attr->threading = FI_THREAD_DOMAIN;
+        const network::FabricInfo hints = network::fabric_hints(FI_RMA | FI_MSG, provider);
         hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
         hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;  // a completion means that the bytes are in the memory there
-        if (!provider.empty()) hints->fabric_attr->prov_name = strdup(provider.c_str());
-        fi_info* found = nullptr;
-        const int status = fi_getinfo(FI_VERSION(1, 9), nullptr, nullptr, 0, hints.get(), &found);
-        info_.reset(found);
-        check_fabric(status, "no provider has remote writes whose delivery completes");
-        info_->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
-        fid_fabric* fabric = nullptr;
-        check_fabric(fi_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
-        fabric_.reset(fabric);
-        fid_domain* domain = nullptr;
-        check_fabric(fi_domain(fabric, info_.get(), &domain, nullptr), "fi_domain");
-        domain_.reset(domain);
-        fi_av_attr av{};
-        fid_av* vector = nullptr;
-        check_fabric(fi_av_open(domain, &av, &vector, nullptr), "fi_av_open");
-        vector_.reset(vector);
-        fi_cq_attr cq{};
-        cq.format = FI_CQ_FORMAT_CONTEXT;
-        cq.size = 1024;
-        fid_cq* queue = nullptr;
-        check_fabric(fi_cq_open(domain, &cq, &queue, nullptr), "fi_cq_open");
-        queue_.reset(queue);
-        fid_ep* endpoint = nullptr;
-        check_fabric(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint");
-        endpoint_.reset(endpoint);
-        check_fabric(fi_ep_bind(endpoint, &vector->fid, 0), "fi_ep_bind");
-        check_fabric(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-        check_fabric(fi_enable(endpoint), "fi_enable");
+        network::FabricInfo found = find_fabric(hints, "no provider has remote writes whose delivery completes");
+        found->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
+        fabric_.open(std::move(found), FI_CQ_FORMAT_CONTEXT, 1024);
     }
 
     network::FabricObject<fid_mr> registered(char* memory, std::uint64_t access, std::uint64_t key) {
         fid_mr* region = nullptr;
         const std::size_t bytes = room_ + page_size();
-        check_fabric(fi_mr_reg(domain_.get(), memory, bytes, access, 0, key, 0, &region, nullptr), "fi_mr_reg");
+        check_fabric(fi_mr_reg(fabric_.domain.get(), memory, bytes, access, 0, key, 0, &region, nullptr), "fi_mr_reg");
         return network::FabricObject<fid_mr>(region);
     }
 
@@ -171,7 +136,7 @@ class FabricLibrary {
         const auto to = static_cast<std::size_t>(rank);
         const FabricAddress& there = addresses_[to];
         retry([&] {
-            return fi_write(endpoint_.get(), from, size, fi_mr_desc(own_region_.get()), peers_[to],
+            return fi_write(fabric_.endpoint.get(), from, size, fi_mr_desc(own_region_.get()), peers_[to],
                             there.memory + offset, there.key, nullptr);
         });
     }
@@ -186,26 +151,16 @@ class FabricLibrary {
             if (status == 0) return;
             if (status != -FI_EAGAIN) check_fabric(status, "a transfer");
             progress();
-            give_up_after(begin);
+            network::give_up_fabric_after(begin);
         }
-    }
-
-    static void give_up_after(std::int64_t begin) {
-        constexpr std::int64_t patience_ns = 30'000'000'000;
-        if (nanoseconds(CLOCK_MONOTONIC) - begin > patience_ns) throw failed("libfabric: the other side is silent");
     }
 
     std::size_t room_;
     PageMemory own_;
     PageMemory memory_;
-    std::unique_ptr<fi_info, FreeInfo> info_;
-    network::FabricObject<fid_fabric> fabric_;
-    network::FabricObject<fid_domain> domain_;
-    network::FabricObject<fid_av> vector_;
-    network::FabricObject<fid_cq> queue_;
+    network::FabricEndpoint fabric_;
     network::FabricObject<fid_mr> own_region_;
     network::FabricObject<fid_mr> region_;
-    network::FabricObject<fid_ep> endpoint_;
     std::vector<FabricAddress> addresses_;  // by rank
     std::vector<fi_addr_t> peers_;
     long long started_ = 0;

@@ -11,19 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "common/failure.hpp"
 #include "common/page.hpp"
-#include "common/ticks.hpp"
 #include "network/job.hpp"
+#include "network/transports/ucx_worker.hpp"
 #include "one_sided/operations.hpp"
 #include "one_sided/pair.hpp"
 #include "one_sided/put_get.hpp"
 
 namespace idlewave::probe::one_sided {
 
-inline void check_ucx(ucs_status_t status, const char* call) {
-    if (status != UCS_OK) throw failed(std::string("UCX: ") + call + ": " + ucs_status_string(status));
-}
+using network::check_ucx;
+using network::UcxWorker;
 
 // Texts of bytes of every rank, in the order of ranks.
 inline std::vector<std::string> gather_texts(const std::string& own) {
@@ -40,66 +38,6 @@ inline std::vector<std::string> gather_texts(const std::string& own) {
     }
     return texts;
 }
-
-// UCX's context and worker, which outlive all else of it.
-class UcxWorker {
-  public:
-    UcxWorker() {
-        ucp_params_t parameters{};
-        parameters.field_mask = UCP_PARAM_FIELD_FEATURES;
-        parameters.features = UCP_FEATURE_RMA;
-        ucp_config_t* config = nullptr;
-        check_ucx(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-        const ucs_status_t status = ucp_init(&parameters, config, &context_);
-        ucp_config_release(config);
-        check_ucx(status, "ucp_init");
-        ucp_worker_params_t worker{};
-        worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-        worker.thread_mode = UCS_THREAD_MODE_SINGLE;
-        check_ucx(ucp_worker_create(context_, &worker, &worker_), "ucp_worker_create");
-    }
-    UcxWorker(const UcxWorker&) = delete;
-    UcxWorker& operator=(const UcxWorker&) = delete;
-    ~UcxWorker() {
-        ucp_worker_destroy(worker_);
-        ucp_cleanup(context_);
-    }
-
-    [[nodiscard]] ucp_context_h context() const { return context_; }
-    [[nodiscard]] ucp_worker_h get() const { return worker_; }
-
-    [[nodiscard]] std::string address() const {
-        ucp_address_t* address = nullptr;
-        std::size_t length = 0;
-        check_ucx(ucp_worker_get_address(worker_, &address, &length), "ucp_worker_get_address");
-        const std::string text(reinterpret_cast<const char*>(address), length);
-        ucp_worker_release_address(worker_, address);
-        return text;
-    }
-
-    // A null request has already completed.
-    void await(void* request, const char* call) const {
-        constexpr int turns = 4096;
-        constexpr std::int64_t patience_ns = 30'000'000'000;
-        if (request == nullptr) return;
-        if (UCS_PTR_IS_ERR(request)) check_ucx(UCS_PTR_STATUS(request), call);
-        const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
-        ucs_status_t status = UCS_INPROGRESS;
-        while (status == UCS_INPROGRESS) {
-            for (int i = 0; i < turns && status == UCS_INPROGRESS; ++i) {
-                ucp_worker_progress(worker_);
-                status = ucp_request_check_status(request);
-            }
-            if (nanoseconds(CLOCK_MONOTONIC) - begin > patience_ns) throw failed("UCX: the other side is silent");
-        }
-        ucp_request_free(request);
-        check_ucx(status, call);
-    }
-
-  private:
-    ucp_context_h context_ = nullptr;
-    ucp_worker_h worker_ = nullptr;
-};
 
 // Memory of this rank that others write and read: with its key, packed for them.
 class UcxMemory {
@@ -187,7 +125,7 @@ class UcxLibrary {
         put_from(reinterpret_cast<const char*>(&notified_), rank, room_, sizeof notified_);
         complete();
     }
-    void progress() { ucp_worker_progress(worker_.get()); }
+    void progress() { worker_.progress(); }
     [[nodiscard]] char* sent() const { return own_.data(); }
     [[nodiscard]] volatile char* shown() const { return memory_.get(); }
     [[nodiscard]] std::int64_t notifications() const {
@@ -212,7 +150,7 @@ class UcxLibrary {
 
     std::size_t room_;
     ProgramBuffer own_;
-    UcxWorker worker_;
+    UcxWorker worker_{UCP_FEATURE_RMA};
     UcxMemory memory_;
     std::vector<UcxTarget> targets_;  // by rank
     std::int64_t notified_ = 0;

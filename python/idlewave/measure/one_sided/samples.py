@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from ... import mpi as mpis
-from ...errors import InputError, MeasurementError
+from ...errors import InputError
 from ...escaping import name_of
 from ...formatting import percent_text
 from ...measurement_parameters import OneSidedParameters
@@ -33,8 +33,8 @@ from ..network.job.patterns import LEAST_SECONDS, LEAST_USUAL, MOST_SIZE, MOST_W
 from ..network.probing.job_run import (
     EPOCH,
     JobProbe,
-    epochs_of,
-    forget_recording,
+    forget_recordings,
+    joined_epochs,
     keep_samples,
     read_samples,
     read_summary,
@@ -230,20 +230,13 @@ def read_one_sided(folder: str | Path) -> OneSidedMeasurement:
 
     Raises InputError naming the file, MeasurementError if there is no sample.
     """
-    place = Path(folder)
-    parts = epochs_of(place, NAME) or [place]
-    found = [_read_epoch(part) for part in parts]
-    samples = pd.concat([part.assign(epoch=i) for i, (part, _) in enumerate(found, 1)], ignore_index=True)
-    if samples.empty:
-        raise MeasurementError(f"{name_of(place)}: nothing was measured; the time was too short")
-    interrupted = any(said.get("interrupted") for _, said in found)
-    return OneSidedMeasurement(samples, found[0][1] | {"interrupted": interrupted}, read_environment(parts[0]))
+    samples, said, first = joined_epochs(Path(folder), NAME, _read_epoch, "nothing was measured")
+    return OneSidedMeasurement(samples, said, read_environment(first))
 
 
 def forget_one_sided(folder: Path) -> None:
     """Remove the recordings of an earlier run from `folder`, so that they are not taken for this one's."""
-    for part in (folder, *folder.glob(f"{EPOCH}*")):
-        forget_recording(part, NAME)
+    forget_recordings(folder, NAME)
 
 
 def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:

@@ -23,10 +23,9 @@ from ..fitting.loggp import median_interval
 from ..fitting.machine_speeds import PILOTS, REFERENCES, Speed, Speeds, find_speeds
 from ..fitting.pattern_assessment import few_samples_notes
 from ..probing.job_run import (
-    EPOCH,
     JobProbe,
     epochs_of,
-    forget_recording,
+    forget_recordings,
     keep_samples,
     read_samples,
     read_summary,
@@ -208,8 +207,7 @@ def collective_options(max_size: int, seed: int) -> list[str]:
 
 def forget_collectives(folder: Path) -> None:
     """Remove the recordings of an earlier run from `folder`, so that they are not taken for this one's."""
-    for part in (folder, *folder.glob(f"{EPOCH}*")):
-        forget_recording(part, "collectives")
+    forget_recordings(folder, "collectives")
 
 
 def read_collectives(folder: str | Path) -> CollectiveMeasurement:

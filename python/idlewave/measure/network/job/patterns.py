@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from ....errors import InputError, MeasurementError, UsageError
+from ....errors import InputError, UsageError
 from ....escaping import name_of
 from ....formatting import percent_text
 from ....machine import Machine
@@ -35,8 +35,8 @@ from ..fitting.pattern_times import MOST_PEERS, PATTERNS, PEERS
 from ..probing.job_run import (
     EPOCH,
     JobProbe,
-    epochs_of,
-    forget_recording,
+    forget_recordings,
+    joined_epochs,
     keep_samples,
     read_samples,
     read_summary,
@@ -199,20 +199,13 @@ def read_patterns(folder: str | Path) -> PatternMeasurement:
 
     Raises InputError naming the file, MeasurementError if there is no sample.
     """
-    place = Path(folder)
-    parts = epochs_of(place, "patterns") or [place]
-    found = [_read_epoch(part) for part in parts]
-    samples = pd.concat([part.assign(epoch=i) for i, (part, _) in enumerate(found, 1)], ignore_index=True)
-    if samples.empty:
-        raise MeasurementError(f"{name_of(place)}: no pattern was measured; the time was too short")
-    interrupted = any(said.get("interrupted") for _, said in found)
-    return PatternMeasurement(samples, found[0][1] | {"interrupted": interrupted}, read_environment(parts[0]))
+    samples, said, first = joined_epochs(Path(folder), "patterns", _read_epoch, "no pattern was measured")
+    return PatternMeasurement(samples, said, read_environment(first))
 
 
 def forget_patterns(folder: Path) -> None:
     """Remove the recordings of patterns of an earlier run from `folder`, so that they are not taken for this one's."""
-    for part in (folder, *folder.glob(f"{EPOCH}*")):
-        forget_recording(part, "patterns")
+    forget_recordings(folder, "patterns")
 
 
 def _read_epoch(place: Path) -> tuple[pd.DataFrame, dict[str, Any]]:

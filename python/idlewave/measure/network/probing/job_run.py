@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from .... import mpi as mpis
-from ....errors import InputError, UsageError
+from ....errors import InputError, MeasurementError, UsageError
 from ....escaping import found, name_of
 from ....host_environment import describe_recording, metadata_of_samples
 from ....input.bounds import MOST_TABLE
@@ -120,6 +120,30 @@ def forget_recording(folder: Path, name: str) -> None:
         (folder / ENVIRONMENT).unlink(missing_ok=True)
     for file in RECORDED[name]:
         (folder / file).unlink(missing_ok=True)
+
+
+def forget_recordings(folder: Path, name: str) -> None:
+    """The same for `folder` and its folders epoch-N, so that an earlier run's are not taken for this one's."""
+    for part in (folder, *folder.glob(f"{EPOCH}*")):
+        forget_recording(part, name)
+
+
+def joined_epochs(
+    folder: Path, name: str, read: Callable[[Path], tuple[pd.DataFrame, dict[str, Any]]], nothing: str
+) -> tuple[pd.DataFrame, dict[str, Any], Path]:
+    """The samples of the recordings of the probe `name`: of one in `folder`, or of one in each of its folders epoch-N,
+    with the column epoch, which counts them from 1 on.
+
+    `read` gives the samples of a recording and its summary. Returns the samples, the first summary, which says whether
+    any was interrupted, and the first folder. Raises MeasurementError, which says `nothing`, if there is no sample.
+    """
+    parts = epochs_of(folder, name) or [folder]
+    found = [read(part) for part in parts]
+    samples = pd.concat([part.assign(epoch=i) for i, (part, _) in enumerate(found, 1)], ignore_index=True)
+    if samples.empty:
+        raise MeasurementError(f"{name_of(folder)}: {nothing}; the time was too short")
+    interrupted = any(said.get("interrupted") for _, said in found)
+    return samples, found[0][1] | {"interrupted": interrupted}, parts[0]
 
 
 def keep_samples(folder: Path | None, name: str, samples: pd.DataFrame, environment: dict[str, Any] | None) -> None:
