@@ -363,10 +363,12 @@ class Dispatcher {
                 break;
             case RequestKind::receive_one_sided:
             case RequestKind::receive_get_reply:
-            case RequestKind::send_get_reply:
+            case RequestKind::answer_get:
+            case RequestKind::transmit_one_sided:
                 start_one_sided_request(request, now, context);
                 break;
             case RequestKind::send:
+            case RequestKind::initiate:
             case RequestKind::post:
             case RequestKind::post_on_cpu:
             case RequestKind::calc:
@@ -379,12 +381,15 @@ class Dispatcher {
     template <class Context>
     [[gnu::noinline]] void start_one_sided_request(const Entry& request, const Moment& now, Context& context) {
         if constexpr (MayHaveOneSided<S>) {
+            auto& one_sided = parts().one_sided;
             Ended ended;
-            if (request.kind == RequestKind::send_get_reply) {
-                parts().one_sided.send_reply(parts().current, request, now, context);
+            if (request.kind == RequestKind::transmit_one_sided) {
+                one_sided.transmit(parts().current, request, now, context);
+            } else if (request.kind == RequestKind::answer_get) {
+                one_sided.answer(parts().current, request, now);
             } else if (request.kind == RequestKind::receive_get_reply) {
-                ops_.end(parts().one_sided.receive_reply(parts().current, request, now));
-            } else if (parts().one_sided.receive(parts().current, request, now, context, ended)) {
+                ops_.end(one_sided.receive_reply(parts().current, request, now));
+            } else if (one_sided.receive(parts().current, request, now, context, ended)) {
                 ops_.end(ended);
             }
         }

@@ -15,8 +15,9 @@ enum class ActivityKind : std::uint8_t {
     transmission,
     reception,
     posting,
-    landing,          ///< a reception by the NIC alone (docs/model.md, R23)
-    nic_transmission  ///< a transmission by the NIC alone (R24)
+    initiation,       ///< a CPU hands the transmission of a one-sided operation to the NIC (docs/model.md, R23)
+    landing,          ///< a reception by the NIC alone (R23)
+    nic_transmission  ///< a transmission by the NIC alone (R23)
 };
 
 /// One activity of a rank: the op that it belongs to, and everything that its duration depends on.
@@ -35,6 +36,7 @@ struct Activity {
 enum class Point : std::uint8_t {
     start,          ///< the beginning itself
     sender_free,    ///< the sender's CPU is free, after o_s + kO
+    handed_over,    ///< the NIC has the transmission of a one-sided operation, after o_s
     sender_gap,     ///< the NIC's send side is free, after g + kG
     arrival,        ///< the first byte arrives, after o_s + L, or L of a NIC's transmission
     receiver_free,  ///< the receiver's CPU is free, after o_r + kO
@@ -65,6 +67,7 @@ struct MessageCount {
 /// - `started` and `ended` for each op;
 /// - `received` when the message of a receive is processed: `arrived` is the arrival of the message or, for a
 ///   rendezvous, of its request to send; `data_arrived` is the arrival of the message or of the rendezvous data;
+/// - `transmitted` when a NIC begins the transmission of a one-sided op, which it has since `handed_over`;
 /// - `arrived` when a message searches the posted receive queue, with the queue's length and whether it found a match;
 /// - `posted` when a receive searches the unexpected message queue, with that queue's length and whether it found one.
 struct NoRecording {
@@ -78,6 +81,9 @@ struct NoRecording {
     template <class Moment>
     static void received(std::uint32_t /*rank*/, goal::OpIndex /*op_index*/, const Moment& /*arrived*/,
                          const Moment& /*data_arrived*/, const Moment& /*processed*/) {}
+    template <class Moment>
+    static void transmitted(std::uint32_t /*rank*/, goal::OpIndex /*op_index*/, Time /*handed_over*/,
+                            const Moment& /*begun*/) {}
     static void arrived(std::uint32_t /*rank*/, std::uint32_t /*posted*/, bool /*found*/) {}
     static void posted(std::uint32_t /*rank*/, std::uint32_t /*unexpected*/, bool /*found*/) {}
 };

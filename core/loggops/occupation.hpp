@@ -104,6 +104,7 @@ class Occupation {
 
     // ---- when an activity can begin (R14)
 
+    /// Of a calc, or of what else needs a CPU alone.
     [[nodiscard, gnu::always_inline]] Moment start_of_calc(const Current& current, const Moment& ready,
                                                            std::uint8_t cpu) const {
         return latest(ready, current.free_times()[Layout::cpu(cpu)]);
@@ -218,7 +219,18 @@ class Occupation {
         return {landed, ref};
     }
 
-    /// A transmission by the NIC alone (R24): takes its send side from `now` on.
+    /// A CPU hands a transmission to a NIC (R23): takes the CPU from `now` on. Returns when the NIC has it.
+    Moment initiate(const Current& current, const Op& op, const MessageEnd& message, const machine::Costs& costs,
+                    const Moment& now) {
+        const Time begin = time_of(now);
+        const auto [activity, cpu] =
+            occupy_cpu(current, ActivityKind::initiation, {costs.o_s, reach_.o_s}, costs.over_s, message, op, begin);
+        const auto ref = tables_.observer.begin(current.number(), now, activity, messages_);
+        current.free_times()[Layout::cpu(op.cpu)] = tables_.observer.at(ref, Point::sender_free, cpu.end);
+        return tables_.observer.at(ref, Point::handed_over, cpu.overhead);
+    }
+
+    /// A transmission by the NIC alone (R23): takes its send side from `now` on.
     Transmitted transmit_by_nic(const Current& current, const Op& op, const MessageEnd& message,
                                 const machine::Costs& costs, const Moment& now) {
         const Time begin = time_of(now);

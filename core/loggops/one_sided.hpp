@@ -22,8 +22,9 @@
 
 namespace idlewave::loggops {
 
-/// One-sided operations (docs/model.md, R22 to R26), in the order of their steps: the origin transmits; the target's
-/// NIC, and a CPU on some machines, receives and answers; and the operation ends at its origin.
+/// One-sided operations (docs/model.md, R22 to R26), in the order of their steps: a CPU of the origin hands the
+/// operation to the NIC, which transmits it; the target's NIC, and a CPU on some machines, receives and answers; and
+/// the operation ends at its origin.
 template <goal::Source S, class Observer>
 class OneSided {
   public:
@@ -41,17 +42,32 @@ class OneSided {
 
     // ---- the origin begins
 
-    /// A put, get, lock or unlock starts: it transmits its data or its request.
-    template <class Ready, class Context>
-    void transmit(const Current& current, const Ready& ready, const Moment& now, Context& context) {
+    /// A put, get, lock or unlock starts: its CPU hands its data or its request to the NIC.
+    template <class Ready>
+    void initiate(const Current& current, const Ready& ready, const Moment& now) {
         const goal::Op& op = ready.op;
         const Origin<Cookie> origin{.op_index = ready.op_index, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic};
         Message message{.size = op.size, .tag = op.tag, .kind = message_kind_of(op.kind)};
         if (op.kind == goal::OpKind::get) {
             message.tag = 0;
         }
+        const Moment handed_over = transmission_.initiate(current, op_at_origin(origin), op.peer, message, now);
+        request_transmission(op.peer, message, origin, op.nic, handed_over);
+    }
+
+    /// The NIC is free for what was handed to it, and transmits it.
+    template <class Context>
+    void transmit(const Current& current, const Entry& request, const Moment& now, Context& context) {
+        const auto kind = static_cast<MessageKind>(request.handle);
+        const Origin<Cookie> origin = origin_of_request(request);
+        Message message{.size = request.ready.op.size, .tag = request.ready.op.tag, .kind = kind};
         set_origin(message, origin);
-        transmission_.send_one_sided(current, op, origin, message, now, context);
+        const bool replies = kind == MessageKind::get_reply;
+        const auto op = replies ? Sender::op_of_target() : op_at_origin(origin);
+        transmission_.transmit_by_nic(current, op, request.ready.op.peer, message, now, context);
+        if (!replies) {
+            tables_.observer.transmitted(current.number(), origin.op_index, time_of(request.ready.at), now);
+        }
     }
 
     /// An await starts. Returns whether a notification is there: then it ends, as `ended` says (R25).
@@ -120,7 +136,7 @@ class OneSided {
                 return awaited;
             }
             case MessageKind::get:
-                request_reply(request, landing.landed);
+                reply(request, origin, landing.landed);
                 return false;
             case MessageKind::unlock:
                 unlock(current, request, origin, landing, context);
@@ -136,12 +152,12 @@ class OneSided {
         }
     }
 
-    /// The NIC is free for the reply to a get (R24).
-    template <class Context>
-    void send_reply(const Current& current, const Entry& request, const Moment& now, Context& context) {
-        Message reply{.size = request.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
-        set_origin(reply, origin_of_request(request));
-        transmission_.send_reply(current, request.ready.op.peer, reply, now, context);
+    /// A CPU of the target answers a get: it hands the reply to the NIC (R24).
+    void answer(const Current& current, const Entry& request, const Moment& now) {
+        const Message message{.size = request.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
+        const std::uint32_t peer = request.ready.op.peer;
+        const Moment handed_over = transmission_.initiate(current, Sender::op_of_target(), peer, message, now);
+        request_transmission(peer, message, origin_of_request(request), 0, handed_over);
     }
 
     // ---- the origin again
@@ -226,7 +242,8 @@ class OneSided {
     }
 
   private:
-    using Landing = typename Transmission<S, Observer>::Landing;
+    using Sender = Transmission<S, Observer>;
+    using Landing = typename Sender::Landing;
 
     [[nodiscard]] OneSidedState<Cookie>& state(const Current& current) { return tables_.one_sided[current.number()]; }
 
@@ -243,6 +260,10 @@ class OneSided {
             default:
                 return MessageKind::put;
         }
+    }
+
+    static StartedOp<Cookie> op_at_origin(const Origin<Cookie>& origin) {
+        return {.op_index = origin.op_index, .cookie = origin.cookie, .cpu = origin.cpu, .nic = origin.nic};
     }
 
     static Origin<Cookie> origin_of_request(const Entry& request) {
@@ -288,8 +309,13 @@ class OneSided {
                 .at = landed};
     }
 
-    /// The request of a get has landed: its reply waits for the NIC.
-    void request_reply(const Entry& get, const Moment& landed) {
+    /// The request of a get will have landed at `landed`: the NIC has the reply then, or a CPU can answer.
+    void reply(const Entry& get, const Origin<Cookie>& origin, const Moment& landed) {
+        if (!transmission_.takes_target_cpu()) {
+            const Message message{.size = get.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
+            request_transmission(get.ready.op.peer, message, origin, 0, landed);
+            return;
+        }
         Entry& request = agenda_.make();
         request.ready = get.ready;
         request.ready.at = landed;
@@ -297,10 +323,27 @@ class OneSided {
         request.sequence = get.sequence;
         request.handle = static_cast<std::uint32_t>(MessageKind::get_reply);
         request.request_id = agenda_.next_request_id();
-        request.second_resource = tables_.layout.tx(0);
-        request.first_resource = transmission_.takes_target_cpu() ? Tables::Layout::cpu(0) : request.second_resource;
+        request.first_resource = request.second_resource = Tables::Layout::cpu(0);
         request.priority = Priority::protocol;
-        request.kind = RequestKind::send_get_reply;
+        request.kind = RequestKind::answer_get;
+        agenda_.added();
+    }
+
+    /// A NIC is handed a transmission, which waits for the others that it has.
+    void request_transmission(std::uint32_t peer, const Message& message, const Origin<Cookie>& origin,
+                              std::uint8_t nic, const Moment& handed_over) {
+        Entry& request = agenda_.make();
+        request.ready.at = handed_over;
+        request.ready.op = {.size = message.size, .peer = peer, .tag = message.tag};
+        request.ready.op_index = origin.op_index;
+        request.ready.cookie = origin.cookie;
+        request.message_class = origin.resources();
+        request.sequence = 0;
+        request.handle = static_cast<std::uint32_t>(message.kind);
+        request.request_id = agenda_.next_request_id();
+        request.first_resource = request.second_resource = tables_.layout.tx(nic);
+        request.priority = Priority::transmission;
+        request.kind = RequestKind::transmit_one_sided;
         agenda_.added();
     }
 

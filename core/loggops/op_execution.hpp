@@ -38,8 +38,10 @@ class OpExecution {
                 break;
             case goal::OpKind::await:
                 return ready.at;
-            default:
+            case goal::OpKind::send:
                 return parts_.occupation.start_of_send(parts_.current, ready.at, ready.op.cpu, ready.op.nic);
+            default:
+                break;
         }
         return parts_.occupation.start_of_calc(parts_.current, ready.at, ready.op.cpu);
     }
@@ -59,7 +61,7 @@ class OpExecution {
         record_start(ready, now);
         if constexpr (MayHaveOneSided<S>) {
             if (goal::is_one_sided(ready.op.kind)) {
-                start_one_sided(ready, now, context);
+                start_one_sided(ready, now);
                 return;
             }
         }
@@ -169,11 +171,10 @@ class OpExecution {
 
   private:
     /// A one-sided op starts (R23 to R26). It ends when its acknowledgement, reply or notification has come.
-    template <class Context>
-    [[gnu::noinline]] void start_one_sided(const Ready& ready, const Moment& now, Context& context) {
+    [[gnu::noinline]] void start_one_sided(const Ready& ready, const Moment& now) {
         parts_.dependencies.started(parts_.current, ready, now);
         if (ready.op.kind != goal::OpKind::await) {
-            parts_.one_sided.transmit(parts_.current, ready, now, context);
+            parts_.one_sided.initiate(parts_.current, ready, now);
             return;
         }
         Ended ended;

@@ -65,6 +65,8 @@ struct OpRecord {
     CausedTime arrived = {};       ///< of a receive: the arrival of its message, or of the request to send
     CausedTime data_arrived = {};  ///< of a receive: the arrival of its message, or of the rendezvous data
     CausedTime processed = {};     ///< of a receive: its message is processed
+    Time handed_over = 0;          ///< of a one-sided op: its NIC has its transmission
+    CausedTime transmitted = {};   ///< … and begins it
 };
 
 /// Statistics of the two matching queues of a rank.
@@ -185,6 +187,13 @@ class Recorder {
         }
         if (processed.cause.recorded()) {
             record_.activities[rank][processed.cause.index].activity.op_index = op_index;
+        }
+    }
+
+    void transmitted(std::uint32_t rank, goal::OpIndex op_index, Time handed_over, const CausedTime& begun) {
+        if (OpRecord* op = find(rank, op_index)) {
+            op->handed_over = handed_over;
+            op->transmitted = begun;
         }
     }
 

@@ -9,8 +9,9 @@
 
 namespace idlewave::loggops {
 
-/// The precedence among requests that are ready at one time (docs/model.md, R15).
-enum class Priority : std::uint8_t { arrival, protocol, send, post, calc };
+/// The precedence among requests that are ready at one time (docs/model.md, R15). A transmission that was handed to a
+/// NIC precedes all others, whenever they were ready.
+enum class Priority : std::uint8_t { transmission, arrival, protocol, send, post, calc };
 
 /// The action of a request, once its resources are free. The order matters to `is_simple`.
 enum class RequestKind : std::uint8_t {
@@ -23,10 +24,12 @@ enum class RequestKind : std::uint8_t {
     send_data,
     receive_one_sided,  ///< receive a message of a one-sided operation at its target
     receive_get_reply,
-    send_get_reply,
-    send,         ///< an op that takes the CPU and the NIC's send side: a send or a one-sided op
-    post,         ///< a receive or an await, which take no time
-    post_on_cpu,  ///< a receive that takes the CPU
+    answer_get,          ///< the CPU hands the reply to a get to the NIC
+    transmit_one_sided,  ///< the NIC transmits what was handed to it
+    send,                ///< an op that takes the CPU and the NIC's send side
+    initiate,            ///< a one-sided op: takes the CPU, which hands its transmission to the NIC
+    post,                ///< a receive or an await, which take no time
+    post_on_cpu,         ///< a receive that takes the CPU
     calc
 };
 
@@ -54,8 +57,10 @@ constexpr RequestKind request_kind_of(goal::OpKind kind, bool posts_take_cpu) {
             return posts_take_cpu ? RequestKind::post_on_cpu : RequestKind::post;
         case goal::OpKind::await:
             return RequestKind::post;
-        default:
+        case goal::OpKind::send:
             return RequestKind::send;
+        default:
+            return RequestKind::initiate;
     }
 }
 
@@ -64,9 +69,9 @@ constexpr bool is_simple(RequestKind kind) {
     return kind >= RequestKind::send || kind == RequestKind::receive_expected;
 }
 
-/// Whether the request is a reception or a reply of a one-sided operation.
+/// Whether the request is a reception, an answer or a transmission of a one-sided operation.
 constexpr bool is_one_sided(RequestKind kind) {
-    return kind >= RequestKind::receive_one_sided && kind <= RequestKind::send_get_reply;
+    return kind >= RequestKind::receive_one_sided && kind <= RequestKind::transmit_one_sided;
 }
 
 /// The kind of message that a reception receives.
@@ -96,8 +101,8 @@ struct Request {
     /// The record of a message: an ArrivedMessage, an OpenSend or an OpenReceive, depending on the kind. Of a message
     /// of a one-sided operation, which has no record, the MessageKind.
     std::uint32_t handle = 0;
-    /// Of a protocol send: requests are counted in the order in which they are made, modulo 2^32. Only the order of two
-    /// requests with the same ready time matters, and these are closer together than 2^31.
+    /// Of a protocol send and of a transmission: requests are counted in the order in which they are made, modulo 2^32.
+    /// Only the order of two requests with the same ready time matters, and these are closer together than 2^31.
     std::uint32_t request_id = 0;
     std::uint16_t message_class = 0;    ///< of a message that is received; the CPU and NIC of a one-sided op (Origin)
     std::uint16_t first_resource = 0;   ///< the CPU
@@ -105,7 +110,8 @@ struct Request {
     Priority priority = Priority::calc;
     RequestKind kind = RequestKind::calc;
 
-    /// Whether this request has precedence over another (docs/model.md, R15).
+    /// Whether this request has precedence over another (docs/model.md, R15), if both are transmissions that were
+    /// handed to a NIC, or neither is.
     [[nodiscard, gnu::always_inline]] bool before(const Request& other) const {
         if (time_of(ready.at) != time_of(other.ready.at)) {
             return time_of(ready.at) < time_of(other.ready.at);
@@ -116,12 +122,20 @@ struct Request {
         if (priority > Priority::protocol) {
             return ready.op_index < other.ready.op_index;
         }
+        if (priority == Priority::transmission) {
+            return made_before(other);
+        }
         if (ready.op.peer != other.ready.op.peer) {
             return ready.op.peer < other.ready.op.peer;
         }
         if (sequence != other.sequence || priority == Priority::arrival) {
             return sequence < other.sequence;
         }
+        return made_before(other);
+    }
+
+  private:
+    [[nodiscard]] bool made_before(const Request& other) const {
         return static_cast<std::int32_t>(request_id - other.request_id) < 0;
     }
 };

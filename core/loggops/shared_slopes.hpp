@@ -102,6 +102,7 @@ class SharedDifferentiation : public NoRecording {
                 return {time, ref.step->completion};
             case Point::start:
             case Point::sender_free:
+            case Point::handed_over:
             case Point::receiver_free:
             case Point::computed:
             case Point::posted:

@@ -98,6 +98,7 @@ const SlopeStep& SlopeTable::add_step(InternedSlopes& from, const Activity& acti
             step.nic = at(Point::receiver_gap);
             step.message = at(Point::last_byte);
             break;
+        case ActivityKind::initiation:
         case ActivityKind::landing:
         case ActivityKind::nic_transmission:
             break;  // of one-sided operations, which SharedDifferentiation refuses

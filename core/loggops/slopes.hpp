@@ -261,6 +261,8 @@ struct Differentiation : NoRecording {
                 return {.o_s = 1, .o = 1, .O = bytes_of(ref), .O_s = bytes_of(ref)};
             case Point::receiver_free:
                 return {.o_r = 1, .o = 1, .O = bytes_of(ref), .O_r = bytes_of(ref)};
+            case Point::handed_over:
+                return {.o_s = 1, .o = 1};
             case Point::posted:
                 return {.o_p = 1};
             case Point::arrival:

@@ -93,16 +93,25 @@ class Transmission {
 
     using Landing = typename Occupation<S, Observer>::Landed;
 
-    /// Transmits a put, or the request of another one-sided operation, which counts as one byte.
+    /// What stands for the op at the target of a one-sided operation, which has none: its first CPU and NIC.
+    static Op op_of_target() { return {.op_index = goal::unknown_op_index}; }
+
+    /// A CPU hands a put, the request of another one-sided operation, or the reply to a get to the NIC. Returns when
+    /// the NIC has it.
+    Moment initiate(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
+                    const Moment& now) {
+        const MessageEnd end = one_sided_end(current, peer, message);
+        return occupation_.initiate(current, op, end, costs_without_class(end.size, end.level), now);
+    }
+
+    /// The NIC transmits what was handed to it.
     template <class Context>
-    void send_one_sided(const Current& current, const goal::Op& op, const Origin<typename S::Cookie>& origin,
-                        const Message& message, const Moment& now, Context& context) {
-        const Level level = one_sided_level(current, op.peer);
-        const std::uint64_t size = message.kind == MessageKind::put ? message.size : 1;
-        const auto sent =
-            occupation_.transmit(current, {.op_index = origin.op_index, .cpu = op.cpu, .nic = op.nic},
-                                 {message.kind, op.peer, size, level}, costs_without_class(size, level), now);
-        send_whole(op.peer, message, sent, context);
+    void transmit_by_nic(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
+                         const Moment& now, Context& context) {
+        const MessageEnd end = one_sided_end(current, peer, message);
+        send_whole(peer, message,
+                   occupation_.transmit_by_nic(current, op, end, costs_without_class(end.size, end.level), now),
+                   context);
     }
 
     /// Receives a message of `size` bytes on the wire, by the NIC alone or with the CPU. `origin` is the operation, if
@@ -116,18 +125,6 @@ class Transmission {
         const machine::Costs& costs = costs_without_class(size, level);
         return takes_target_cpu() ? occupation_.land_by_cpu(current, op, end, costs, now)
                                   : occupation_.land(current, op, end, costs, now);
-    }
-
-    /// Transmits the reply to a get, by the NIC alone or with the CPU.
-    template <class Context>
-    void send_reply(const Current& current, std::uint32_t peer, const Message& reply, const Moment& now,
-                    Context& context) {
-        const Level level = one_sided_level(current, peer);
-        const MessageEnd end{reply.kind, peer, reply.size, level};
-        const machine::Costs& costs = costs_without_class(reply.size, level);
-        const auto sent = takes_target_cpu() ? occupation_.transmit(current, op_of_target(), end, costs, now)
-                                             : occupation_.transmit_by_nic(current, op_of_target(), end, costs, now);
-        send_whole(peer, reply, sent, context);
     }
 
     /// Sends an acknowledgement to `peer` of `size` bytes that have landed. It takes no CPU and no NIC: it leaves at
@@ -191,8 +188,12 @@ class Transmission {
     [[nodiscard]] Level one_sided_level(const Current& current, std::uint32_t peer) const {
         return tables_.machine.one_sided ? Level::one_sided : level_of(current, peer, no_tag);
     }
-    /// What stands for the op at the target of a one-sided operation, which has none: its first CPU and NIC.
-    static Op op_of_target() { return {.op_index = goal::unknown_op_index}; }
+
+    /// A message of a one-sided operation at its sender. Requests count as one byte.
+    [[nodiscard]] MessageEnd one_sided_end(const Current& current, std::uint32_t peer, const Message& message) const {
+        const bool has_data = message.kind == MessageKind::put || message.kind == MessageKind::get_reply;
+        return {message.kind, peer, has_data ? message.size : 1, one_sided_level(current, peer)};
+    }
 
     /// The level of a message. On a machine without a network within nodes, all ranks share the buffer.
     [[nodiscard, gnu::always_inline]] Level level_of(const Current& current, std::uint32_t peer,

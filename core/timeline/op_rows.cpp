@@ -61,11 +61,18 @@ void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time re
     row.cause = row.state == WaitState::nic ? CauseKind::nic : CauseKind::cpu;
 }
 
-/// An op waits for its CPU, and one that transmits for its NIC.
+/// An op waits for its CPU, and one that transmits for its NIC: a one-sided op once it has started. An op has one wait:
+/// the longer one.
 void explain_start(OpRow& row, const loggops::SimulationRecord& record, const AnsweredOps& answered) {
-    row.wait = row.op.start.time - row.op.ready.time;
-    blame(row, record, row.op.ready.cause, answered);
-    blame_resource(row, record, row.op.ready.time, row.op.start, answered);
+    const loggops::OpRecord& op = row.op;
+    blame(row, record, op.ready.cause, answered);
+    row.wait = op.start.time - op.ready.time;
+    if (goal::is_one_sided(op.kind) && op.transmitted.time - op.handed_over > row.wait) {
+        row.wait = op.transmitted.time - op.handed_over;
+        blame_resource(row, record, op.handed_over, op.transmitted, answered);
+    } else {
+        blame_resource(row, record, op.ready.time, op.start, answered);
+    }
 }
 
 /// The activity that ends an op. That of a one-sided op is at its target; add_activities knows its own.
@@ -123,6 +130,7 @@ OpRow* row_of(std::span<OpRow> rows, std::int64_t op_index) {
 loggops::Point point_after(loggops::ActivityKind kind) {
     switch (kind) {
         case loggops::ActivityKind::transmission:
+        case loggops::ActivityKind::initiation:
             return loggops::Point::sender_free;
         case loggops::ActivityKind::reception:
             return loggops::Point::receiver_free;

@@ -64,6 +64,9 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
             spans.overhead = cost.o_s;
             spans.cpu_bytes = cost.over_s;
             break;
+        case loggops::Point::handed_over:
+            spans.overhead = cost.o_s;
+            break;
         case loggops::Point::receiver_free:
             spans.overhead = cost.o_r;
             spans.cpu_bytes = cost.over_r;

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OP_KINDS = ("send", "recv", "calc", "put", "get", "await", "lock", "shared_lock", "unlock")
 WAIT_STATES = ("", "late sender", "late receiver", "wait at collective", "cpu", "nic", "lock contention")
 CAUSES = ("none", "end", "cpu", "nic", "message")
-ACTIVITIES = ("computation", "transmission", "reception", "posting", "landing", "transmission by NIC")
+ACTIVITIES = ("computation", "transmission", "reception", "posting", "initiation", "landing", "transmission by NIC")
 MESSAGES = (
     *("data", "request to send", "clear to send", "data of a rendezvous"),
     *("put", "get", "reply to get", "lock", "shared_lock", "unlock", "acknowledgement"),
@@ -34,6 +34,7 @@ MESSAGES = (
 POINTS = (
     "start",
     "sender's CPU",
+    "handed to NIC",
     "sender's NIC",
     "arrival",
     "receiver's CPU",

@@ -19,6 +19,7 @@ SHARED_BUFFER_TAG = 2**31  # from here on the tags of messages through a buffer 
 NO_NOTIFICATION = -1  # the tag of a put that does not notify
 KINDS = ("send", "recv", "calc")
 ORIGIN_KINDS = ("put", "get", "lock", "shared_lock", "unlock")  # one-sided ops that transmit something
+TRANSMISSION = -1  # of a NIC: goes first, whenever it was ready
 ARRIVAL, PROTOCOL, FIRST_OP = 0, 1, 2  # whose turn it is among requests that were ready at the same time
 
 
@@ -144,6 +145,11 @@ class Request:
     needs: tuple[tuple[str, int], ...]
     act: Callable[[int], None]
 
+    @property
+    def precedence(self) -> tuple[bool, int, tuple[int, ...]]:
+        """Which of the requests that could start at one time does: the one with the lowest of these."""
+        return (self.order[0] != TRANSMISSION, self.ready, self.order)
+
 
 @dataclass
 class Rank:
@@ -156,6 +162,7 @@ class Rank:
     awaiting: list[int] = field(default_factory=list)
     notifications: list[Notification] = field(default_factory=list)
     locks: dict[int, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    handed_over: int = 0
     transmissions: int = 0
     messages: int = 0
     finish: int = 0
@@ -213,7 +220,7 @@ class Simulation:
             def start(request: Request) -> int:
                 return max([request.ready, *(rank.free[need] for need in request.needs)])
 
-            first = min(rank.requests, key=lambda q: (start(q), q.ready, q.order))
+            first = min(rank.requests, key=lambda q: (start(q), q.precedence))
             if start(first) > now:
                 self.wake(start(first), r)
                 return
@@ -236,11 +243,11 @@ class Simulation:
             op = ops[place]
             kind = {"await": "recv"}.get(op.kind, "send" if op.kind in ORIGIN_KINDS else op.kind)
             posting = op.kind == "recv" and self.posts_take_cpu
-            needs = {
-                "send": (("cpu", op.cpu), ("out", op.nic)),
-                "recv": (("cpu", op.cpu),) if posting else (),
-                "calc": (("cpu", op.cpu),),
-            }[kind]
+            needs: tuple[tuple[str, int], ...] = (("cpu", op.cpu),)
+            if op.kind == "send":
+                needs = (("cpu", op.cpu), ("out", op.nic))
+            elif kind == "recv" and not posting:
+                needs = ()
             ready = max([0, *(t for t in times if t is not None)])
             order = (FIRST_OP + KINDS.index("send" if posting else kind), 0, place)
             act = {
@@ -406,7 +413,27 @@ class Simulation:
         self.begin(r, place, now)
         size = op.size if op.kind == "put" else 1
         message = Message(op.kind, r, 0, size, op.tag, send=place, data_size=op.size)
-        self.transmit(r, op.peer, message, op, now)
+        self.initiate(r, op.peer, message, op.cpu, op.nic, now)
+
+    def initiate(self, r: int, peer: int, message: Message, cpu: int, nic: int, now: int) -> None:
+        """A CPU hands a message to the NIC."""
+        rank, p = self.ranks[r], self.parameters_of(message, r, peer)
+        over = self.finish(r, now, p.o_s, "o_s")
+        rank.free["cpu", cpu] = self.after_bytes(r, over, bytes_cost(p.O_s, message.size))
+        self.reach(r, rank.free["cpu", cpu])
+        self.hand_over(r, peer, message, nic, over)
+
+    def hand_over(self, r: int, peer: int, message: Message, nic: int, ready: int) -> None:
+        """The NIC transmits a message once it has transmitted those before it."""
+        rank, p = self.ranks[r], self.parameters_of(message, r, peer)
+
+        def act(now: int) -> None:
+            rank.free["out", nic] = now + p.g + bytes_cost(p.G, message.size)
+            rank.messages += 1
+            self.leave(r, peer, message, now + p.L)
+
+        rank.requests.append(Request(ready, (TRANSMISSION, rank.handed_over), (("out", nic),), act))
+        rank.handed_over += 1
 
     def start_await(self, r: int, place: int, now: int) -> None:
         rank, op = self.ranks[r], self.schedule[r][place]
@@ -443,25 +470,21 @@ class Simulation:
         if message.kind == "reply":
             self.end(r, message.send, max(landed, rank.free["cpu", cpu]))
         elif message.kind == "get":
-            self.ask_to_reply(r, message, landed)
+            self.reply(r, message, landed)
         else:
             self.have_landed(r, message, landed)
 
-    def ask_to_reply(self, r: int, get: Message, ready: int) -> None:
-        def act(now: int) -> None:
-            rank, reply = self.ranks[r], Message("reply", r, 0, get.data_size, send=get.send)
-            p = self.parameters_of(reply, r, get.source)
-            rank.free["out", 0] = now + p.g + bytes_cost(p.G, reply.size)
-            rank.messages += 1
-            over = now
-            if self.machine.progress == "cpu":
-                over = self.finish(r, now, p.o_s, "o_s")
-                rank.free["cpu", 0] = self.after_bytes(r, over, bytes_cost(p.O_s, reply.size))
-                self.reach(r, rank.free["cpu", 0])
-            self.leave(r, get.source, reply, over + p.L)
+    def reply(self, r: int, get: Message, landed: int) -> None:
+        """The data of a get go back: by the NIC, or by the CPU first."""
+        reply = Message("reply", r, 0, get.data_size, send=get.send)
+        if self.machine.progress == "network":
+            self.hand_over(r, get.source, reply, 0, landed)
+            return
 
-        needs = (("cpu", 0), ("out", 0)) if self.machine.progress == "cpu" else (("out", 0),)
-        self.ranks[r].requests.append(Request(ready, (PROTOCOL, get.source, get.number), needs, act))
+        def act(now: int) -> None:
+            self.initiate(r, get.source, reply, 0, 0, now)
+
+        self.ranks[r].requests.append(Request(landed, (PROTOCOL, get.source, get.number), (("cpu", 0),), act))
 
     def have_landed(self, r: int, message: Message, landed: int) -> None:
         """What a put, a lock or an unlock does at its target."""

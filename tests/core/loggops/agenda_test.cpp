@@ -20,33 +20,41 @@ using AnyRequest = Request<goal::NoCookie>;
 
 /// A request of each kind that exists, with the resources that this kind needs.
 AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
-    constexpr std::array kinds{RequestKind::receive_expected, RequestKind::send_clear_to_send, RequestKind::send,
-                               RequestKind::post, RequestKind::calc};
+    constexpr std::array kinds{RequestKind::transmit_one_sided,
+                               RequestKind::receive_expected,
+                               RequestKind::send_clear_to_send,
+                               RequestKind::send,
+                               RequestKind::post,
+                               RequestKind::calc};
     AnyRequest request;
-    request.priority = static_cast<Priority>(dice.roll(5));
+    request.priority = static_cast<Priority>(dice.roll(6));
     request.kind = kinds[static_cast<std::size_t>(request.priority)];
     request.ready.at = now + dice.between(0, 8);
     request.ready.op_index = number;
     request.sequence = number;
+    request.request_id = number;
     request.ready.op.peer = dice.small(3);
     const auto nic = static_cast<std::uint8_t>(dice.roll(2));
     request.first_resource = ResourceLayout::cpu(static_cast<std::uint8_t>(dice.roll(2)));
     request.second_resource = request.first_resource;
     if (request.priority == Priority::arrival) {
         request.second_resource = layout.rx(nic);
+    } else if (request.priority == Priority::transmission) {
+        request.first_resource = request.second_resource = layout.tx(nic);
     } else if (request.priority == Priority::protocol || request.priority == Priority::send) {
         request.second_resource = layout.tx(nic);
     }
     return request;
 }
 
-/// R14 and R15: earliest start, then ready time, priority, and messages by (peer, sequence) or ops by op index.
+/// R14 and R15: earliest start, then transmissions of NICs, then ready time, priority, and messages by (peer, sequence)
+/// or ops by op index.
 auto order_of(const AnyRequest& r, const std::vector<Time>& free_times) {
     const Time free =
         r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
     const bool message = r.priority == Priority::arrival || r.priority == Priority::protocol;
-    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0,
-                      r.ready.op_index);
+    return std::tuple(std::max(r.ready.at, free), r.priority != Priority::transmission, r.ready.at, r.priority,
+                      message ? r.ready.op.peer : 0, r.ready.op_index);
 }
 
 /// The agenda of one rank, closed and opened now and then.

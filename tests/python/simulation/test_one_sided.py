@@ -103,7 +103,7 @@ def test_a_put_without_a_tag_notifies_nobody() -> None:
 def test_awaits_and_receives_do_not_see_each_others_messages() -> None:
     sent = "s: send 1b to 1 tag 5\np: put 1b to 1 tag 5\np requires s"
     found = ends(BY_NETWORK, sent, "a: await from 0 tag 5\nr: recv 1b from 0 tag 5")
-    assert found["a"] == 9_000 + o + L  # the NIC of the origin is free again after the g of the message
+    assert found["a"] == 9_000 + L  # the NIC of the origin is free again after the g of the message
     assert found["r"] == 7_000 + 50_000 + 7_000
 
 
@@ -131,6 +131,39 @@ def test_a_flood_of_puts_has_the_bandwidth_of_its_slowest_resource(
     found = ends(Machine("flood", MESSAGES, one_sided=level), puts, "c: calc 0")
     each = max(o + k * overhead_cost, g + k * bytes_cost)
     assert found[f"p{n - 1}"] == (n - 1) * each + o + max(L + k * bytes_cost + L, k * overhead_cost)
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_a_rank_computes_while_its_nic_transmits_the_puts_that_it_has_started(size: int) -> None:
+    n, k = 20, size - 1
+    level = Level(Parameters(L=L, o_s=o, o_r=0, g=g, G=G, O_s=0))
+    puts = "\n".join([*(f"p{i}: put {size}b to 1" for i in range(n)), "c: calc 1", f"c irequires p{n - 1}"])
+    found = ends(Machine("queue", MESSAGES, one_sided=level), puts, "d: calc 0")
+    assert found["c"] == n * o + NS
+    assert found[f"p{n - 1}"] == o + (n - 1) * (g + k * G) + L + k * G + L > found["c"]
+
+
+def test_a_nic_transmits_what_it_was_handed_before_a_send_that_was_ready_earlier() -> None:
+    found = ends(BY_NETWORK, "p: put 1b to 1\nq: put 1b to 1\ns: send 1b to 1", "r: recv 1b from 0")
+    both_left = o + 2 * g
+    assert both_left > 2 * o, "the send waits for the NIC"
+    assert found["s"] == both_left + 7_000
+
+
+def test_a_nic_transmits_in_the_order_in_which_it_was_handed_something() -> None:
+    ops = "p: put 100b to 1\nq: get 1b from 2\nr: put 1b to 3\nq irequires p\nr irequires q"
+    found = ends(BY_NETWORK, ops, "c: calc 0", "d: calc 0", "e: calc 0")
+    assert found["q"] == o + (g + 99 * G) + L + L
+    assert found["r"] == o + (g + 99 * G) + g + L + L
+
+
+def test_a_reply_waits_behind_the_put_that_its_nic_has_and_precedes_what_comes_later() -> None:
+    found = ends(BY_NETWORK, "x: get 1b from 1", "p: put 1001b to 2\nq: put 1b to 2", "c: calc 0")
+    nic_free = o + (g + 1000 * G)
+    assert o < o + L < o + 1000 * O + o, "p, the request of the get and q come to the NIC in this order"
+    assert o + L < nic_free
+    assert found["x"] == nic_free + L
+    assert found["q"] == nic_free + g + L + L
 
 
 def test_a_target_that_computes_delays_a_put_only_where_its_cpu_completes_it() -> None:
@@ -185,7 +218,7 @@ def test_locks_of_other_numbers_and_ranks_do_not_wait_for_each_other() -> None:
     found = ends(BY_NETWORK, "c: calc 0", "l: lock at 0", "m: lock at 0 tag 1\nn: lock at 3", "d: calc 0")
     assert found["l"] == o + L + L
     assert found["m"] == o + L + g + L
-    assert found["n"] == g + o + L + L
+    assert found["n"] == o + max(o, g) + L + L
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,10 @@ def test_the_critical_path_of_any_schedule_runs_from_the_beginning_to_the_finish
         "landing of put until acknowledgement",
         "landing of unlock until acknowledgement",
         "transmission by NIC of reply to get until arrival",
-        "transmission of shared_lock until arrival",
+        "initiation of put until handed to NIC",
+        "initiation of reply to get until handed to NIC",
+        "transmission by NIC of put until sender's NIC",
+        "transmission by NIC of shared_lock until arrival",
         "reception of get until receiver's CPU",
         "landing of reply to get until last byte",
     ):
