@@ -190,7 +190,7 @@ const OpRow* unlock_of(std::span<OpRow> rows, const loggops::SimulationRecord& r
 void explain_contention(OpRow& lock, const loggops::ActivityRecord& landed, const OpRow* unlock) {
     const Time granted = landed.free;  // when the message of one byte has landed
     const Time latency = lock.op.end.time - granted;
-    const Time waited = granted - (lock.free + latency);
+    const Time waited = granted - (lock.op.transmitted.time + latency);
     if (waited <= lock.wait) {
         return;  // an op has one wait: the longer one
     }

@@ -137,9 +137,9 @@ def ft_job(shape: FtShape, exchange: str, iterations: int, costs: FtCosts) -> Jo
     return Job(shape.ty * shape.tz, operations)
 
 
-def ft_iteration_job(shape: FtShape, exchange: str, costs: FtCosts) -> Job:
-    """One iteration of FT by itself, which all ranks begin at the same time."""
-    return Job(shape.ty * shape.tz, _iteration(shape, exchange, costs))
+def ft_iterations_job(shape: FtShape, exchange: str, costs: FtCosts, iterations: int = 1) -> Job:
+    """Iterations of FT by themselves, of which all ranks begin the first at the same time."""
+    return Job(shape.ty * shape.tz, iterations * _iteration(shape, exchange, costs))
 
 
 def ft_computation_ns(job: Job) -> int:

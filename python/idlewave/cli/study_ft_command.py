@@ -92,6 +92,13 @@ def _costs(text: str | None) -> FtCosts | None:
     help="What a rank of the machine computes, ns: for each point and binary logarithm of a line (one number, or three "
     "for x, y and z), and for each point in the evolution.  [default: as in the runs of --measure, or 1,1]",
 )
+@click.option(
+    "--iterations",
+    type=Count(1),
+    default=1,
+    show_default=True,
+    help="Iterations to simulate, one after the other; times are those of one, in the mean.",
+)
 @click.option("--measure", is_flag=True, help="Run FT here, too (examples/ft), and compare it with what is predicted.")
 @click.option(
     "--measured-classes",
@@ -130,6 +137,7 @@ def study_ft(
     links: str,
     ways: str,
     costs: str | None,
+    iterations: int,
     measure: bool,
     classes: str,
     measured_sizes: str,
@@ -155,6 +163,7 @@ def study_ft(
         ranks=_counts(sizes, "numbers of ranks"),
         links=numbers,
         exchanges=_chosen(ways, EXCHANGES, "exchanges"),
+        iterations=iterations,
         measure=measure,
         mpiexec=mpiexec,
         classes=_chosen(classes, tuple(FT_DOMAINS), "classes"),

@@ -60,13 +60,6 @@ def hidden(scale: pd.DataFrame) -> list[str]:
             f"two-sided messages {percent_text(two['hidden'])}; an iteration takes {seconds_text(put['seconds'])} and "
             f"{seconds_text(two['seconds'])}."
         )
-    if "put" in rows:
-        put = rows["put"]
-        queued = 1 - (put["queued_s"] - put["computation_s"]) / put["communication_s"]
-        said.append(
-            f"If NICs took queues of puts, an iteration by puts would take {seconds_text(put['queued_s'])} at least, "
-            f"by a closed form, and hide up to {percent_text(max(queued, 0.0))}."
-        )
     if {"put", "packed-put"} <= {*rows}:
         packed, put = rows["packed-put"], rows["put"]
         gain = packed["seconds"] / put["seconds"] - 1

@@ -61,8 +61,7 @@ def _figures(study: FtStudy) -> Iterator[FtFigure]:
     rows = study.rows
     yield FtFigure(
         "ft-time",
-        "Time of an iteration, by what a rank computes in it. 1 is communication that costs nothing. Grey: the least "
-        "that puts would take if NICs took queues of them, by a closed form.",
+        "Time of an iteration, by what a rank computes in it. 1 is communication that costs nothing.",
         lambda: plot_ft_times(rows),
     )
     yield FtFigure(

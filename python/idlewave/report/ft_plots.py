@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentF
 
 from idlewave.formatting import count_text
 from idlewave.plot_limits import bulk_limits, mark_outside
-from idlewave.plot_style import INK, MUTED, PALETTE, SOFT, new_figure, say_empty, styled, tidy
+from idlewave.plot_style import INK, MUTED, PALETTE, new_figure, say_empty, styled, tidy
 
 MARKS = "osD^v"
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
@@ -27,7 +27,6 @@ def plot_ft_times(rows: pd.DataFrame) -> Figure:
         scale = group[group["links"] == group["links"].max()]
         _lines(panel, scale, "ranks", scale["seconds"] / scale["computation_s"])
         _bound(panel, scale["ranks"], scale["seconds"] / scale["computation_s"])
-        _queue_line(panel, scale, scale["queued_s"] / scale["computation_s"])
         _rank_axis(panel, sorted(scale["ranks"].unique()))
         panel.axhline(1, color=MUTED, linewidth=0.8)
     axes[0].set_ylabel("time / computation of a rank")
@@ -43,7 +42,6 @@ def plot_ft_hidden(rows: pd.DataFrame) -> Figure:
         scale = group[group["links"] == group["links"].max()]
         _lines(panel, scale, "ranks", scale["hidden"])
         _bound(panel, scale["ranks"], scale["hidden"])
-        _queue_line(panel, scale, 1 - (scale["queued_s"] - scale["computation_s"]) / scale["communication_s"])
         _rank_axis(panel, sorted(scale["ranks"].unique()))
         panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
         panel.axhline(0, color=MUTED, linewidth=0.8)
@@ -135,13 +133,6 @@ def _lines(axes: Axes, rows: pd.DataFrame, across: str, values: pd.Series[float]
             linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)],
             markersize=6.5 - number, linewidth=2.4 - 0.35 * number, markerfacecolor="none",
         )  # fmt: skip
-
-
-def _queue_line(axes: Axes, rows: pd.DataFrame, values: pd.Series[float]) -> None:
-    """What puts would reach if NICs took queues of them."""
-    known = rows["queued_s"].notna()
-    if known.any():
-        axes.plot(rows.loc[known, "ranks"], values[known], color=SOFT, linewidth=1.2, label="put, if NICs queued")
 
 
 def _rank_axis(axes: Axes, ranks: list[int]) -> None:

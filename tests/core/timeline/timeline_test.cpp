@@ -299,14 +299,15 @@ TEST(WaitStates, OfALockThatWaitsForItsNicAndForOthersTheLongerWaitCounts) {
     machine.one_sided->segments[0].parameters.g = 3000;
     const std::string holder = "rank 1 {\nl: lock at 0\nc: calc %\nu: unlock at 0\nc requires l\nu requires c\n}\n";
     const auto waits = [&](const std::string& time) {
-        std::string text = "num_ranks 3\nrank 0 {\n}\n" + holder + "rank 2 {\np: put 1b to 1\nl: lock at 0\n}\n";
+        std::string text =
+            "num_ranks 3\nrank 0 {\n}\n" + holder + "rank 2 {\np: put 1b to 1\nq: put 1b to 1\nl: lock at 0\n}\n";
         text.replace(text.find('%'), 1, time);
-        return rows_of(text, machine)[4];
+        return rows_of(text, machine)[5];
     };
-    EXPECT_EQ(waits("4").state, WaitState::nic) << "the request comes at 3110, the unlock lands at 6110";
-    EXPECT_EQ(waits("4").wait, 3000);
-    EXPECT_EQ(waits("9").state, WaitState::lock_contention);
-    EXPECT_EQ(waits("9").wait, 9320 - 3110);
+    EXPECT_EQ(waits("7").state, WaitState::nic) << "the request comes at 6110, the unlock lands at 9110";
+    EXPECT_EQ(waits("7").wait, (10 + 2 * 3000) - 3 * 10) << "from when the NIC has the request until it transmits it";
+    EXPECT_EQ(waits("20").state, WaitState::lock_contention);
+    EXPECT_EQ(waits("20").wait, 20'320 - 6110);
 }
 
 TEST(WaitStates, TheUnlockThatALockWaitedForIsNamedAlsoIfItWaitedForTheNic) {

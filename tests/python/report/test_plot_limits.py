@@ -108,7 +108,6 @@ def ft_rows() -> pd.DataFrame:
             "communication_s": 0.8,
             "exposed_s": seconds - 1.0,
             "hidden": 0.5 + ranks / 2000,
-            "queued_s": np.where(np.arange(16) < 8, 1.0, np.nan),
         }
     )
 

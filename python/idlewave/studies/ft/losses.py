@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...ft_pattern import ft_computation_ns, ft_iteration_job, ft_shape
 from ...simulation import simulate
 from ...timeline import SPANS
 from .rows import KEY, iteration_schedule
@@ -19,28 +18,27 @@ WAITS = ("late sender", "late receiver", "wait at collective", "cpu", "nic")
 
 
 def loss_of(case: Case) -> dict[str, object]:
-    """A row of what an exchange loses: how the critical path divides, s (`SPANS` with _s), its steps that are messages,
-    of them control messages; and of each wait state how many ops of a rank wait so (`WAITS` with _ops), and how long in
-    the mean (with _s). Nonblocking ops wait beside each other and beside computations: their waits do not add up.
+    """A row of what an exchange loses in an iteration, in the mean: how the critical path divides, s (`SPANS` with _s),
+    its steps, of them control messages; and of each wait state how many ops of a rank wait so (`WAITS` with _ops), and
+    how long in the mean (with _s). Nonblocking ops wait beside each other and beside computations: their waits do not
+    add up.
 
     All ranks and the whole time are recorded, which the critical path needs.
     """
     machine = case.machine.with_noise(None)
     timeline = simulate(iteration_schedule(case), machine, record=True)
     path = timeline.critical_path()
-    division = {f"{name}_s": ps / 1e12 for name, ps in timeline.path_division().items()}
+    division = {f"{name}_s": ps / 1e12 / case.iterations for name, ps in timeline.path_division().items()}
     waits = timeline.wait_states(("kind",)).groupby("wait_state", observed=True)[["ops", "wait_ps"]].sum()
     control = path["message"].isin(("request to send", "clear to send"))
-    job = ft_iteration_job(ft_shape(case.problem, case.ranks), case.exchange, case.setting.costs)
     return {
         **dict(zip(KEY, case.key, strict=True)),
-        "seconds": timeline.max_finish / 1e12,
-        "computation_of_rank_s": ft_computation_ns(job) / 1e9,
+        "seconds": timeline.max_finish / 1e12 / case.iterations,
         **division,
-        "path_steps": len(path),
-        "control_steps": int(control.sum()),
-        "control_s": float((path["to_ps"] - path["from_ps"])[control].sum()) / 1e12,
-        **{f"{name}_ops": float(waits["ops"].get(name, 0)) / case.ranks for name in WAITS},
+        "path_steps": len(path) / case.iterations,
+        "control_steps": int(control.sum()) / case.iterations,
+        "control_s": float((path["to_ps"] - path["from_ps"])[control].sum()) / 1e12 / case.iterations,
+        **{f"{name}_ops": float(waits["ops"].get(name, 0)) / case.ranks / case.iterations for name in WAITS},
         **{f"{name}_s": _mean_wait(waits, name) for name in WAITS},
     }
 
@@ -54,7 +52,6 @@ def _mean_wait(waits: pd.DataFrame, name: str) -> float:
 LOSS_COLUMNS = (
     *KEY,
     "seconds",
-    "computation_of_rank_s",
     *(f"{name}_s" for name in SPANS),
     "path_steps",
     "control_steps",

@@ -41,6 +41,7 @@ class Case:
     ranks: int
     exchange: str
     links: int
+    iterations: int = 1
 
     @property
     def machine(self) -> Machine:
@@ -52,7 +53,7 @@ class Case:
         """What makes a row of a table the row of this case (`rows.KEY`)."""
         c = self.setting.costs
         machine = self.setting.machine
-        case = (self.problem, self.ranks, self.exchange, self.links)
+        case = (self.problem, self.ranks, self.exchange, self.links, self.iterations)
         return (machine.name, machine.identity(), *case, c.x, c.y, c.z, c.evolution)
 
 
@@ -78,7 +79,9 @@ def _divided(level: Level, links: int) -> Level:
     return replace(level, parameters=faster(level.parameters), segments=segments)
 
 
-def cases(settings: list[Setting], problem: str, sizes: list[int], exchanges: list[str]) -> list[Case]:
+def cases(
+    settings: list[Setting], problem: str, sizes: list[int], exchanges: list[str], iterations: int = 1
+) -> list[Case]:
     """All rows: each number of ranks with all links of the machine, and on the fewest ranks each number of links.
 
     Small ones come first, so that a study that is interrupted has rows of every exchange.
@@ -87,5 +90,5 @@ def cases(settings: list[Setting], problem: str, sizes: list[int], exchanges: li
     for ranks in sorted(sizes):
         for setting in settings:
             links = setting.links if ranks == min(sizes) else (max(setting.links),)
-            found += [Case(setting, problem, ranks, exchange, k) for k in links for exchange in exchanges]
+            found += [Case(setting, problem, ranks, exchange, k, iterations) for k in links for exchange in exchanges]
     return found

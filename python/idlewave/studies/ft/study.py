@@ -50,6 +50,7 @@ class Plan:
     ranks: Sequence[int] = RANKS
     links: Sequence[int] = LINKS
     exchanges: Sequence[str] = EXCHANGES
+    iterations: int = 1
     measure: bool = False
     mpiexec: str | None = None
     classes: Sequence[str] = measured.CLASSES
@@ -76,7 +77,7 @@ def ft_study(plan: Plan, folder: str | Path, progress: Progress = lambda *_: Non
     runs = _measure(plan, target, progress)
     costs = None if not len(runs) else measured.costs_of(runs, runs["problem"].iloc[-1], int(runs["ranks"].iloc[-1]))
     settings = plan.settings(costs)
-    wanted = cases(settings, plan.problem, list(plan.ranks), list(plan.exchanges))
+    wanted = cases(settings, plan.problem, list(plan.ranks), list(plan.exchanges), plan.iterations)
     rows = _simulate(wanted, target, progress)
     losses = _explain(plan, settings, target, progress)
     beside = beside_published(plan.preset.machine, max(plan.links))
@@ -97,7 +98,7 @@ def _explain(plan: Plan, settings: list[Setting], folder: Path, progress: Progre
     """The losses of two exchanges on every machine with all its links, on as many ranks as can be recorded."""
     ranks = min(*plan.ranks, MOST_RANKS)
     wanted = [
-        Case(setting, plan.problem, ranks, exchange, max(setting.links))
+        Case(setting, plan.problem, ranks, exchange, max(setting.links), plan.iterations)
         for setting in settings
         for exchange in EXPLAINED
         if exchange in plan.exchanges
