@@ -106,7 +106,6 @@ class Agenda {
     void added() {
         Waiting& made = requests_[made_];
         ++waiting_;
-        has_transmissions_ |= made.request.priority == Priority::transmission;
         const Resources resources = Resources::of(made.request);
         for (Queue& queue : queues_) {
             if (queue.resources == resources) {
@@ -231,17 +230,10 @@ class Agenda {
 
     /// Whether the head of a queue has precedence over that of another. Their ready times decide most often.
     [[nodiscard, gnu::always_inline]] bool goes_before(const Queue& queue, const Queue& other) const {
-        return queue.ready != other.ready && !has_transmissions_ ? queue.ready < other.ready
-                                                                 : head_goes_before(queue, other);
+        return queue.ready != other.ready ? queue.ready < other.ready : head_goes_before(queue, other);
     }
     [[nodiscard, gnu::noinline]] bool head_goes_before(const Queue& queue, const Queue& other) const {
-        const Entry& head = requests_[head_of(queue)].request;
-        const Entry& other_head = requests_[head_of(other)].request;
-        const bool is_transmission = head.priority == Priority::transmission;
-        if (is_transmission != (other_head.priority == Priority::transmission)) {
-            return is_transmission;
-        }
-        return head.before(other_head);
+        return requests_[head_of(queue)].request.before(requests_[head_of(other)].request);
     }
 
     /// Adds the request that was made. Most requests come in order of precedence.
@@ -352,9 +344,8 @@ class Agenda {
     std::uint32_t made_ = 0;         ///< the request that `make` has made
     std::uint32_t inserted_ = 0;     ///< the one that was added last in front of others and still waits, or 0
     std::uint32_t next_request_id_ = 0;
-    bool has_transmissions_ = false;  ///< whether any rank has ever had one
-    Slab<Waiting> requests_;          ///< of all ranks of the thread
-    Slab<Block> blocks_;              ///< of all its ranks that are not open
+    Slab<Waiting> requests_;  ///< of all ranks of the thread
+    Slab<Block> blocks_;      ///< of all its ranks that are not open
 };
 
 }  // namespace idlewave::loggops

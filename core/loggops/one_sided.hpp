@@ -42,9 +42,10 @@ class OneSided {
 
     // ---- the origin begins
 
-    /// A put, get, lock or unlock starts: its CPU hands its data or its request to the NIC.
+    /// A put, get, lock or unlock starts: its CPU hands its data or its request to the NIC. Returns when the NIC has
+    /// it.
     template <class Ready>
-    void initiate(const Current& current, const Ready& ready, const Moment& now) {
+    Moment initiate(const Current& current, const Ready& ready, const Moment& now) {
         const goal::Op& op = ready.op;
         const Origin<Cookie> origin{.op_index = ready.op_index, .cookie = ready.cookie, .cpu = op.cpu, .nic = op.nic};
         Message message{.size = op.size, .tag = op.tag, .kind = message_kind_of(op.kind)};
@@ -53,6 +54,7 @@ class OneSided {
         }
         const Moment handed_over = transmission_.initiate(current, op_at_origin(origin), op.peer, message, now);
         request_transmission(op.peer, message, origin, op.nic, handed_over);
+        return handed_over;
     }
 
     /// The NIC is free for what was handed to it, and transmits it.

@@ -172,11 +172,11 @@ class OpExecution {
   private:
     /// A one-sided op starts (R23 to R26). It ends when its acknowledgement, reply or notification has come.
     [[gnu::noinline]] void start_one_sided(const Ready& ready, const Moment& now) {
-        parts_.dependencies.started(parts_.current, ready, now);
         if (ready.op.kind != goal::OpKind::await) {
-            parts_.one_sided.initiate(parts_.current, ready, now);
+            parts_.dependencies.started(parts_.current, ready, parts_.one_sided.initiate(parts_.current, ready, now));
             return;
         }
+        parts_.dependencies.started(parts_.current, ready, now);
         Ended ended;
         if (parts_.one_sided.await(parts_.current, ready, now, ended)) {
             end(ended);

@@ -65,7 +65,7 @@ struct OpRecord {
     CausedTime arrived = {};       ///< of a receive: the arrival of its message, or of the request to send
     CausedTime data_arrived = {};  ///< of a receive: the arrival of its message, or of the rendezvous data
     CausedTime processed = {};     ///< of a receive: its message is processed
-    Time handed_over = 0;          ///< of a one-sided op: its NIC has its transmission
+    Time handed_over = 0;          ///< of a one-sided op with a target: its NIC has its transmission
     CausedTime transmitted = {};   ///< … and begins it
 };
 
@@ -221,8 +221,8 @@ class Recorder {
         serialiser(record_.queues[rank]);
     }
     /// Drops the rows that the rank has added since `save`. Older rows keep what was written to them since, which is
-    /// the end of an op, its message, and the op of a reception. Nothing reads these fields during the simulation, and
-    /// a simulation that reaches its end writes each of them once more.
+    /// the end of an op, its message, its transmission, and the op of a reception. Nothing reads these fields during
+    /// the simulation, and a simulation that reaches its end writes each of them once more.
     void roll_back(std::uint32_t rank, Deserialiser& deserialiser) {
         std::vector<OpRecord>& ops = record_.ops[rank];
         for (const auto saved = deserialiser.next<std::uint32_t>(); ops.size() > saved; ops.pop_back()) {

@@ -9,9 +9,8 @@
 
 namespace idlewave::loggops {
 
-/// The precedence among requests that are ready at one time (docs/model.md, R15). A transmission that was handed to a
-/// NIC precedes all others, whenever they were ready.
-enum class Priority : std::uint8_t { transmission, arrival, protocol, send, post, calc };
+/// The precedence among requests that are ready at one time (docs/model.md, R15).
+enum class Priority : std::uint8_t { arrival, protocol, transmission, send, post, calc };
 
 /// The action of a request, once its resources are free. The order matters to `is_simple`.
 enum class RequestKind : std::uint8_t {
@@ -110,8 +109,7 @@ struct Request {
     Priority priority = Priority::calc;
     RequestKind kind = RequestKind::calc;
 
-    /// Whether this request has precedence over another (docs/model.md, R15), if both are transmissions that were
-    /// handed to a NIC, or neither is.
+    /// Whether this request has precedence over another (docs/model.md, R15).
     [[nodiscard, gnu::always_inline]] bool before(const Request& other) const {
         if (time_of(ready.at) != time_of(other.ready.at)) {
             return time_of(ready.at) < time_of(other.ready.at);
@@ -119,7 +117,7 @@ struct Request {
         if (priority != other.priority) {
             return priority < other.priority;
         }
-        if (priority > Priority::protocol) {
+        if (priority > Priority::transmission) {
             return ready.op_index < other.ready.op_index;
         }
         if (priority == Priority::transmission) {

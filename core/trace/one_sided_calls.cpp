@@ -151,7 +151,7 @@ void RankConverter::passive_target(const TraceRecord& r, Window& window) {
         case Step::flush:
             wait_for_accesses(window, target);
             break;
-        case Step::flush_local:  // a put's buffer can be used again once the CPU is done with it
+        case Step::flush_local:  // of puts nothing is waited for, as if their CPU had copied the buffer
             wait_for_accesses(window, target, Waited::gets);
             break;
         case Step::sync:

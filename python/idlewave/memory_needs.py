@@ -19,8 +19,8 @@ DIFFERENTIATED = 136
 """State, finish time and derivatives of a rank if few ranks differ; the slope is 140 to 148."""
 RECORDED = 200
 """What is recorded of a rank in any case; the slope is 247 to 256."""
-RECORDED_OP = 130
-"""A recorded op: OpRecord of the core, of 136 bytes."""
+RECORDED_OP = 150
+"""A recorded op: OpRecord of the core, of 160 bytes."""
 LP = {"phold": 24, "epidemic": 56, "flood": 100}
 """The state of an LP of each model, with its entry in the scheduler; the slopes are 31, 63 and 109."""
 EVENT = 16

@@ -52,7 +52,7 @@ class Recording(FieldMethods):
     """Which ops a simulation records: those that start from `since_ps` on and before `until_ps` (None: the end).
 
     `ranks` has the first and the last rank to record (None: all ranks). If the rows would take more than `most_bytes`,
-    the simulation ends with an error: they take some 350 to 450 bytes a message, and their columns as much again.
+    the simulation ends with an error: they take some 400 to 500 bytes a message, and their columns as much again.
     """
 
     ranks: tuple[int, int] | None = None

@@ -19,8 +19,7 @@ SHARED_BUFFER_TAG = 2**31  # from here on the tags of messages through a buffer 
 NO_NOTIFICATION = -1  # the tag of a put that does not notify
 KINDS = ("send", "recv", "calc")
 ORIGIN_KINDS = ("put", "get", "lock", "shared_lock", "unlock")  # one-sided ops that transmit something
-TRANSMISSION = -1  # of a NIC: goes first, whenever it was ready
-ARRIVAL, PROTOCOL, FIRST_OP = 0, 1, 2  # whose turn it is among requests that were ready at the same time
+ARRIVAL, PROTOCOL, TRANSMISSION, FIRST_OP = range(4)  # whose turn it is among requests that were ready at the same time
 
 
 @dataclass
@@ -145,11 +144,6 @@ class Request:
     needs: tuple[tuple[str, int], ...]
     act: Callable[[int], None]
 
-    @property
-    def precedence(self) -> tuple[bool, int, tuple[int, ...]]:
-        """Which of the requests that could start at one time does: the one with the lowest of these."""
-        return (self.order[0] != TRANSMISSION, self.ready, self.order)
-
 
 @dataclass
 class Rank:
@@ -167,6 +161,7 @@ class Rank:
     messages: int = 0
     finish: int = 0
     started: dict[int, int] = field(default_factory=dict)
+    allowing: dict[int, int] = field(default_factory=dict)  # from when what irequires an op may start
     ended: dict[int, int] = field(default_factory=dict)
     waiting: set[int] = field(default_factory=set)
 
@@ -220,7 +215,7 @@ class Simulation:
             def start(request: Request) -> int:
                 return max([request.ready, *(rank.free[need] for need in request.needs)])
 
-            first = min(rank.requests, key=lambda q: (start(q), q.precedence))
+            first = min(rank.requests, key=lambda q: (start(q), q.ready, q.order))
             if start(first) > now:
                 self.wake(start(first), r)
                 return
@@ -236,7 +231,7 @@ class Simulation:
         """Ask for the ops whose needs are met."""
         rank, ops = self.ranks[r], self.schedule[r]
         for place in sorted(rank.waiting):
-            times = [(rank.ended if edge == "end" else rank.started).get(other) for other, edge in ops[place].needs]
+            times = [(rank.ended if edge == "end" else rank.allowing).get(other) for other, edge in ops[place].needs]
             if None in times:
                 continue
             rank.waiting.remove(place)
@@ -262,8 +257,10 @@ class Simulation:
     def bound(act: Callable[[int, int, int], None], r: int, place: int) -> Callable[[int], None]:
         return lambda now: act(r, place, now)
 
-    def begin(self, r: int, place: int, now: int) -> None:
+    def begin(self, r: int, place: int, now: int, allows: int | None = None) -> None:
+        """An op starts now. Ops that irequire it are ready from then on, or from the time that is given."""
         self.ranks[r].started[place] = now
+        self.ranks[r].allowing[place] = now if allows is None else allows
         self.make_ready(r)
 
     def end(self, r: int, place: int, time: int) -> None:
@@ -410,18 +407,18 @@ class Simulation:
     def start_one_sided(self, r: int, place: int, now: int) -> None:
         """A put leaves with its data, every other op with a control message."""
         op = self.schedule[r][place]
-        self.begin(r, place, now)
         size = op.size if op.kind == "put" else 1
         message = Message(op.kind, r, 0, size, op.tag, send=place, data_size=op.size)
-        self.initiate(r, op.peer, message, op.cpu, op.nic, now)
+        self.begin(r, place, now, self.initiate(r, op.peer, message, op.cpu, op.nic, now))
 
-    def initiate(self, r: int, peer: int, message: Message, cpu: int, nic: int, now: int) -> None:
-        """A CPU hands a message to the NIC."""
+    def initiate(self, r: int, peer: int, message: Message, cpu: int, nic: int, now: int) -> int:
+        """A CPU hands a message to the NIC. Returns when the NIC has it."""
         rank, p = self.ranks[r], self.parameters_of(message, r, peer)
         over = self.finish(r, now, p.o_s, "o_s")
         rank.free["cpu", cpu] = self.after_bytes(r, over, bytes_cost(p.O_s, message.size))
         self.reach(r, rank.free["cpu", cpu])
         self.hand_over(r, peer, message, nic, over)
+        return over
 
     def hand_over(self, r: int, peer: int, message: Message, nic: int, ready: int) -> None:
         """The NIC transmits a message once it has transmitted those before it."""

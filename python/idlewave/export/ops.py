@@ -79,7 +79,7 @@ class Ops:
 
     @cached_property
     def is_replied(self) -> npt.NDArray[np.bool_]:
-        """Whether each op is a get whose reply the CPU receives, which is its last work for it; the first transmits."""
+        """Whether each op is a get whose reply the CPU receives, which is its last work for it."""
         replied: npt.NDArray[np.bool_] = (self.kind == GET) & (self.work > self.start)
         return replied
 

@@ -269,9 +269,9 @@ class _Writer:
         return spans, int(lane.max(initial=-1)) + 1
 
     def _names_of_waits(self, rows: Ints) -> Ints:
-        """What held up these ops. The CPU and the NIC held up those that wait for their target's answer before."""
+        """What held up these ops. The CPU held up those that wait for their target's answer before."""
         ops = self.ops
-        earlier = [state in ("cpu", "nic") for state in ops.wait_state.names]
+        earlier = [state == "cpu" for state in ops.wait_state.names]
         before = np.isin(ops.kind[rows], REMOTE) & np.array(earlier)[ops.wait_state.codes[rows]]
         return np.where(before, self.events["waiting"], self.states[ops.wait_state.codes[rows]])
 

@@ -80,8 +80,8 @@ def plot_timeline(
     (`Timeline.ops_to_arrow` or `ops_to_pandas`): a line a rank.
 
     It shows what the CPU does; in it, at the end of each op, how long noise took the CPU away; where an op waited; and
-    messages, and puts that were awaited, whose both ends are drawn, from when the CPU had sent them to when their
-    reception began. What a rank waits for nobody sees if it computes meanwhile. Unless `until`
+    messages, and puts that were awaited, whose both ends are drawn, from when the CPU had sent them, or handed them to
+    the NIC, to when their reception began. What a rank waits for nobody sees if it computes meanwhile. Unless `until`
     is given, a few ops that end ten times later than all others do not squeeze those: the picture ends before, and the
     edge says until when their ranks go on.
 
@@ -193,7 +193,7 @@ def _bars(axes: Axes, ops: Ops, drawn: _Drawn, unit: int) -> None:
 
 
 def _kinds(ops: Ops, drawn: _Drawn) -> npt.NDArray[np.int32]:
-    """What the CPU does for each op, as a kind that has a colour: it transmits for most one-sided ops. An await whose
+    """What the CPU does for each op, as a kind that has a colour: it sends for most one-sided ops. An await whose
     put took no CPU stays an await, which has none.
     """
     kinds = ops.kind[drawn.rows]

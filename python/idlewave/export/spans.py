@@ -14,7 +14,7 @@ def cpu_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
     """When the CPU of the rank with rows `first` to `last` worked for each of its ops: begins and ends, ps.
 
     A calc and an eager send: from start to end; a rendezvous send: its last transmission; a put, get, lock or unlock:
-    its transmission, or the reception of the reply to a get. A reception: until the CPU was free, which may be before
+    its initiation, or the reception of the reply to a get. A reception: until the CPU was free, which may be before
     the message was there (the last bytes take the NIC only) and before its receive was posted. If the table does not
     say when that was: until the message was there, the put acknowledged and so on, or the CPU took up something else.
     """
@@ -37,7 +37,7 @@ def waiting_spans(ops: Ops, first: int, last: int) -> tuple[Ints, Ints]:
 
     It is that from an op's start to the CPU work that ended it: a posted receive's until its message was received, a
     rendezvous send's until its data went, a get's until the CPU received the reply; an await's likewise, or until its
-    end if its put took no CPU. Another get's, a put's, lock's or unlock's is that from its transmission to its end.
+    end if its put took no CPU. Another get's, a put's, lock's or unlock's is that from its initiation to its end.
     """
     start, end = ops.start[first:last], ops.end[first:last]
     work, free = ops.work[first:last], ops.free[first:last]

@@ -47,14 +47,13 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     return request;
 }
 
-/// R14 and R15: earliest start, then transmissions of NICs, then ready time, priority, and messages by (peer, sequence)
-/// or ops by op index.
+/// R14 and R15: earliest start, then ready time, priority, and messages by (peer, sequence) or ops by op index.
 auto order_of(const AnyRequest& r, const std::vector<Time>& free_times) {
     const Time free =
         r.priority == Priority::post ? 0 : std::max(free_times[r.first_resource], free_times[r.second_resource]);
     const bool message = r.priority == Priority::arrival || r.priority == Priority::protocol;
-    return std::tuple(std::max(r.ready.at, free), r.priority != Priority::transmission, r.ready.at, r.priority,
-                      message ? r.ready.op.peer : 0, r.ready.op_index);
+    return std::tuple(std::max(r.ready.at, free), r.ready.at, r.priority, message ? r.ready.op.peer : 0,
+                      r.ready.op_index);
 }
 
 /// The agenda of one rank, closed and opened now and then.

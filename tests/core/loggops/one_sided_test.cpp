@@ -99,8 +99,10 @@ TEST(OneSided, ARankComputesWhileItsNicTransmitsInOrderWhatItWasHanded) {
     EXPECT_EQ(ends.at("r"), left + g + L + L);
 }
 
-TEST(OneSided, ANicTransmitsWhatItHasBeforeASendThatWasReadyEarlier) {
-    const auto ends = ends_of(by_network(), {"p: put 1b to 1\nq: put 1b to 1\ns: send 1b to 1", "r: recv 1b from 0"});
+TEST(OneSided, ASendThatAProgramStartsAfterPutsLeavesAfterThem) {
+    const auto ends =
+        ends_of(by_network(),
+                {"p: put 1b to 1\nq: put 1b to 1\ns: send 1b to 1\nq irequires p\ns irequires q", "r: recv 1b from 0"});
     EXPECT_EQ(ends.at("s"), o + 2 * g + 7000);
 }
 

@@ -157,6 +157,16 @@ def test_one_sided_ops_have_slices_of_their_transmissions_and_of_their_waits(fil
     assert "timeline/ranks/rank 1/CPU 1" not in {s.track for s in found.slices}, "an await takes no CPU"
 
 
+def test_a_put_that_waits_for_its_NIC_is_named_after_it(file: Path) -> None:
+    goal = "num_ranks 2\nrank 0 {\np: put 1b to 1\nq: put 1b to 1\n}\nrank 1 {\nc: calc 0\n}\n"
+    level = idlewave.Level(idlewave.Parameters(L=10_000, o_s=1_000, o_r=1_000, g=50_000))
+    ops = idlewave.simulate(idlewave.Schedule.from_goal(goal), idlewave.Machine("m", level), record=True)
+    write_perfetto(ops.ops_to_arrow(), file)
+    found = decode(file).on("timeline/ranks/rank 0/waiting")
+    assert [name for name, _, _ in found] == ["waiting", "nic"]
+    assert found[1][2] - found[1][1] == 49 + 10 + 10
+
+
 def test_a_CPU_that_completes_a_put_has_the_end_of_its_arrow(file: Path) -> None:
     write_perfetto(one_sided(by_cpu=True), file)
     found = decode(file)

@@ -130,7 +130,14 @@ def test_a_flood_of_puts_has_the_bandwidth_of_its_slowest_resource(
     puts = "\n".join(f"p{i}: put {size}b to 1" for i in range(n))
     found = ends(Machine("flood", MESSAGES, one_sided=level), puts, "c: calc 0")
     each = max(o + k * overhead_cost, g + k * bytes_cost)
-    assert found[f"p{n - 1}"] == (n - 1) * each + o + max(L + k * bytes_cost + L, k * overhead_cost)
+    assert found[f"p{n - 1}"] == max(n * (o + k * overhead_cost), o + (n - 1) * each + L + k * bytes_cost + L)
+
+
+def test_puts_whose_cpu_is_busy_longer_than_their_answers_take_end_when_the_cpu_is_free() -> None:
+    level = Level(Parameters(L=1000, o_s=1000, o_r=0, g=100_000, G=0, O_s=20))
+    found = ends(Machine("copies", MESSAGES, one_sided=level), "p: put 1001b to 1\nq: put 1001b to 1", "c: calc 0")
+    assert found["q"] == 1000 + 100_000 + 1000 + 1000 < 2 * 100_000
+    assert found["p"] == 1000 + 20_000
 
 
 @pytest.mark.parametrize("size", [1, 1000])
@@ -143,11 +150,23 @@ def test_a_rank_computes_while_its_nic_transmits_the_puts_that_it_has_started(si
     assert found[f"p{n - 1}"] == o + (n - 1) * (g + k * G) + L + k * G + L > found["c"]
 
 
-def test_a_nic_transmits_what_it_was_handed_before_a_send_that_was_ready_earlier() -> None:
-    found = ends(BY_NETWORK, "p: put 1b to 1\nq: put 1b to 1\ns: send 1b to 1", "r: recv 1b from 0")
+def test_a_send_that_a_program_starts_after_puts_leaves_after_them() -> None:
+    ops = "p: put 1b to 1\nq: put 1b to 1\ns: send 1b to 1\nq irequires p\ns irequires q"
+    found = ends(BY_NETWORK, ops, "r: recv 1b from 0")
     both_left = o + 2 * g
     assert both_left > 2 * o, "the send waits for the NIC"
     assert found["s"] == both_left + 7_000
+
+
+def test_a_send_does_not_wait_for_puts_that_come_to_the_nic_after_it() -> None:
+    puts = "\n".join(f"p{i}: put 1b to 1" for i in range(50))
+    found = ends(BY_NETWORK, f"{puts}\ns: send 1b to 1 cpu 1", "r: recv 1b from 0")
+    assert found["s"] == 7_000, "the NIC has no put yet when it starts"
+    after = "d: calc 1 cpu 1\ns requires d"
+    found = ends(BY_NETWORK, f"{puts}\ns: send 1b to 1 cpu 1\n{after}", "r: recv 1b from 0")
+    ready = [o * (i + 1) for i in range(50)]
+    before = sum(time <= NS for time in ready)
+    assert found["s"] == o + before * g + 7_000, "behind the puts that the NIC had when it was ready"
 
 
 def test_a_nic_transmits_in_the_order_in_which_it_was_handed_something() -> None:

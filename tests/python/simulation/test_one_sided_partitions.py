@@ -50,7 +50,9 @@ def test_times_records_and_derivatives_are_those_of_one_loop(
 
 
 def locked_ring(ranks: int = 16, rounds: int = 12) -> Schedule:
-    """Each rank updates rank 0 under a lock and notifies its neighbour, round by round: locks are always contended."""
+    """Each rank updates rank 0 under a lock and notifies its neighbour, round by round: locks are always contended.
+    On a second CPU it puts to and gets from others meanwhile, so that its NIC always has a queue.
+    """
     lines = [f"num_ranks {ranks}"]
     for rank in range(ranks):
         ops, before = [], ""
@@ -61,6 +63,9 @@ def locked_ring(ranks: int = 16, rounds: int = 12) -> Schedule:
                 label = f"r{i}_{number}"
                 ops += [f"{label}: {statement}", *([f"{label} requires {before}"] if before else [])]
                 before = label
+            others = [f"put 40b to {source}", f"get 30b from {to}", f"put 1b to {to}"]
+            ops += [f"q{i}_{number}: {other} cpu 1" for number, other in enumerate(others)]
+            ops += [f"q{i}_{number} irequires r{i}_2" for number in range(len(others))]
         lines += [f"rank {rank} {{", *ops, "}"]
     return Schedule.from_goal("\n".join(lines) + "\n")
 

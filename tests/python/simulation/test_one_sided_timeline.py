@@ -113,7 +113,7 @@ def test_explain_says_that_ranks_waited_for_locks(tmp_path: Path) -> None:
 
 def test_a_part_of_the_record_is_that_part_of_the_whole() -> None:
     """What others did outside of it is not known: then a row has no cause, or none of its own."""
-    compared = 0
+    compared = for_nic = 0
     for seed in range(80):
         dice = random.Random(seed)
         machine = random_one_sided_machine(dice, Limits())
@@ -132,8 +132,13 @@ def test_a_part_of_the_record_is_that_part_of_the_whole() -> None:
         sends = ~inside["kind"].isin(("recv", "await"))  # of those the reception may lie outside
         work = ["work_ps", "free_ps", "noise_ps"]
         pd.testing.assert_frame_equal(found[sends][work], inside[sends][work])
+        waits = ["wait_state", "wait_ps"]
+        initiated = inside["kind"].isin(("put", "get", "unlock"))  # a lock waits for what may lie outside
+        pd.testing.assert_frame_equal(found[initiated][waits], inside[initiated][waits])
+        for_nic += int((inside[initiated]["wait_state"] == "nic").sum())
         for name in ("cause_op", "match_op"):
             known = (found[name] >= 0) & (found["wait_state"] == inside["wait_state"])
             assert (found[name] == inside[name])[known].all(), seed
         compared += len(found)
     assert compared > 200
+    assert for_nic > 10
