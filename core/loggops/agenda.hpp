@@ -116,7 +116,7 @@ class Agenda {
         made.next = made_;
         add_queue(made, made_, resources);
     }
-    /// The number of the next protocol send or transmission, for its `request_id`.
+    /// The number of the next protocol request or transmission by a NIC, for its `request_id`.
     std::uint32_t next_request_id() { return next_request_id_++; }
 
     /// The request that starts first: each starts at the first time at which it is ready and its resources are free,

@@ -363,8 +363,8 @@ class Dispatcher {
                 break;
             case RequestKind::receive_one_sided:
             case RequestKind::receive_get_reply:
-            case RequestKind::answer_get:
-            case RequestKind::transmit_one_sided:
+            case RequestKind::initiate_reply:
+            case RequestKind::transmit_by_nic:
                 start_one_sided_request(request, now, context);
                 break;
             case RequestKind::send:
@@ -383,10 +383,10 @@ class Dispatcher {
         if constexpr (MayHaveOneSided<S>) {
             auto& one_sided = parts().one_sided;
             Ended ended;
-            if (request.kind == RequestKind::transmit_one_sided) {
-                one_sided.transmit(parts().current, request, now, context);
-            } else if (request.kind == RequestKind::answer_get) {
-                one_sided.answer(parts().current, request, now);
+            if (request.kind == RequestKind::transmit_by_nic) {
+                one_sided.transmit_by_nic(parts().current, request, now, context);
+            } else if (request.kind == RequestKind::initiate_reply) {
+                one_sided.initiate_reply(parts().current, request, now);
             } else if (request.kind == RequestKind::receive_get_reply) {
                 ops_.end(one_sided.receive_reply(parts().current, request, now));
             } else if (one_sided.receive(parts().current, request, now, context, ended)) {

@@ -32,7 +32,7 @@ struct Activity {
     bool bytes_in_detour = false;  ///< a detour holds the CPU when the overhead is done and the bytes' time begins
 };
 
-/// The times that follow from the beginning of an activity (docs/model.md, R5 to R8).
+/// The times that follow from the beginning of an activity (docs/model.md, R5 to R8, R23).
 enum class Point : std::uint8_t {
     start,          ///< the beginning itself
     sender_free,    ///< the sender's CPU is free, after o_s + kO

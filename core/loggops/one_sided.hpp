@@ -53,19 +53,19 @@ class OneSided {
             message.tag = 0;
         }
         const Moment handed_over = transmission_.initiate(current, op_at_origin(origin), op.peer, message, now);
-        request_transmission(op.peer, message, origin, op.nic, handed_over);
+        request_nic_transmission(op.peer, message, origin, op.nic, handed_over);
         return handed_over;
     }
 
     /// The NIC is free for what was handed to it, and transmits it.
     template <class Context>
-    void transmit(const Current& current, const Entry& request, const Moment& now, Context& context) {
+    void transmit_by_nic(const Current& current, const Entry& request, const Moment& now, Context& context) {
         const auto kind = static_cast<MessageKind>(request.handle);
         const Origin<Cookie> origin = origin_of_request(request);
         Message message{.size = request.ready.op.size, .tag = request.ready.op.tag, .kind = kind};
         set_origin(message, origin);
         const bool replies = kind == MessageKind::get_reply;
-        const auto op = replies ? Sender::op_of_target() : op_at_origin(origin);
+        const auto op = replies ? transmission_.op_of_target() : op_at_origin(origin);
         transmission_.transmit_by_nic(current, op, request.ready.op.peer, message, now, context);
         if (!replies) {
             tables_.observer.transmitted(current.number(), origin.op_index, time_of(request.ready.at), now);
@@ -138,7 +138,7 @@ class OneSided {
                 return awaited;
             }
             case MessageKind::get:
-                reply(request, origin, landing.landed);
+                request_reply(request, landing.landed);
                 return false;
             case MessageKind::unlock:
                 unlock(current, request, origin, landing, context);
@@ -154,12 +154,11 @@ class OneSided {
         }
     }
 
-    /// A CPU of the target answers a get: it hands the reply to the NIC (R24).
-    void answer(const Current& current, const Entry& request, const Moment& now) {
-        const Message message{.size = request.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
-        const std::uint32_t peer = request.ready.op.peer;
-        const Moment handed_over = transmission_.initiate(current, Sender::op_of_target(), peer, message, now);
-        request_transmission(peer, message, origin_of_request(request), 0, handed_over);
+    /// A CPU of the target hands the reply to a get to the NIC (R24).
+    void initiate_reply(const Current& current, const Entry& request, const Moment& now) {
+        const Moment handed_over = transmission_.initiate(current, transmission_.op_of_target(), request.ready.op.peer,
+                                                          reply_to(request), now);
+        request_nic_transmission(request.ready.op.peer, reply_to(request), origin_of_request(request), 0, handed_over);
     }
 
     // ---- the origin again
@@ -244,8 +243,7 @@ class OneSided {
     }
 
   private:
-    using Sender = Transmission<S, Observer>;
-    using Landing = typename Sender::Landing;
+    using Landing = typename Transmission<S, Observer>::Landing;
 
     [[nodiscard]] OneSidedState<Cookie>& state(const Current& current) { return tables_.one_sided[current.number()]; }
 
@@ -311,11 +309,14 @@ class OneSided {
                 .at = landed};
     }
 
-    /// The request of a get will have landed at `landed`: the NIC has the reply then, or a CPU can answer.
-    void reply(const Entry& get, const Origin<Cookie>& origin, const Moment& landed) {
+    static Message reply_to(const Entry& get) {
+        return {.size = get.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
+    }
+
+    /// The request of a get will have landed at `landed`: then the NIC has the reply, or a CPU can initiate it.
+    void request_reply(const Entry& get, const Moment& landed) {
         if (!transmission_.takes_target_cpu()) {
-            const Message message{.size = get.ready.op.size, .tag = 0, .kind = MessageKind::get_reply};
-            request_transmission(get.ready.op.peer, message, origin, 0, landed);
+            request_nic_transmission(get.ready.op.peer, reply_to(get), origin_of_request(get), 0, landed);
             return;
         }
         Entry& request = agenda_.make();
@@ -327,13 +328,13 @@ class OneSided {
         request.request_id = agenda_.next_request_id();
         request.first_resource = request.second_resource = Tables::Layout::cpu(0);
         request.priority = Priority::protocol;
-        request.kind = RequestKind::answer_get;
+        request.kind = RequestKind::initiate_reply;
         agenda_.added();
     }
 
     /// A NIC is handed a transmission, which waits for the others that it has.
-    void request_transmission(std::uint32_t peer, const Message& message, const Origin<Cookie>& origin,
-                              std::uint8_t nic, const Moment& handed_over) {
+    void request_nic_transmission(std::uint32_t peer, const Message& message, const Origin<Cookie>& origin,
+                                  std::uint8_t nic, const Moment& handed_over) {
         Entry& request = agenda_.make();
         request.ready.at = handed_over;
         request.ready.op = {.size = message.size, .peer = peer, .tag = message.tag};
@@ -344,8 +345,8 @@ class OneSided {
         request.handle = static_cast<std::uint32_t>(message.kind);
         request.request_id = agenda_.next_request_id();
         request.first_resource = request.second_resource = tables_.layout.tx(nic);
-        request.priority = Priority::transmission;
-        request.kind = RequestKind::transmit_one_sided;
+        request.priority = Priority::nic_transmission;
+        request.kind = RequestKind::transmit_by_nic;
         agenda_.added();
     }
 

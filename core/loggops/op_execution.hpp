@@ -34,8 +34,6 @@ class OpExecution {
                     return ready.at;
                 }
                 break;
-            case goal::OpKind::calc:
-                break;
             case goal::OpKind::await:
                 return ready.at;
             case goal::OpKind::send:
@@ -170,7 +168,8 @@ class OpExecution {
     }
 
   private:
-    /// A one-sided op starts (R23 to R26). It ends when its acknowledgement, reply or notification has come.
+    /// A one-sided op starts (R23 to R26). What requires its start is ready when the NIC has it. It ends when its
+    /// answer or its notification has come.
     [[gnu::noinline]] void start_one_sided(const Ready& ready, const Moment& now) {
         if (ready.op.kind != goal::OpKind::await) {
             parts_.dependencies.started(parts_.current, ready, parts_.one_sided.initiate(parts_.current, ready, now));

@@ -65,7 +65,7 @@ struct OpRecord {
     CausedTime arrived = {};       ///< of a receive: the arrival of its message, or of the request to send
     CausedTime data_arrived = {};  ///< of a receive: the arrival of its message, or of the rendezvous data
     CausedTime processed = {};     ///< of a receive: its message is processed
-    Time handed_over = 0;          ///< of a one-sided op with a target: its NIC has its transmission
+    Time handed_over = 0;          ///< of a put, get, lock or unlock: its NIC has its transmission
     CausedTime transmitted = {};   ///< … and begins it
 };
 

@@ -10,7 +10,7 @@
 namespace idlewave::loggops {
 
 /// The precedence among requests that are ready at one time (docs/model.md, R15).
-enum class Priority : std::uint8_t { arrival, protocol, transmission, send, post, calc };
+enum class Priority : std::uint8_t { arrival, protocol, nic_transmission, send, post, calc };
 
 /// The action of a request, once its resources are free. The order matters to `is_simple`.
 enum class RequestKind : std::uint8_t {
@@ -23,16 +23,17 @@ enum class RequestKind : std::uint8_t {
     send_data,
     receive_one_sided,  ///< receive a message of a one-sided operation at its target
     receive_get_reply,
-    answer_get,          ///< the CPU hands the reply to a get to the NIC
-    transmit_one_sided,  ///< the NIC transmits what was handed to it
-    send,                ///< an op that takes the CPU and the NIC's send side
-    initiate,            ///< a one-sided op: takes the CPU, which hands its transmission to the NIC
-    post,                ///< a receive or an await, which take no time
-    post_on_cpu,         ///< a receive that takes the CPU
+    initiate_reply,   ///< the CPU hands the reply to a get to the NIC
+    transmit_by_nic,  ///< the NIC transmits what was handed to it
+    send,             ///< an op that takes the CPU and the NIC's send side
+    initiate,         ///< a put, get, lock or unlock: its CPU hands its transmission to the NIC
+    post,             ///< a receive or an await, which take no time
+    post_on_cpu,      ///< a receive that takes the CPU
     calc
 };
 
-/// The precedence of an op. One-sided ops have that of sends, and awaits that of receives. Receives that take the CPU
+/// The precedence of an op. Puts, gets, locks and unlocks have that of sends,
+/// and awaits that of receives. Receives that take the CPU
 /// have that of sends: among both the place in the schedule decides.
 constexpr Priority priority_of(goal::OpKind kind, bool posts_take_cpu) {
     switch (kind) {
@@ -68,9 +69,9 @@ constexpr bool is_simple(RequestKind kind) {
     return kind >= RequestKind::send || kind == RequestKind::receive_expected;
 }
 
-/// Whether the request is a reception, an answer or a transmission of a one-sided operation.
+/// Whether the request is a reception, a transmission or the initiation of a reply of a one-sided operation.
 constexpr bool is_one_sided(RequestKind kind) {
-    return kind >= RequestKind::receive_one_sided && kind <= RequestKind::transmit_one_sided;
+    return kind >= RequestKind::receive_one_sided && kind <= RequestKind::transmit_by_nic;
 }
 
 /// The kind of message that a reception receives.
@@ -87,25 +88,26 @@ constexpr MessageKind message_kind_of(RequestKind reception) {
     }
 }
 
-/// A request of a rank for its resources: by an op, by a message of the rendezvous protocol that it sends, or by a
-/// message that it receives (docs/model.md, R14).
+/// A request of a rank for its resources: by an op, by a protocol step, by a transmission by a NIC, or by a message
+/// that the rank receives (docs/model.md, R14).
 template <class Cookie, class Moment = Time>
 struct Request {
     /// The op and its ready time. For a message `op` holds the size on the wire, the other rank, and the CPU and NIC;
     /// and `op_index` and `cookie` are those of the op that it belongs to, for an expected message or a one-sided op.
     [[no_unique_address]] goal::ReadyOp<Cookie, Moment> ready;
-    /// Of a message: its number among the transmissions of its sender; of a protocol send the number of the
-    /// transmission that it answers. It is in the padding of `ready`: a rank of a gather has thousands of requests.
+    /// Of a message: its number among the transmissions of its sender; of a protocol request the number of
+    /// the transmission that it answers. It is in the padding of `ready`: a rank of a gather has thousands of requests.
     std::uint32_t sequence = 0;
     /// The record of a message: an ArrivedMessage, an OpenSend or an OpenReceive, depending on the kind. Of a message
     /// of a one-sided operation, which has no record, the MessageKind.
     std::uint32_t handle = 0;
-    /// Of a protocol send and of a transmission: requests are counted in the order in which they are made, modulo 2^32.
-    /// Only the order of two requests with the same ready time matters, and these are closer together than 2^31.
+    /// Of a protocol request and of a transmission by a NIC: requests are counted in the order in which they are made,
+    /// modulo 2^32. Only the order of two requests with the same ready time matters, and these are closer together than
+    /// 2^31.
     std::uint32_t request_id = 0;
     std::uint16_t message_class = 0;    ///< of a message that is received; the CPU and NIC of a one-sided op (Origin)
-    std::uint16_t first_resource = 0;   ///< the CPU
-    std::uint16_t second_resource = 0;  ///< a side of the NIC; again the CPU for a request that needs nothing else
+    std::uint16_t first_resource = 0;   ///< the CPU; a side of the NIC for what needs no CPU
+    std::uint16_t second_resource = 0;  ///< a side of the NIC; the first one again for what needs one only
     Priority priority = Priority::calc;
     RequestKind kind = RequestKind::calc;
 
@@ -117,10 +119,10 @@ struct Request {
         if (priority != other.priority) {
             return priority < other.priority;
         }
-        if (priority > Priority::transmission) {
+        if (priority > Priority::nic_transmission) {
             return ready.op_index < other.ready.op_index;
         }
-        if (priority == Priority::transmission) {
+        if (priority == Priority::nic_transmission) {
             return made_before(other);
         }
         if (ready.op.peer != other.ready.op.peer) {

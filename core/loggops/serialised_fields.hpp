@@ -95,7 +95,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
     archive(request.first_resource);
     archive(request.second_resource);
     archive(ready.at);
-    if (request.priority <= Priority::transmission) {
+    if (request.priority <= Priority::nic_transmission) {
         archive(request.sequence);
         archive(ready.op.peer);
         archive(request.handle);
@@ -116,7 +116,7 @@ void serialise(Archive& archive, Request<Cookie, Moment>& request) {
         archive(ready.op_index);
         archive(ready.cookie);
     }
-    if (request.priority > Priority::transmission) {
+    if (request.priority > Priority::nic_transmission) {
         archive(ready.op.size);
         archive(ready.op.peer);
         archive(ready.op.tag);

@@ -50,7 +50,7 @@ void blame(OpRow& row, const loggops::SimulationRecord& record, const loggops::C
     }
 }
 
-/// An op that was ready at `ready` and started later waited for the resource that was free only at `start`.
+/// What could begin at `ready` and began only at `start` waited for the resource that was free only then.
 void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time ready, const loggops::CausedTime& start,
                     const AnsweredOps& answered) {
     if (start.time <= ready) {
@@ -61,8 +61,8 @@ void blame_resource(OpRow& row, const loggops::SimulationRecord& record, Time re
     row.cause = row.state == WaitState::nic ? CauseKind::nic : CauseKind::cpu;
 }
 
-/// An op waits for its CPU, and one that transmits for its NIC: a one-sided op once it has started. An op has one wait:
-/// the longer one.
+/// An op waits for its CPU, and a send for its NIC, too, before it starts. A put, get, lock or unlock waits for its NIC
+/// after that, from when its CPU has handed it over. Of the two waits the longer one counts.
 void explain_start(OpRow& row, const loggops::SimulationRecord& record, const AnsweredOps& answered) {
     const loggops::OpRecord& op = row.op;
     blame(row, record, op.ready.cause, answered);

@@ -27,7 +27,7 @@ enum class CauseKind : std::uint8_t { none, end, cpu, nic, message };
 /// A recorded op with its wait and its cause.
 struct OpRow {
     loggops::OpRecord op;
-    Time work = 0;   ///< the CPU begins its last activity for the op: the transmission, the reception, the calc
+    Time work = 0;   ///< the CPU begins its last activity for the op: the send, the initiation, the reception, the calc
     Time free = 0;   ///< the CPU is done with that activity
     Time noise = 0;  ///< the length of the detours in the op's CPU time
     Time wait = 0;

@@ -19,7 +19,9 @@ SHARED_BUFFER_TAG = 2**31  # from here on the tags of messages through a buffer 
 NO_NOTIFICATION = -1  # the tag of a put that does not notify
 KINDS = ("send", "recv", "calc")
 ORIGIN_KINDS = ("put", "get", "lock", "shared_lock", "unlock")  # one-sided ops that transmit something
-ARRIVAL, PROTOCOL, TRANSMISSION, FIRST_OP = range(4)  # whose turn it is among requests that were ready at the same time
+ARRIVAL, PROTOCOL, NIC_TRANSMISSION, FIRST_OP = range(
+    4
+)  # whose turn it is among requests that were ready at the same time
 
 
 @dataclass
@@ -156,7 +158,7 @@ class Rank:
     awaiting: list[int] = field(default_factory=list)
     notifications: list[Notification] = field(default_factory=list)
     locks: dict[int, Lock] = field(default_factory=lambda: defaultdict(Lock))
-    handed_over: int = 0
+    nic_requests: int = 0  # how many transmissions its NICs were given
     transmissions: int = 0
     messages: int = 0
     finish: int = 0
@@ -429,8 +431,8 @@ class Simulation:
             rank.messages += 1
             self.leave(r, peer, message, now + p.L)
 
-        rank.requests.append(Request(ready, (TRANSMISSION, rank.handed_over), (("out", nic),), act))
-        rank.handed_over += 1
+        rank.requests.append(Request(ready, (NIC_TRANSMISSION, rank.nic_requests), (("out", nic),), act))
+        rank.nic_requests += 1
 
     def start_await(self, r: int, place: int, now: int) -> None:
         rank, op = self.ranks[r], self.schedule[r][place]

@@ -1,7 +1,7 @@
 """A recorded timeline as a Perfetto trace, for ui.perfetto.dev.
 
 A process named after the schedule has a track for each rank with what its CPU does: calc, send, recv (the reception of
-a message), await (the completion of its put, where that takes the CPU), and the transmission of a put, get, lock,
+a message), await (the completion of its put, where that takes the CPU), and the initiation of a put, get, lock,
 shared_lock or unlock. Where detours took time of it, a slice "noise" of that length lies at its end: when they came is
 not recorded. Below, on tracks "waiting", are posted receives until their message was received, awaits until their put
 came, rendezvous sends until their data went, and puts, gets, locks and unlocks until their target had answered; named
@@ -269,7 +269,9 @@ class _Writer:
         return spans, int(lane.max(initial=-1)) + 1
 
     def _names_of_waits(self, rows: Ints) -> Ints:
-        """What held up these ops. The CPU held up those that wait for their target's answer before."""
+        """What held up these ops. One that waits for its target's answer may have waited for its CPU before it
+        started: that does not name this wait.
+        """
         ops = self.ops
         earlier = [state == "cpu" for state in ops.wait_state.names]
         before = np.isin(ops.kind[rows], REMOTE) & np.array(earlier)[ops.wait_state.codes[rows]]

@@ -107,7 +107,7 @@ def _rows_table(rows: pd.DataFrame) -> Table:
         for r in rows.to_dict("records")
     ]  # fmt: skip
     problem = rows["problem"].iloc[0] if len(rows) else ""
-    return Table(f"One iteration of class {problem}; alone: the exchanges without computation", headings, texts, 2)
+    return Table(f"An iteration of class {problem}; alone: the exchanges without computation", headings, texts, 2)
 
 
 def _path_table(losses: pd.DataFrame) -> Table:

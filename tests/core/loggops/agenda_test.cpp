@@ -20,7 +20,7 @@ using AnyRequest = Request<goal::NoCookie>;
 
 /// A request of each kind that exists, with the resources that this kind needs.
 AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
-    constexpr std::array kinds{RequestKind::transmit_one_sided,
+    constexpr std::array kinds{RequestKind::transmit_by_nic,
                                RequestKind::receive_expected,
                                RequestKind::send_clear_to_send,
                                RequestKind::send,
@@ -39,7 +39,7 @@ AnyRequest random_request(Dice& dice, Time now, std::uint32_t number) {
     request.second_resource = request.first_resource;
     if (request.priority == Priority::arrival) {
         request.second_resource = layout.rx(nic);
-    } else if (request.priority == Priority::transmission) {
+    } else if (request.priority == Priority::nic_transmission) {
         request.first_resource = request.second_resource = layout.tx(nic);
     } else if (request.priority == Priority::protocol || request.priority == Priority::send) {
         request.second_resource = layout.tx(nic);

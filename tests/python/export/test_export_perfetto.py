@@ -136,7 +136,7 @@ def test_an_arrow_leads_from_a_send_to_the_receive_that_took_its_message(file: P
     assert sends.keys() == receives.keys()
 
 
-def test_one_sided_ops_have_slices_of_their_transmissions_and_of_their_waits(file: Path) -> None:
+def test_one_sided_ops_have_slices_of_their_initiations_and_of_their_waits(file: Path) -> None:
     write_perfetto(one_sided(), file)
     found = decode(file)
     assert found.on("timeline/ranks/rank 0") == [

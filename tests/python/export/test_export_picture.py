@@ -60,7 +60,7 @@ def test_a_receive_waits_for_its_last_bytes_when_the_CPU_has_done_something_else
     assert bars(figure, PALE) == [(0, 0, 9)]  # behind the others
 
 
-def test_one_sided_ops_transmit_and_wait_for_their_target() -> None:
+def test_one_sided_ops_are_initiated_and_wait_for_their_target() -> None:
     figure = plot_timeline(one_sided())
     assert bars(figure, COLOURS[SEND]) == [(0, 0, 2), (0, 32, 34), (0, 64, 66), (1, 0, 2), (1, 122, 124)]
     assert bars(figure, COLOURS[CALC]) == [(0, 144, 149), (1, 32, 122)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...simulation import simulate
 from ...timeline import SPANS
-from .rows import KEY, iteration_schedule
+from .rows import KEY, schedule_of
 from .settings import Case
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def loss_of(case: Case) -> dict[str, object]:
     All ranks and the whole time are recorded, which the critical path needs.
     """
     machine = case.machine.with_noise(None)
-    timeline = simulate(iteration_schedule(case), machine, record=True)
+    timeline = simulate(schedule_of(case), machine, record=True)
     path = timeline.critical_path()
     division = {f"{name}_s": ps / 1e12 / case.iterations for name, ps in timeline.path_division().items()}
     waits = timeline.wait_states(("kind",)).groupby("wait_state", observed=True)[["ops", "wait_ps"]].sum()

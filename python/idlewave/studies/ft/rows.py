@@ -29,13 +29,13 @@ def simulated_row(case: Case) -> dict[str, Any]:
     """Simulate the case, which takes its time.
 
     The first iteration begins on all ranks at the same time. Where barriers end the exchanges, as those of puts, one
-    iteration is as long as each of many. All ranks compute equally long, so that what the slowest takes beyond that is
-    communication that is not hidden.
+    more iteration takes as long, within 1 %. All ranks compute equally long, so that what the slowest takes beyond that
+    is communication that is not hidden.
     """
     shape = ft_shape(case.problem, case.ranks)
     machine = case.machine.with_noise(None)
     job = _job(case, case.setting.costs)
-    whole = simulate(_schedule(job, case), machine)
+    whole = simulate(schedule_of(case), machine)
     alone = simulate(_schedule(_job(case, FtCosts(0, 0, 0, 0)), case), machine)
     computation = ft_computation_ns(job) / 1e9 / case.iterations
     seconds, communication = (timeline.max_finish / 1e12 / case.iterations for timeline in (whole, alone))
@@ -55,8 +55,8 @@ def simulated_row(case: Case) -> dict[str, Any]:
     }
 
 
-def iteration_schedule(case: Case) -> Schedule:
-    """The iterations of the case."""
+def schedule_of(case: Case) -> Schedule:
+    """The schedule of the case: its iterations."""
     return _schedule(_job(case, case.setting.costs), case)
 
 
