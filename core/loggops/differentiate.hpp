@@ -2,11 +2,22 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "loggops/shared_slopes.hpp"
 #include "loggops/slopes.hpp"
 #include "machine/machine.hpp"
 
 namespace idlewave::loggops {
+
+/// L and G times a factor that depends on when a message begins are rounded, and a parameter that grows moves messages
+/// across steps of the factors: no whole number of times a parameter counts is its derivative. Throws InputError.
+inline void refuse_variation(const machine::Machine& machine) {
+    if (!machine.variation.empty()) {
+        throw InputError(
+            "expected a machine without a variation of L and G, for which there are no exact derivatives: "
+            "leave out network.variation");
+    }
+}
 
 /// Differentiates a simulation by the parameters of `machine`. `run(observer)` simulates with that observer, and its
 /// result is returned. The first attempt shares slopes between ranks; if a run has too many different slopes for that,
@@ -14,6 +25,7 @@ namespace idlewave::loggops {
 /// operations share no slopes.
 template <class Run>
 auto differentiate(const machine::Machine& machine, Run run) {
+    refuse_variation(machine);
     if (machine.lookahead(true) > 0) {
         try {
             SharedDifferentiation shared(std::ranges::any_of(

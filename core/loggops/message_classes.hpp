@@ -29,13 +29,15 @@ struct alignas(64) MessageClass {
 
 /// The message classes of a run, shared by all threads: those of the first sizes and tags, up to `most`. Where many
 /// more come, as in irregular programs, a class would cost more than it saves. A class never moves or changes, and a
-/// message that has none never gets one. A thread reads a class that it has looked up, under the lock or once all
+/// message that has none never gets one. On a machine whose L and G vary over time no message has a class, since the
+/// costs of a class never change. A thread reads a class that it has looked up, under the lock or once all
 /// classes are there; or one whose number came with a message: then a barrier lies between the write and the read.
 class MessageClasses {
   public:
     static constexpr std::uint16_t most = 8192;  ///< a table that is mapped: what is not used of it costs nothing
 
-    explicit MessageClasses(const machine::Machine& machine) : machine_(machine), table_(most, Pages::small) {}
+    explicit MessageClasses(const machine::Machine& machine)
+        : machine_(machine), table_(most, Pages::small), full_(!machine.variation.empty()) {}
 
     [[nodiscard]] const MessageClass& operator[](std::uint16_t code) const { return table_[code]; }
 
@@ -99,7 +101,7 @@ class MessageClasses {
     HugeArray<MessageClass> table_;
     std::array<Slot, 2 * std::size_t{most}> numbers_;  ///< a hash table with linear probing
     std::uint32_t count_ = 0;
-    std::atomic<bool> full_ = false;
+    std::atomic<bool> full_;  ///< no further message gets a class
     std::mutex mutex_;
 };
 

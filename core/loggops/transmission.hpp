@@ -12,11 +12,13 @@
 #include "loggops/started_op.hpp"
 #include "loggops/tables.hpp"
 #include "machine/costs.hpp"
+#include "machine/variation.hpp"
 
 namespace idlewave::loggops {
 
 /// Sends and receives messages: takes the resources for their costs, and hands a sent message to the kernel
-/// (docs/model.md, R3, R7, R8).
+/// (docs/model.md, R3, R7, R8). Where L and G vary over time (R27), no message has a class, and what a message costs is
+/// looked up at the time at which it costs that.
 template <goal::Source S, class Observer>
 class Transmission {
   public:
@@ -37,6 +39,7 @@ class Transmission {
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
           one_sided_control_(costs(tables.machine.one_sided ? *tables.machine.one_sided : tables.machine.network, 1)),
           unclassified_{0, Level::network, costs(tables.machine.network, 0)},
+          variation_(tables.machine.variation),
           always_eager_(node_ranks_ != 0 ? std::min(network_eager_limit_, node_eager_limit_) : network_eager_limit_),
           has_shared_buffer_(tables.machine.shared_buffer.has_value()),
           has_one_level_(node_ranks_ == 0 && !has_shared_buffer_),
@@ -109,9 +112,9 @@ class Transmission {
     void transmit_by_nic(const Current& current, const Op& op, std::uint32_t peer, const Message& message,
                          const Moment& now, Context& context) {
         const MessageEnd end = one_sided_end(current, peer, message);
-        send_whole(peer, message,
-                   occupation_.transmit_by_nic(current, op, end, costs_without_class(end.size, end.level), now),
-                   context);
+        auto sent = occupation_.transmit_by_nic(current, op, end, costs_at(end.size, end.level, time_of(now)), now);
+        sent.arrival = arrival_of(sent.arrival, end.size, end.level);
+        send_whole(peer, message, sent, context);
     }
 
     /// Receives a message of `size` bytes on the wire, by the NIC alone or with the CPU. `origin` is the operation, if
@@ -122,7 +125,7 @@ class Transmission {
         const Op op = origin == nullptr ? op_of_target()
                                         : Op{.op_index = origin->op_index, .cpu = origin->cpu, .nic = origin->nic};
         const MessageEnd end{kind, source, size, level};
-        const machine::Costs& costs = costs_without_class(size, level);
+        const machine::Costs& costs = costs_at(size, level, time_of(now));
         return takes_target_cpu() ? occupation_.land_by_cpu(current, op, end, costs, now)
                                   : occupation_.land(current, op, end, costs, now);
     }
@@ -135,7 +138,8 @@ class Transmission {
         Message message{.size = 1, .tag = 0, .kind = MessageKind::acknowledgement};
         set_origin(message, origin);
         const Level level = one_sided_level(current, peer);
-        const Time arrival = later(time_of(at), costs_without_class(size, level).L);
+        const Time arrival = tables_.machine.varies(level) ? arrival_of(time_of(at), size, level)
+                                                           : later(time_of(at), costs_without_class(size, level).L);
         const auto annotation = tables_.observer.acknowledge(landing.activity, at, level);
         if constexpr (Observer::observes) {
             context.send(peer, arrival, message, annotation);
@@ -149,7 +153,8 @@ class Transmission {
                                           std::uint64_t size, std::uint32_t tag, std::uint16_t message_class,
                                           const Moment& now) {
         const Level level = level_of(current, source, kind == MessageKind::data ? tag : no_tag);
-        return occupation_.receive(current, op, {kind, source, size, level}, costs_of(message_class, size, level), now);
+        return occupation_.receive(current, op, {kind, source, size, level},
+                                   costs_of(message_class, size, level, time_of(now)), now);
     }
 
     /// Gives a message that came from another process its class in this process. Those of one-sided operations have
@@ -212,10 +217,30 @@ class Transmission {
         return within_node ? Level::node : Level::network;
     }
 
-    [[gnu::always_inline]] const machine::Costs& costs_of(std::uint16_t message_class, std::uint64_t size,
-                                                          Level level) {
-        return message_class != Message::no_class ? classes_[message_class].costs(level)
-                                                  : costs_without_class(size, level);
+    [[gnu::always_inline]] const machine::Costs& costs_of(std::uint16_t message_class, std::uint64_t size, Level level,
+                                                          Time begin) {
+        return message_class != Message::no_class ? classes_[message_class].costs(level) : costs_at(size, level, begin);
+    }
+    /// The costs of a message without a class, whose transmission or reception begins at `begin`.
+    const machine::Costs& costs_at(std::uint64_t size, Level level, Time begin) {
+        const machine::Costs& costs = costs_without_class(size, level);
+        return tables_.machine.varies(level) ? varied_costs(costs, size, level, begin) : costs;
+    }
+    /// The same where L and G vary. They have no L: it depends on when the first byte departs, which `arrival_of`
+    /// knows.
+    [[gnu::noinline]] const machine::Costs& varied_costs(const machine::Costs& costs, std::uint64_t size, Level level,
+                                                         Time begin) {
+        varied_ = costs;
+        varied_.L = 0;
+        if (const double factor = variation_.factor_of_G(begin); size > 1 && factor != 1) {
+            varied_ = with_bytes(varied_, tables_.machine.level(level).of(size).G * factor, size);
+        }
+        return varied_;
+    }
+    /// The arrival of a message without a class that arrives at `arrival` by `costs_at`.
+    Time arrival_of(Time arrival, std::uint64_t size, Level level) {
+        return tables_.machine.varies(level) ? variation_.arrival(arrival, costs_without_class(size, level).L)
+                                             : arrival;
     }
     const machine::Costs& costs_without_class(std::uint64_t size, Level level) {
         if (size == 1 && level <= Level::node) {
@@ -242,8 +267,9 @@ class Transmission {
     template <class Context>
     Moment transmit(const Current& current, const Op& op, std::uint32_t peer, const Message& message, Level level,
                     const Moment& now, Context& context) {
-        const auto sent = occupation_.transmit(current, op, {message.kind, peer, message.size, level},
-                                               costs_without_class(message.size, level), now);
+        auto sent = occupation_.transmit(current, op, {message.kind, peer, message.size, level},
+                                         costs_at(message.size, level, time_of(now)), now);
+        sent.arrival = arrival_of(sent.arrival, message.size, level);
         send_whole(peer, message, sent, context);
         return sent.done;
     }
@@ -270,6 +296,8 @@ class Transmission {
     machine::Costs node_control_;     ///< the same within nodes
     machine::Costs one_sided_control_;
     UnclassifiedCosts unclassified_;
+    machine::VariationCursor variation_;
+    machine::Costs varied_;
     std::uint64_t always_eager_;  ///< messages of up to this size are eager at all levels
     bool has_shared_buffer_;
     bool has_one_level_;

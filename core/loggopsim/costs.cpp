@@ -26,6 +26,9 @@ Costs costs_of(const machine::Machine& machine) {
     if (!machine.noise.silent()) {
         refuse("is for runs without noise: leave the machine's noise out");
     }
+    if (!machine.variation.empty()) {
+        refuse("knows one L and one G for all times: leave out network.variation");
+    }
     if (machine.node) {
         refuse("knows one network: leave out network.node");
     }

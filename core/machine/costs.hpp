@@ -27,4 +27,12 @@ struct Costs {
     return {p.o_s, p.o_r, p.L, per_byte(p.O_s, size), per_byte(p.O_r, size), bytes, later(p.g, bytes), p.c, p.o_p};
 }
 
+/// These costs with another G, which a variation gives.
+inline Costs with_bytes(Costs costs, double G, std::uint64_t size) {
+    const Time g = costs.gap - costs.bytes;
+    costs.bytes = per_byte(G, size);
+    costs.gap = later(g, costs.bytes);
+    return costs;
+}
+
 }  // namespace idlewave::machine

@@ -24,7 +24,8 @@ Time Machine::lookahead(bool with_one_sided) const {
                                   (kind == LevelKind::one_sided || !one_sided.has_value());
         for (const Segment& segment : level(kind).segments) {
             const Time overhead = acknowledges ? 0 : segment.parameters.o_s;
-            least = std::min(least, later(overhead, segment.parameters.L));
+            const Time L = scaled(segment.parameters.L, varies(kind) ? variation.least_L() : 1);
+            least = std::min(least, later(overhead, L));
         }
     }
     return least;

@@ -10,6 +10,7 @@
 #include "base/time.hpp"
 #include "machine/noise.hpp"
 #include "machine/noise_reach.hpp"
+#include "machine/variation.hpp"
 
 namespace idlewave::machine {
 
@@ -90,6 +91,8 @@ struct Machine {
     Progress progress = Progress::network;  ///< of one-sided operations
     Noise noise;
     NoiseReach noise_reach;
+    Variation
+        variation;  ///< of L and G of messages between nodes, and of one-sided operations with parameters of their own
 
     /// One of the levels, which the machine must have.
     [[nodiscard]] const Level& level(LevelKind kind) const {
@@ -107,6 +110,11 @@ struct Machine {
     }
 
     [[nodiscard]] bool has_level(LevelKind kind) const;
+
+    /// Whether L and G of a level vary over time (docs/model.md, R27).
+    [[nodiscard]] bool varies(LevelKind kind) const {
+        return !variation.empty() && (kind == LevelKind::network || kind == LevelKind::one_sided);
+    }
 
     /// The least time after which an action of one rank can affect another: min (o_s + L) (docs/model.md, R19). With
     /// one-sided operations it is min L, since acknowledgements take no overhead.

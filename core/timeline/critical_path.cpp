@@ -16,7 +16,7 @@ std::vector<PathStep> critical_path(const loggops::SimulationRecord& record,
     while (end.cause.known()) {
         const loggops::ActivityRecord& done = record.activities[end.cause.rank][end.cause.index];
         path.push_back({end.cause.rank, done.activity, end.cause.point, done.start.time, end.time,
-                        spans_of(done.activity, end.cause.point, end.time - done.start.time, machine)});
+                        spans_of(done.activity, end.cause.point, done.start.time, end.time, machine)});
         end = done.start;
     }
     std::reverse(path.begin(), path.end());

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "collectives/call_name.hpp"
+#include "machine/variation.hpp"
 #include "timeline/answered_ops.hpp"
 #include "timeline/spans.hpp"
 
@@ -159,7 +160,7 @@ void add_activities(std::span<OpRow> rows, const std::vector<loggops::ActivityRe
             row->work = done.start.time;  // most end by what happens at their target
             row->free = done.free;
         }
-        row->noise += spans_of(activity, point, done.free - done.start.time, machine).noise;
+        row->noise += spans_of(activity, point, done.start.time, done.free, machine).noise;
     }
 }
 
@@ -186,11 +187,25 @@ const OpRow* unlock_of(std::span<OpRow> rows, const loggops::SimulationRecord& r
     return found;
 }
 
+/// The arrival of the request of a lock at the rank that has it. The grant, which departed at `granted`, had the same
+/// L, unless L varies.
+Time request_arrival(const loggops::OpRecord& lock, Time granted, const machine::Machine& machine) {
+    using machine::LevelKind;
+    const bool within_node = machine.node && lock.rank / machine.node_ranks == lock.peer / machine.node_ranks;
+    const LevelKind level = machine.one_sided ? LevelKind::one_sided
+                            : within_node     ? LevelKind::node
+                                              : LevelKind::network;
+    if (!machine.varies(level)) {
+        return lock.transmitted.time + (lock.end.time - granted);
+    }
+    return machine::VariationCursor(machine.variation).arrival(lock.transmitted.time, machine.level(level).of(1).L);
+}
+
 /// A lock that an unlock allowed has waited from the arrival of its request at the rank that has it until then.
-void explain_contention(OpRow& lock, const loggops::ActivityRecord& landed, const OpRow* unlock) {
+void explain_contention(OpRow& lock, const loggops::ActivityRecord& landed, const OpRow* unlock,
+                        const machine::Machine& machine) {
     const Time granted = landed.free;  // when the message of one byte has landed
-    const Time latency = lock.op.end.time - granted;
-    const Time waited = granted - (lock.op.transmitted.time + latency);
+    const Time waited = granted - request_arrival(lock.op, granted, machine);
     if (waited <= lock.wait) {
         return;  // an op has one wait: the longer one
     }
@@ -248,8 +263,9 @@ std::vector<OpRow> op_rows(const loggops::SimulationRecord& record, const machin
             }
         }
         if (const loggops::ActivityRecord* landed = allowed_by(record, row)) {
-            explain_contention(
-                row, *landed, unlock_of(rows_of_rank(landed->activity.peer), record, row.op.peer, row.op.tag, *landed));
+            explain_contention(row, *landed,
+                               unlock_of(rows_of_rank(landed->activity.peer), record, row.op.peer, row.op.tag, *landed),
+                               machine);
         }
     }
     return rows;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/time.hpp"
 #include "loggops/recorder.hpp"
@@ -47,12 +48,26 @@ inline void add_landing(Spans& spans, const loggops::Activity& activity, const m
     (cost.over_r < cost.bytes ? spans.wire_bytes : spans.cpu_bytes) += std::max(cost.over_r, cost.bytes);
 }
 
-/// Divides the time from the beginning of an activity to one of its points, `length` in all. The parameters of the
-/// model account for a part of it (docs/model.md, R5 to R8); the rest is noise.
-inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, Time length,
+/// The costs of an activity that begins at `begin`, with the factor of G at that time (docs/model.md, R27).
+inline machine::Costs costs_of(const loggops::Activity& activity, Time begin, const machine::Machine& machine) {
+    const std::uint64_t size = activity.kind == loggops::ActivityKind::computation ? 0 : activity.amount;
+    const machine::Level& level = machine.level(activity.level);
+    const machine::Costs plain = costs(level, size);
+    return machine.varies(activity.level) ? with_bytes(plain, level.of(size).G * machine.variation.at(begin).G, size)
+                                          : plain;
+}
+
+/// L of a message that departed at `earliest`, or later because of noise, and arrived at `arrival`.
+inline Time latency_of(machine::LevelKind level, Time L, Time earliest, Time arrival, const machine::Machine& machine) {
+    return machine.varies(level) ? arrival - machine.variation.departure(earliest, arrival, L) : L;
+}
+
+/// Divides the time from the beginning of an activity, `begin`, to one of its points, `end`. The parameters of the
+/// model account for a part of it (docs/model.md, R5 to R8, R27); the rest is noise.
+inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, Time begin, Time end,
                       const machine::Machine& machine) {
-    const machine::Costs cost =
-        costs(machine.level(activity.level), activity.kind == loggops::ActivityKind::computation ? 0 : activity.amount);
+    const machine::Costs cost = costs_of(activity, begin, machine);
+    const Time length = end - begin;
     Spans spans;
     switch (point) {
         case loggops::Point::start:
@@ -73,7 +88,7 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
             break;
         case loggops::Point::arrival:
             spans.overhead = activity.kind == loggops::ActivityKind::nic_transmission ? 0 : cost.o_s;
-            spans.latency = cost.L;
+            spans.latency = latency_of(activity.level, cost.L, begin + spans.overhead, end, machine);
             break;
         case loggops::Point::last_byte:
             spans.overhead = activity.kind == loggops::ActivityKind::landing ? 0 : cost.o_r;
@@ -82,7 +97,9 @@ inline Spans spans_of(const loggops::Activity& activity, loggops::Point point, T
         case loggops::Point::acknowledged:
             add_landing(spans, activity, cost);
             // The NIC has no noise, and what it unlocks may have another level than the unlock itself.
-            spans.latency = activity.kind == loggops::ActivityKind::landing ? length - spans.total() : cost.L;
+            spans.latency = activity.kind == loggops::ActivityKind::landing
+                                ? length - spans.total()
+                                : latency_of(activity.level, cost.L, begin + spans.total(), end, machine);
             break;
         case loggops::Point::sender_gap:
         case loggops::Point::receiver_gap:

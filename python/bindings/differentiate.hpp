@@ -108,6 +108,7 @@ template <class S>
 nanobind::dict derivatives_partitioned(const S& source, const machine::Machine& machine, std::uint64_t seed,
                                        const pdes::RunConfiguration& given, const nanobind::object& progress,
                                        const Transport* transport) {
+    loggops::refuse_variation(machine);
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
     // The slopes of levels that the machine does not have stay 0.
     loggops::FullDifferentiation observer;

@@ -24,6 +24,7 @@ namespace {
 
 using SegmentTuple = std::tuple<std::uint64_t, Time, Time, Time, Time, double, double, double, Time, Time>;
 using Times = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Factors = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 machine::Level level_from(const std::vector<SegmentTuple>& segments, std::optional<std::uint64_t> eager_limit) {
     machine::Level level;
@@ -53,6 +54,18 @@ machine::NoiseTrace noise_from(const Times& starts, const Times& lengths, Time p
 
 machine::EmpiricalLength empirical(const Times& lengths) {
     return {std::vector<Time>(lengths.data(), lengths.data() + lengths.shape(0))};
+}
+
+machine::Variation variation_from(const Times& starts, const Factors& L, const Factors& G, Time period) {
+    if (L.shape(0) != starts.shape(0) || G.shape(0) != starts.shape(0)) {
+        throw InputError("variation: expected as many factors of L and of G as starts");
+    }
+    std::vector<machine::VariationRow> rows;
+    rows.reserve(starts.shape(0));
+    for (std::size_t i = 0; i < starts.shape(0); ++i) {
+        rows.push_back({starts(i), L(i), G(i)});
+    }
+    return {std::move(rows), period};
 }
 
 /// Times as the bytes of an array of int64, for which Python needs no numpy.
@@ -143,13 +156,23 @@ void bind_machine(nb::module_& m) {
              "Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c, o_p): bytes, ps, and ps per byte; None: always "
              "eager.");
 
+    nb::class_<machine::Variation>(m, "Variation", "Factors of L and G over time.")
+        .def(nb::new_(&variation_from), "starts"_a, "L"_a, "G"_a, "period"_a,
+             "Starts in ps and the factors from there on; period 0: never repeated.")
+        .def(
+            "arrival",
+            [](const machine::Variation& variation, Time departure, Time L) {
+                return machine::VariationCursor(variation).arrival(departure, L);
+            },
+            "departure"_a, "latency"_a, "When a message with this L arrives that departs at `departure`; ps.");
+
     nb::class_<machine::Machine>(m, "Machine", "A machine as the simulator sees it.")
         .def(nb::new_(
                  [](const machine::Level& network, const machine::Level* node, std::uint32_t node_ranks,
                     const machine::Level* shared_buffer, const machine::Level* one_sided, bool cpu_progress,
                     const std::optional<std::variant<machine::NoiseTrace, machine::PoissonNoise, machine::MixedNoise>>&
                         noise,
-                    const std::tuple<bool, bool, bool, bool, bool>& reach) {
+                    const std::tuple<bool, bool, bool, bool, bool>& reach, const machine::Variation* variation) {
                      machine::Machine machine;
                      machine.network = network;
                      if (node != nullptr) {
@@ -168,10 +191,13 @@ void bind_machine(nb::module_& m) {
                      }
                      const auto [o_s, o_r, O, calc, reduction] = reach;
                      machine.noise_reach = {.o_s = o_s, .o_r = o_r, .O = O, .calc = calc, .reduction = reduction};
+                     if (variation != nullptr) {
+                         machine.variation = *variation;
+                     }
                      return machine;
                  }),
              "network"_a, "node"_a.none(), "node_ranks"_a, "shared_buffer"_a.none(), "one_sided"_a.none(),
-             "cpu_progress"_a, "noise"_a.none(), "noise_reach"_a,
+             "cpu_progress"_a, "noise"_a.none(), "noise_reach"_a, "variation"_a.none(),
              "`cpu_progress`: whether a CPU of the target completes one-sided operations. `noise_reach`: whether noise "
              "reaches o_s, o_r, O, calc, reduction.")
         .def_prop_ro(

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .timeline import Recording, Timeline
     from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
+    from .variation import Variation
 
     __version__: str
 
@@ -100,6 +101,7 @@ _NAMES = {
     "timeline": ("Recording", "Timeline"),
     "tolerance": ("LatencyBracket", "LatencyTolerance", "latency_tolerance"),
     "trace": ("Trace",),
+    "variation": ("Variation",),
 }
 """What is public, by the module that has it."""
 
@@ -145,6 +147,7 @@ __all__ = [
     "UnmatchedRendezvous",
     "UnmatchedSend",
     "UsageError",
+    "Variation",
     "algorithms",
     "convert",
     "latency_tolerance",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from .machine import Level, Machine
     from .random_noise import DetourLength, MixedNoise, PoissonNoise
+    from .variation import Variation
 
 COMMENT = b"// idlewave: "
 """The beginning of the lines of GOAL text that have its provenance and its CRC-32C."""
@@ -100,7 +101,7 @@ def digest_of_schedule(stream: IO[bytes]) -> Content:
 
 def digests_of_machine(machine: Machine) -> dict[str, str]:
     """The digests of the parts of a machine: "network", "node" (the network within a node), "shared_buffer",
-    "one_sided", "noise".
+    "one_sided", "noise", "variation".
 
     That of one-sided operations covers what completes them, that of the noise its reach.
 
@@ -116,6 +117,8 @@ def digests_of_machine(machine: Machine) -> dict[str, str]:
     if machine.noise is not None:
         reaches = [part for part in REACHES if part in machine.noise_reaches]
         parts["noise"] = digest_of({"noise": _described(machine.noise), "reaches": reaches})
+    if machine.variation is not None:
+        parts["variation"] = digest_of(_described_variation(machine.variation))
     return parts
 
 
@@ -134,6 +137,13 @@ def digest_of_level(level: Level) -> str:
 
 def _described(noise: AnyNoise) -> dict[str, Any]:
     return _described_trace(noise) if isinstance(noise, Noise) else _described_random(noise)
+
+
+def _described_variation(variation: Variation) -> dict[str, Any]:
+    import numpy as np  # which its class has loaded
+
+    L, G = (_word(_sha256(np.asarray(column, "<f8").tobytes())) for column in (variation.L, variation.G))
+    return {"starts": _digest_of_times(variation.starts), "L": L, "G": G, "period": variation.period}
 
 
 def _described_random(noise: MixedNoise | PoissonNoise) -> dict[str, Any]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from .variation import Variation
+
 _TIMES = ("L", "o_s", "o_r", "g")
 _COSTS = ("G", "O_s", "O_r")
 _ADDED = ("c", "o_p")
@@ -135,7 +137,8 @@ class Machine(FieldMethods):
     `noise_reaches` names the parts of a CPU's work that noise lengthens, of REACHES; `noise_origin` says where it was
     recorded, None if that is not known. `algorithm_rules` say which
     algorithms its MPI library uses, and `cold_caches` are the extra time of messages after a computation; None: there
-    is none. Schedules are made with these two, the simulation itself does not use them.
+    is none. Schedules are made with these two, the simulation itself does not use them. `variation` has factors of L
+    and G of `network`, and of `one_sided` if there is that, as functions of time; None: they never vary.
     """
 
     name: str
@@ -153,6 +156,7 @@ class Machine(FieldMethods):
     noise_origin: NoiseOrigin | None = None
     one_sided: Level | None = None
     progress: Progress = "network"
+    variation: Variation | None = None
     _compiled: list[_core.Machine] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
@@ -217,6 +221,10 @@ class Machine(FieldMethods):
         """This machine with other noise, or with none. `origin` says where the noise was recorded."""
         return replace(self, noise=noise, noise_origin=origin)
 
+    def with_variation(self, variation: Variation | None) -> Machine:
+        """This machine with another variation of L and G over time, or with none."""
+        return replace(self, variation=variation)
+
     @property
     def interrupts(self) -> float | None:
         """By which share of its time a computation that was traced on this machine is too long, without the waits for a
@@ -240,7 +248,8 @@ class Machine(FieldMethods):
         Its own network holds within a node of `node_ranks` ranks (default: those of the node that it was measured in),
         as `[network.node]` does. `other` is a machine, or the name of one as in `named`; only its network is used, and
         its parameters of one-sided operations, which hold between all ranks: those of this machine are dropped, so that
-        without any in `other` such operations have the parameters of messages.
+        without any in `other` such operations have the parameters of messages. The variation over time is that of
+        `other`, since it is of the network between nodes.
         Raises UsageError if this machine was measured between nodes or `other` within one, if either has a node level
         itself, or if the number of ranks of a node is not known.
         """
@@ -266,6 +275,7 @@ class Machine(FieldMethods):
             network_name=other.network_name or other.name,
             one_sided=other.one_sided,
             progress=other.progress,
+            variation=other.variation,
         )
 
     def network_between_nodes(self) -> Level:
@@ -300,7 +310,8 @@ class Machine(FieldMethods):
         return Provenance("machine", self.name, digests_of_machine(self), {**options, "scope": asdict(self.scope)})
 
     def to_toml(self) -> str:
-        """The text of a machine.toml of this machine without its noise, whose detours belong in a file of their own."""
+        """The text of a machine.toml of this machine without its noise and its variation, whose rows belong in files of
+        their own."""
         from .machine_file.writer import machine_toml
 
         return machine_toml(self)
@@ -327,8 +338,8 @@ class Machine(FieldMethods):
                     )
 
     def core(self) -> _core.Machine:
-        """The machine as the compiled core sees it. Raises InputError if its noise is impossible, or if it has
-        parameters that play no role in one-sided operations."""
+        """The machine as the compiled core sees it. Raises InputError if its noise or its variation is impossible, or
+        if it has parameters that play no role in one-sided operations."""
         for part in self.noise_reaches:
             if part not in REACHES:
                 raise InputError(f"noise reaches: expected some of {', '.join(REACHES)}, found {found(part)}")
@@ -345,6 +356,7 @@ class Machine(FieldMethods):
                     self.progress == "cpu",
                     self.noise._core() if self.noise else None,
                     (reached("o_s"), reached("o_r"), reached("O"), reached("calc"), reached("reduction")),
+                    self.variation.core() if self.variation else None,
                 )
             )
         return self._compiled[0]

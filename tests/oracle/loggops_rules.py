@@ -318,10 +318,10 @@ class Simulation:
         over = self.finish(r, now, p.o_s, "o_s")
         done = self.after_bytes(r, over, bytes_cost(p.O_s, message.size))
         rank.free["cpu", op.cpu] = done
-        rank.free["out", op.nic] = now + p.g + bytes_cost(p.G, message.size)
+        rank.free["out", op.nic] = now + p.g + self.wire_bytes(message, r, peer, now)
         self.reach(r, done)
         rank.messages += 1
-        self.leave(r, peer, message, over + p.L)
+        self.leave(r, peer, message, self.arrival(message, r, peer, over))
         return done
 
     def leave(self, r: int, peer: int, message: Message, arrival: int) -> None:
@@ -372,8 +372,9 @@ class Simulation:
         over = self.finish(r, now, p.o_r, "o_r")
         done = self.after_bytes(r, over, bytes_cost(p.O_r, message.size))
         rank.free["cpu", cpu] = done
-        rank.free["in", nic] = now + p.g + bytes_cost(p.G, message.size)
-        message.processed = max(done, over + bytes_cost(p.G, message.size))
+        wire_bytes = self.wire_bytes(message, message.source, r, now)
+        rank.free["in", nic] = now + p.g + wire_bytes
+        message.processed = max(done, over + wire_bytes)
         self.reach(r, message.processed)
         if message.kind == "clearance":
             assert message.request
@@ -427,9 +428,9 @@ class Simulation:
         rank, p = self.ranks[r], self.parameters_of(message, r, peer)
 
         def act(now: int) -> None:
-            rank.free["out", nic] = now + p.g + bytes_cost(p.G, message.size)
+            rank.free["out", nic] = now + p.g + self.wire_bytes(message, r, peer, now)
             rank.messages += 1
-            self.leave(r, peer, message, now + p.L)
+            self.leave(r, peer, message, self.arrival(message, r, peer, now))
 
         rank.requests.append(Request(ready, (NIC_TRANSMISSION, rank.nic_requests), (("out", nic),), act))
         rank.nic_requests += 1
@@ -459,12 +460,13 @@ class Simulation:
 
     def receive_one_sided(self, r: int, message: Message, cpu: int, nic: int, now: int) -> None:
         rank, p = self.ranks[r], self.parameters_of(message, message.source, r)
-        rank.free["in", nic] = now + p.g + bytes_cost(p.G, message.size)
-        landed = now + bytes_cost(p.G, message.size)
+        wire_bytes = self.wire_bytes(message, message.source, r, now)
+        rank.free["in", nic] = now + p.g + wire_bytes
+        landed = now + wire_bytes
         if self.machine.progress == "cpu":
             over = self.finish(r, now, p.o_r, "o_r")
             rank.free["cpu", cpu] = self.after_bytes(r, over, bytes_cost(p.O_r, message.size))
-            landed = max(rank.free["cpu", cpu], over + bytes_cost(p.G, message.size))
+            landed = max(rank.free["cpu", cpu], over + wire_bytes)
         self.reach(r, landed)
         if message.kind == "reply":
             self.end(r, message.send, max(landed, rank.free["cpu", cpu]))
@@ -514,7 +516,7 @@ class Simulation:
     def answer(self, r: int, kind: str, message: Message, time: int) -> None:
         """An acknowledgement or a grant leaves, which takes neither CPU nor NIC, and the L of what it answers."""
         answer = Message(kind, r, 0, 1, send=message.send)
-        self.leave(r, message.source, answer, time + self.parameters_of(message, message.source, r).L)
+        self.leave(r, message.source, answer, self.arrival(message, message.source, r, time))
 
     # ---- the machine
 
@@ -550,6 +552,60 @@ class Simulation:
     def parameters(self, a: int, b: int, size: int, tag: int = 0) -> Parameters:
         level = self.level(a, b, tag)
         return [level.parameters, *(s.parameters for s in level.segments if size >= s.start)][-1]
+
+    # ---- L and G as functions of time
+
+    def varies(self, message: Message, a: int, b: int) -> bool:
+        """Whether L and G of what rank a transmits to rank b vary: between nodes, and by parameters of one-sided ops."""
+        machine, tag = self.machine, message.eager_tag
+        if machine.variation is None:
+            return False
+        if message.one_sided and machine.one_sided:
+            return True
+        same = machine.node is None or a // machine.node_ranks == b // machine.node_ranks
+        through_buffer = same and machine.shared_buffer is not None and tag >= SHARED_BUFFER_TAG
+        return not through_buffer and not (same and machine.node is not None)
+
+    def factors(self, time: int) -> tuple[float, float]:
+        """The factors of L and G at `time`: those of the last row that has begun, in its period."""
+        variation = self.machine.variation
+        assert variation is not None
+        position = time % variation.period if variation.period else time
+        found = (1.0, 1.0)
+        for start, *factors in zip(variation.starts.tolist(), variation.L.tolist(), variation.G.tolist(), strict=True):
+            if start <= position:
+                found = (factors[0], factors[1])
+        return found
+
+    def steps(self, until: int) -> Iterator[int]:
+        """The times after 0, up to `until`, at which factors may change."""
+        variation = self.machine.variation
+        assert variation is not None
+        starts = [0, *variation.starts.tolist()] if variation.period else variation.starts.tolist()
+        base = 0
+        while base <= until:
+            yield from (base + start for start in starts if 0 < base + start <= until)
+            if not variation.period:
+                return
+            base += variation.period
+
+    def wire_bytes(self, message: Message, a: int, b: int, begin: int) -> int:
+        """kG of what rank a transmits to rank b, where the transmission or reception begins at `begin`."""
+        G = self.parameters_of(message, a, b).G
+        return bytes_cost(G * self.factors(begin)[1] if self.varies(message, a, b) else G, message.size)
+
+    def arrival(self, message: Message, a: int, b: int, departure: int) -> int:
+        """When what rank a transmits to rank b arrives: never before what departed earlier with the same parameters."""
+        L = self.parameters_of(message, a, b).L
+        if not self.varies(message, a, b):
+            return departure + L
+
+        def latency(time: int) -> int:
+            factor = self.factors(time)[0]
+            return L if factor == 1 else math.floor(L * factor + 0.5)
+
+        before_steps = (step + latency(step - 1) for step in self.steps(departure))
+        return max([departure + latency(departure), *before_steps])
 
     def after_bytes(self, r: int, over: int, work: int) -> int:
         """When a CPU that is done with the overhead is done with the further bytes; none take nothing, noise or not."""

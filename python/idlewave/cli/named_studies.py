@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-NAMED = {"ft": "study_ft_command"}
+NAMED = {"ft": "study_ft_command", "variation": "study_variation_command"}
 """The module of each named study, which has the command of that name."""
 
 

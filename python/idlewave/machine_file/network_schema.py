@@ -126,6 +126,18 @@ class OneSidedTable(LevelTable, kw_only=True):
                 raise ValueError(f"{name}{key}: expected it only beside progress = 'cpu', found {exact(value)}")
 
 
+class VariationTable(Closed, kw_only=True):
+    """[network.variation]: factors of L and G over time, in a file; `recorded` says where, in words."""
+
+    file: str
+    period: Time | None = None
+    recorded: str = field(name="from", default="")
+
+    def __post_init__(self) -> None:
+        if self.period == 0:
+            raise ValueError("period: expected a time above 0, found 0")
+
+
 class NetworkTable(LevelTable, kw_only=True):
     """[network].
 
@@ -140,6 +152,7 @@ class NetworkTable(LevelTable, kw_only=True):
     node: NodeTable | None = None
     shared_buffer: SharedBufferTable | None = None
     one_sided: OneSidedTable | None = None
+    variation: VariationTable | None = None
     name: str = ""
     measured: Place | None = None
     ranks: NodeRanks | None = None

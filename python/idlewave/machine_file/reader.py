@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..algorithm_rules import AlgorithmRule
 from ..cold_caches import ColdCaches
@@ -10,8 +11,19 @@ from ..input.files import Origin
 from ..input.validation import checked, read_toml
 from ..machine import WITHIN, Level, Machine, Parameters, Scope, Segment
 from ..units import PICOSECONDS
-from .network_schema import ColdCachesTable, CollectiveTable, LevelTable, MachineTable, OneSidedTable, ScopeTable
+from .network_schema import (
+    ColdCachesTable,
+    CollectiveTable,
+    LevelTable,
+    MachineTable,
+    OneSidedTable,
+    ScopeTable,
+    VariationTable,
+)
 from .noise_reader import noise_of, origin_of
+
+if TYPE_CHECKING:
+    from ..variation import Variation
 
 _FREE = Level(Parameters(L=0, o_s=0, o_r=0, g=0))
 
@@ -39,7 +51,14 @@ def machine_from_toml(text: str, origin: Origin) -> Machine:
         description=table.description,
         algorithm_rules=tuple(_rule(row) for row in table.collective),
         cold_caches=None if table.cold_caches is None else _cold_caches(table.cold_caches),
+        variation=None if table.network.variation is None else _variation(table.network.variation, origin),
     )
+
+
+def _variation(table: VariationTable, origin: Origin) -> Variation:
+    from ..variation import Variation  # it loads numpy, which a machine without a variation does not need
+
+    return Variation.load(origin.file(table.file, "network.variation.file"), table.period, table.recorded)
 
 
 def _one_sided(table: OneSidedTable) -> Level:

@@ -30,21 +30,30 @@ from ..units import PICOSECONDS, exact_cost, exact_time
 
 if TYPE_CHECKING:
     from ..noise_models import Times
+    from ..variation import Variation
 
     SaveDetours = Callable[[str, Times, Times], None]
     """Writes a file of detours of that name beside the machine.toml: their starts and lengths in ps."""
+    SaveText = Callable[[str, str], None]
+    """Writes a file of that name and text beside the machine.toml."""
 
 DETOURS = "noise.csv"
 """The file of the detours that repeat."""
+FACTORS = "variation.csv"
+"""The file of the factors of L and G over time."""
 _COMMENT_COLUMN = 20
 
 
 def machine_toml(
-    machine: Machine, save_detours: SaveDetours | None = None, comments: Mapping[str, str] | None = None
+    machine: Machine,
+    save_detours: SaveDetours | None = None,
+    comments: Mapping[str, str] | None = None,
+    save_factors: SaveText | None = None,
 ) -> str:
     """The text of a machine.toml of `machine`.
 
-    Its noise is written only with `save_detours`, which is called for each file of detours that the text names.
+    Its noise is written only with `save_detours`, which is called for each file of detours that the text names, and its
+    variation only with `save_factors`, which is called for the file of the factors of L and G.
     """
     lines = _Lines(comments or {})
     lines.value("name", toml_text(machine.name))
@@ -69,6 +78,8 @@ def machine_toml(
         _write_segments(lines, "network.shared_buffer", machine.shared_buffer, added)
     if machine.one_sided is not None:
         _write_one_sided(lines, machine.one_sided, machine.progress)
+    if machine.variation is not None and save_factors is not None:
+        _write_variation(lines, machine.variation, save_factors)
     if machine.noise is not None and save_detours is not None:
         _write_noise(lines, machine.noise, machine.noise_reaches, save_detours, machine.noise_origin)
     if machine.cold_caches is not None:
@@ -182,6 +193,16 @@ def _write_one_sided(lines: _Lines, level: Level, progress: Progress) -> None:
         lines.item("network.one_sided.segment", number)
         lines.value("from", str(segment.start))
         write(segment.parameters)
+
+
+def _write_variation(lines: _Lines, variation: Variation, save_factors: SaveText) -> None:
+    save_factors(FACTORS, variation.csv())
+    lines.table("network.variation")
+    lines.value("file", f'"{FACTORS}"')
+    if variation.period is not None:
+        lines.value("period", _time(variation.period))
+    if variation.recorded:
+        lines.value("from", toml_text(variation.recorded))
 
 
 def _write_rule(lines: _Lines, rule: AlgorithmRule, number: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from idlewave.simulation import finish_times
 from loggops_rules import Simulation, simulate
 from long_cases import most_long
-from random_goal import Limits, random_goal, random_machine, random_poisson
+from random_goal import Limits, random_goal, random_machine, random_poisson, random_variation
 from random_one_sided import random_one_sided_goal, random_one_sided_machine
 
 SEEDS = most_long(range(20), 8)
@@ -48,6 +48,16 @@ def with_messages(dice: random.Random, limits: Limits) -> tuple[idlewave.Machine
 
 def with_one_sided(dice: random.Random, limits: Limits) -> tuple[idlewave.Machine, str]:
     return random_one_sided_machine(dice, limits), random_one_sided_goal(dice, limits)
+
+
+def varying(make: Make) -> Make:
+    """The same on a machine whose L and G vary over time."""
+
+    def made(dice: random.Random, limits: Limits) -> tuple[idlewave.Machine, str]:
+        machine, goal = make(dice, limits)
+        return machine.with_variation(random_variation(dice)), goal
+
+    return made
 
 
 def compare(seed: int, limits: Limits, make: Make = with_messages, ways: tuple[dict[str, Any], ...] = ()) -> bool:
@@ -136,6 +146,28 @@ def test_the_simulator_gives_the_oracles_times_of_one_sided_ops_without_a_lookah
 @pytest.mark.parametrize("seed", most_long(range(600_000, 600_012), 5))
 def test_the_simulator_gives_the_oracles_times_of_longer_schedules_with_one_sided_ops(seed: int) -> None:
     compare(seed, Limits(ranks=20, messages=150), with_one_sided, WAYS)
+
+
+@pytest.mark.parametrize("make", [with_messages, with_one_sided])
+@pytest.mark.parametrize("block", SEEDS)
+def test_the_simulator_gives_the_oracles_times_on_every_scheduler_where_L_and_G_vary(block: int, make: Make) -> None:
+    limits = Limits()
+    seeds = range(700_000 + block * SCHEDULES_A_SEED, 700_000 + (block + 1) * SCHEDULES_A_SEED)
+    assert sum(compare(seed, limits, varying(make), WAYS) for seed in seeds) > SCHEDULES_A_SEED // 3
+
+
+@pytest.mark.parametrize("make", [with_messages, with_one_sided])
+@pytest.mark.parametrize("block", SEEDS)
+def test_the_simulator_gives_the_oracles_times_without_a_lookahead_where_L_and_G_vary(block: int, make: Make) -> None:
+    limits = Limits(lookahead=False)
+    seeds = range(800_000 + block * SCHEDULES_A_SEED, 800_000 + (block + 1) * SCHEDULES_A_SEED)
+    assert sum(compare(seed, limits, varying(make)) for seed in seeds) > SCHEDULES_A_SEED // 3
+
+
+@pytest.mark.parametrize("make", [with_messages, with_one_sided])
+@pytest.mark.parametrize("seed", most_long(range(900_000, 900_012), 5))
+def test_the_simulator_gives_the_oracles_times_of_longer_schedules_where_L_and_G_vary(seed: int, make: Make) -> None:
+    compare(seed, Limits(ranks=20, messages=150), varying(make), WAYS)
 
 
 def test_random_phases_are_those_that_a_list_of_them_gives() -> None:

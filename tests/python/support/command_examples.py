@@ -26,6 +26,19 @@ from otf2_archive import write_ring
 from trace_files import write_trace
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
+VARYING = """
+[network]
+L = "1us"
+o = "0.4us"
+g = "0.6us"
+G = "0.2ns"
+O = "0ns"
+S = "inf"
+
+[network.variation]
+file = "variation.csv"
+period = "1us"
+"""
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,7 @@ EXAMPLES = {
         alone={"statistics": "--scheduler check"},
     ),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
+    "study variation": Example("{goal} -m {varying} --runs 3", {"file": "x.parquet"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),
@@ -158,6 +172,7 @@ def material_in(folder: Path) -> dict[str, str]:
         "noise": "noise",
         "archive": "archive",
         "trace": "trace",
+        "varying": "varying.toml",
     }
     return {word: str(folder / name) for word, name in names.items()}
 
@@ -165,6 +180,8 @@ def material_in(folder: Path) -> dict[str, str]:
 def make_material(folder: Path) -> None:
     """Make the files and folders that examples read."""
     (folder / "ping.goal").write_text(PING)
+    (folder / "variation.csv").write_text("start_ns,L_factor,G_factor\n0,1,1\n500,3,2\n")
+    (folder / "varying.toml").write_text(VARYING)
     write_ring(folder / "archive")
     write_trace(folder / "trace")
     samples = emulate(RENDEZVOUS["infiniband"], seed=1, repetitions=10)

@@ -21,6 +21,7 @@ from idlewave import (
     UniformLength,
 )
 from idlewave.noise_models import REACHES
+from idlewave.variation import Variation
 
 COSTS = (0.0, 0.25, 0.5, 1.0, 2.5, 7.0)
 
@@ -78,6 +79,22 @@ def random_noise(dice: random.Random) -> Noise | None:
         at += length + dice.choice((0, 1, dice.randint(1, 20_000)))
     phases = tuple(dice.randrange(period) for _ in range(dice.randint(1, 4)))
     return Noise(np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64), period, phases)
+
+
+def random_variation(dice: random.Random) -> Variation:
+    """Many steps, up and down, some of them sooner after each other than a message takes. Factors are from 0.5 on, so
+    that an L of 1 ps stays one."""
+    starts: list[int] = []
+    at = dice.choice((0, dice.randint(0, 5_000)))
+    for _ in range(dice.randint(1, 12)):
+        starts.append(at)
+        at += dice.choice((1, dice.randint(1, 2_000), dice.randint(1, 20_000)))
+
+    def factors() -> list[float]:
+        return [dice.choice((0.5, 1.0, 1.5, 4.0, dice.uniform(0.5, 6))) for _ in starts]
+
+    period = None if dice.random() < 0.4 else max(at + dice.choice((0, dice.randint(0, 10_000))), 3_000)
+    return Variation(np.array(starts), np.array(factors()), np.array(factors()), period)
 
 
 def random_reaches(dice: random.Random) -> list[str]:

@@ -23,7 +23,8 @@ def write_noise(
 ) -> Path:
     """Write a machine.toml with the network of `machine` and this noise, or without a machine a noise.toml.
 
-    The written noise lengthens the same activities as the noise of `machine`. `source` is the origin of the noise.
+    The variation of the machine is written, too. The written noise lengthens the same activities as the noise of
+    `machine`. `source` is the origin of the noise.
 
     Returns the path of that file. Raises InputError if the simulator would refuse it.
     """
@@ -37,7 +38,13 @@ def write_noise(
         def save_detours(file: str, starts: Times, lengths: Times) -> None:
             files.text(folder / file, detours_csv(starts, lengths))
 
-        text = machine_toml(machine.with_noise(noise), save_detours) if machine else noise_toml(noise, save_detours)
+        def save_factors(file: str, text: str) -> None:
+            files.text(folder / file, text)
+
+        if machine:
+            text = machine_toml(machine.with_noise(noise), save_detours, save_factors=save_factors)
+        else:
+            text = noise_toml(noise, save_detours)
         files.text(target, comment(provenance) + text)
     if machine:
         Machine.load(target)

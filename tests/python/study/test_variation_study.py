@@ -1,0 +1,194 @@
+"""What a variation of L and G costs a program, and the variation that a recording has."""
+
+from __future__ import annotations
+
+import json
+import types
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_runs import run_command
+from idlewave import (
+    FixedLength,
+    InputError,
+    Level,
+    Machine,
+    Parameters,
+    PoissonNoise,
+    Schedule,
+    UsageError,
+    Variation,
+    simulate,
+)
+from idlewave.studies.variation import mean_interval, slowdown_by_variation
+from idlewave.variation import LEAST_RECORDED, variation_from_recording
+
+SECOND = 10**9  # ns
+
+
+def recording(rows: list[tuple[int, str, float]], **columns: object) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["start_ns", "test", "value"])
+    return table.assign(**{"length_ns": SECOND, "rank": 0, "peer": 1, "size": 1, **columns})
+
+
+def test_a_recordings_factors_are_relative_to_the_medians_of_its_tests() -> None:
+    rows = [
+        (5 * SECOND, "latency", 1e-6),
+        (6 * SECOND, "bandwidth", 8e9),
+        (7 * SECOND, "allreduce", 1.0),
+        (8 * SECOND, "idle", float("nan")),
+        (9 * SECOND, "latency", 2e-6),
+        (10 * SECOND, "bandwidth", 4e9),
+        (11 * SECOND, "latency", 3e-6),
+        (12 * SECOND, "bandwidth", 16e9),
+        (13 * SECOND, "idle", float("nan")),
+    ]
+    found = variation_from_recording(recording(rows), recorded="here")
+    assert found.starts.tolist() == [n * SECOND * 1000 for n in (0, 1, 4, 5, 6, 7)]
+    assert found.L.tolist() == [0.5, 0.5, 1, 1, 1.5, 1.5]
+    assert found.G.tolist() == [1, 1, 1, 2, 2, 0.5]
+    assert (found.period, found.recorded) == (9 * SECOND * 1000, "here")
+    found.core()
+
+
+def test_a_recording_of_one_test_leaves_the_other_parameter_as_it_is() -> None:
+    found = variation_from_recording(recording([(0, "latency", 1.0), (5, "latency", 3.0)]))
+    assert (found.L.tolist(), found.G.tolist()) == ([0.5, 1.5], [1, 1])
+
+
+def test_pairs_have_medians_of_their_own_and_the_mean_of_a_phase_counts() -> None:
+    table = recording([(0, "latency", 1.0), (1, "latency", 10.0), (8, "latency", 3.0), (9, "latency", 50.0)])
+    found = variation_from_recording(table.assign(phase=[0, 0, 1, 1], rank=[0, 2, 0, 2], peer=[1, 3, 1, 3]))
+    assert found.starts.tolist() == [0, 8000]
+    assert found.L.tolist() == pytest.approx([(1 / 2 + 10 / 30) / 2, (3 / 2 + 50 / 30) / 2])
+
+
+def test_the_pause_between_two_runs_of_a_recording_is_left_out() -> None:
+    rows = [(0, "latency", 1.0), (SECOND, "latency", 2.0), (3600 * SECOND, "latency", 3.0)]
+    found = variation_from_recording(recording(rows, run=[0, 0, 1]))
+    assert found.starts.tolist() == [0, SECOND * 1000, 2 * SECOND * 1000]
+    assert found.period == 3 * SECOND * 1000
+
+
+def test_of_a_machine_its_overheads_and_gap_do_not_vary() -> None:
+    machine = Machine("m", Level(Parameters(L=600_000, o_s=200_000, o_r=200_000, g=50_000, G=50.0)))
+    latencies = [(n, "latency", value) for n, value in enumerate([1e-6, 1e-6, 1.3e-6, 0.1e-6])]
+    found = variation_from_recording(recording(latencies), machine)
+    assert found.L.tolist() == pytest.approx([1, 1, 1.5, LEAST_RECORDED])  # 0.3 us more of 0.6
+    bandwidths = [(n, "bandwidth", value) for n, value in enumerate([1.0, 1.0, 0.5])]
+    found = variation_from_recording(recording(bandwidths, size=1001), machine)
+    assert found.G.tolist() == pytest.approx([1, 1, 3])  # 50 + 50 ns become 50 + 150
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (
+            recording([(0, "idle", float("nan")), (1, "latency", float("nan"))]),
+            "expected phases of latency or bandwidth",
+        ),
+        (recording([]), "expected phases of latency or bandwidth"),
+        (recording([(0, "latency", 1.0)]).drop(columns="value"), "expected the columns .* found no value"),
+    ],
+)
+def test_a_recording_without_phases_is_refused(table: pd.DataFrame, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        variation_from_recording(table)
+
+
+MACHINE = Machine("m", Level(Parameters(L=1_000_000, o_s=100_000, o_r=100_000, g=100_000, G=100.0)))
+PING = Schedule.from_goal("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
+QUIET, SLOW = 1_200_000, 3_200_000
+HALF = Variation(np.array([0, 10**9]), np.array([1.0, 3.0]), np.array([1.0, 1.0]), 2 * 10**9)
+
+
+def test_the_slowdown_is_that_of_random_offsets_into_the_variation() -> None:
+    found = slowdown_by_variation(PING, MACHINE, HALF, runs=400, seed=3)
+    more = SLOW / QUIET - 1
+    slow = found.runs["offset_ps"] >= 10**9 - 100_000
+    assert set(found.runs["quiet_ps"]) == {QUIET}
+    assert (found.runs["finish_ps"][slow] == SLOW).all()
+    assert (found.runs["finish_ps"][~slow] == QUIET).all()
+    assert found.runs["offset_ps"].between(0, 2 * 10**9 - 1).all()
+    assert found.runs["offset_ps"].nunique() > 390
+    assert found.mean == pytest.approx(more * slow.mean())
+    assert found.low < more / 2 < found.high
+    assert found.low < found.mean < found.high
+    assert found.high - found.low == pytest.approx(2 * 1.96 * more / 2 / 20, rel=0.1)
+
+
+def test_the_same_seed_gives_the_same_runs_on_any_number_of_workers() -> None:
+    one, two = (slowdown_by_variation(PING, MACHINE, HALF, runs=30, seed=1, workers=n) for n in (1, 2))
+    assert one.runs.equals(two.runs)
+    assert one.row() == two.row()
+    assert not one.runs.equals(slowdown_by_variation(PING, MACHINE, HALF, runs=30, seed=2).runs)
+
+
+def test_noise_is_the_same_with_the_variation_and_without_it() -> None:
+    noisy = MACHINE.with_noise(PoissonNoise(3e6, FixedLength(200_000)))
+    schedule = Schedule.pattern("dissemination", ranks=32)
+    ones = Variation(np.array([0]), np.array([1.0]), np.array([1.0]), 10**9)
+    found = slowdown_by_variation(schedule, noisy, ones, runs=5, seed=7)
+    assert (found.runs["slowdown"] == 0).all()
+    assert found.runs["quiet_ps"].tolist() == [simulate(schedule, noisy, seed=7 + n).max_finish for n in range(5)]
+    assert found.runs["quiet_ps"].nunique() > 1
+
+
+def test_what_makes_no_study_is_refused() -> None:
+    with pytest.raises(UsageError, match="a machine with one"):
+        slowdown_by_variation(PING, MACHINE)
+    with pytest.raises(UsageError, match="with a period"):
+        slowdown_by_variation(PING, MACHINE, Variation(HALF.starts, HALF.L, HALF.G))
+    with pytest.raises(UsageError, match="at least one run"):
+        slowdown_by_variation(PING, MACHINE, HALF, runs=0)
+
+
+def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for trial in range(200):
+        low, high = mean_interval(rng.exponential(1.0, 40), trial)
+        held += low <= 1 <= high
+    assert 170 <= held <= 199
+
+
+def write_machine(folder: Path) -> None:
+    (folder / "variation.csv").write_text("start_ns,L_factor,G_factor\n0,1,1\n1e6,3,1\n")
+    (folder / "machine.toml").write_text(
+        '[network]\nL = "1us"\no = "0.1us"\ng = "0.1us"\nG = "0.1ns"\nO = "0ns"\nS = "inf"\n'
+        '[network.variation]\nfile = "variation.csv"\nperiod = "2ms"\n'
+    )
+    (folder / "p.goal").write_text("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
+
+
+def test_the_command_simulates_the_machines_own_variation(tmp_path: Path) -> None:
+    write_machine(tmp_path)
+    words = ["study", "variation", "p.goal", "-m", "machine.toml", "--runs", "40", "-o", "x.csv"]
+    made = run_command(words, tmp_path)
+    assert made.status == 0, made.complained
+    assert "2 ranks:" in made.printed
+    table = pd.read_csv(tmp_path / "x.csv")
+    assert {*table["finish_ps"]} == {1_200_000, 3_200_000}
+    said = run_command([*words[:-2], "--json"], tmp_path)
+    row = json.loads(said.printed)["slowdown"][0]
+    assert row["mean"] == pytest.approx(table["slowdown"].mean())
+    assert row["low"] < row["mean"] < row["high"]
+
+
+def test_the_command_needs_a_variation(tmp_path: Path) -> None:
+    write_machine(tmp_path)
+    made = run_command(["study", "variation", "p.goal", "-m", "odin"], tmp_path)
+    assert made.status == 2
+    assert "expected --recording" in made.complained
+
+
+def test_a_recordings_variation_is_that_of_its_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from idlewave.cli import study_variation_command
+
+    table = recording([(0, "latency", 1e-6), (SECOND, "latency", 2e-6), (2 * SECOND, "latency", 3e-6)])
+    reader = types.SimpleNamespace(read_overtime=lambda _folder: types.SimpleNamespace(table=table))
+    monkeypatch.setattr(study_variation_command, "import_module", lambda _name: reader)
+    found = study_variation_command.recorded_variation(tmp_path / "night", MACHINE)
+    assert found == variation_from_recording(table, MACHINE, recorded="night")
