@@ -88,10 +88,19 @@ class Level:
         Segments are (from, L, o_s, o_r, g, G, O_s, O_r, c, o_p): bytes, ps, and ps per byte; None: always eager.
         """
 
+class Variation:
+    """Factors of L and G over time."""
+
+    def __init__(self, starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], L: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], G: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], period: int) -> None:
+        """Starts in ps and the factors from there on; period 0: never repeated."""
+
+    def arrival(self, departure: int, latency: int) -> int:
+        """When a message with this L arrives that departs at `departure`; ps."""
+
 class Machine:
     """A machine as the simulator sees it."""
 
-    def __init__(self, network: Level, node: Level | None, node_ranks: int, shared_buffer: Level | None, one_sided: Level | None, cpu_progress: bool, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool]) -> None:
+    def __init__(self, network: Level, node: Level | None, node_ranks: int, shared_buffer: Level | None, one_sided: Level | None, cpu_progress: bool, noise: NoiseTrace | PoissonNoise | MixedNoise | None, noise_reach: tuple[bool, bool, bool, bool, bool], variation: Variation | None) -> None:
         """
         `cpu_progress`: whether a CPU of the target completes one-sided operations. `noise_reach`: whether noise reaches o_s, o_r, O, calc, reduction.
         """
