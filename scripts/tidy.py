@@ -37,6 +37,7 @@ STANDALONE = [
     ROOT / "probes/loops/loops.cpp",
     *(file for file in sorted((ROOT / "examples/ft").glob("*.cpp")) if not file.name.startswith("line_transform_")),
     ROOT / "probes/one_sided/one_sided.cpp",
+    ROOT / "probes/overtime/overtime.cpp",
 ]
 """Files that are compiled for the MPI of a user's machine, and by no build of the project; without those that need a
 library of Fourier transforms, which may be missing."""

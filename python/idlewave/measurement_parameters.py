@@ -6,6 +6,7 @@ are those of the probes; a network is measured up to three times, the last time 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, TypedDict
 
@@ -137,3 +138,37 @@ class OneSidedParameters(TypedDict, total=False):
     max_size: Annotated[int, replace(PATTERN_SIZE, help="Largest transfer")]
     epochs: Annotated[int, EPOCHS]
     seed: Annotated[int, _SEED]
+
+
+OVERTIME_SIZES = (8, 2**20, 8)
+"""Bytes of latency, bandwidth and allreduce."""
+
+
+class OvertimeParameters(TypedDict, total=False):
+    """How a network is measured over time."""
+
+    ranks: Annotated[int, Parameter(2, "Number of ranks", least=2, most=10**7)]
+    seconds: Annotated[
+        float, Parameter(60.0, "Seconds of measuring; each test is made once at least", least=0.001, most=1e9)
+    ]
+    phase: Annotated[float, Parameter(1.0, "Length of a test", unit="seconds", least=0.001, most=300)]
+    idle: Annotated[
+        float,
+        Parameter(1.0, "Length of the idle phase after each test, in lengths of the test", least=0, most=1000),
+    ]
+    sizes: Annotated[
+        Sequence[int],
+        Parameter(
+            OVERTIME_SIZES,
+            "Bytes of a message of latency and of bandwidth, and of an allreduce (in eights)",
+            unit="bytes",
+            default_text="8,1MiB,8",
+        ),
+    ]
+    peers: Annotated[
+        int,
+        Parameter(
+            1, "Number of ranks, the last ones, with which rank 0 exchanges in turn, a round each", least=1, most=10**7
+        ),
+    ]
+    seed: Annotated[int, replace(_SEED, help="Seed of the random samples of which medians are taken")]

@@ -110,7 +110,7 @@ def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
     `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
-    "clocks", "one-sided", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
+    "clocks", "one-sided", "overtime", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
     message of the compiler.
     """
     sources = package_data()
@@ -123,6 +123,9 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build(mpi, sources / "probes", f"idlewave-{name}", command, sources / "tracer" / "clock_burst.h")
     if name == "one-sided":
         return build_one_sided(mpi)
+    if name == "overtime":
+        command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "overtime/overtime.cpp", "-o"]
+        return _build(mpi, sources / "probes", "idlewave-overtime", command)
     if name == "loops":
         return _build(
             mpi, sources / "probes" / name, f"idlewave-{name}", [str(mpi.mpicxx), *CXX_FLAGS, "loops.cpp", "-o"]
@@ -134,7 +137,7 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build_ft(mpi, sources / "examples" / name)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
-        "'collectives', 'epoch', 'clocks', 'one-sided', 'loops' or 'ft'"
+        "'collectives', 'epoch', 'clocks', 'one-sided', 'overtime', 'loops' or 'ft'"
     )
 
 

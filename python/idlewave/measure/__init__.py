@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .machine_files import Measurement, write_machine
     from .noise import NoiseMeasurement, measure_noise
     from .one_sided import OneSidedMeasurement, measure_one_sided
+    from .overtime import OvertimeRecording, measure_overtime, read_overtime
 
 __all__ = [
     "FittedParameters",
@@ -39,6 +40,7 @@ __all__ = [
     "NetworkMeasurement",
     "NoiseMeasurement",
     "OneSidedMeasurement",
+    "OvertimeRecording",
     "Range",
     "assess_pair",
     "describe",
@@ -46,7 +48,9 @@ __all__ = [
     "measure_network",
     "measure_noise",
     "measure_one_sided",
+    "measure_overtime",
     "prtt",
+    "read_overtime",
     "write_machine",
 ]
 
@@ -56,8 +60,11 @@ if not TYPE_CHECKING:  # a type checker would otherwise accept every name
         "Measurement": "machine_files",
         "NoiseMeasurement": "noise",
         "OneSidedMeasurement": "one_sided",
+        "OvertimeRecording": "overtime",
         "measure_noise": "noise",
         "measure_one_sided": "one_sided",
+        "measure_overtime": "overtime",
+        "read_overtime": "overtime",
         "write_machine": "machine_files",
     }
 

@@ -1,0 +1,185 @@
+"""Counters behind a program or a library: `ethtool -S`, UCX's statistics, libfabric's monitor, PAPI."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ...child_processes import run
+from .source import MOST_TEXT, Counter, folders_in, text_in
+from .sysfs import SYS
+
+_SECONDS = 5.0
+"""How long a program may take for its counters."""
+
+
+class Ethtool:
+    """What drivers count beyond the kernel: `ethtool -S` of each interface, by `interface.counter`; none without ethtool."""
+
+    name = "ethtool"
+
+    def __init__(self, program: str | Path = "ethtool", root: Path = SYS) -> None:
+        self._program = shutil.which(str(program))
+        self._place = root / "class/net"
+        self._interfaces: list[str] = []
+
+    def discover(self) -> dict[str, Counter]:
+        """All of them. Interfaces whose drivers have none are not asked again."""
+        self._interfaces = [place.name for place in folders_in(self._place)] if self._program else []
+        found = {interface: self._of(interface) for interface in self._interfaces}
+        self._interfaces = [interface for interface, own in found.items() if own]
+        return {f"{interface}.{name}": Counter(name) for interface, own in found.items() for name in own}
+
+    def read(self) -> dict[str, int]:
+        """The counters of all interfaces that had some."""
+        return {
+            f"{interface}.{name}": number
+            for interface in self._interfaces
+            for name, number in self._of(interface).items()
+        }
+
+    def _of(self, interface: str) -> dict[str, int]:
+        assert self._program is not None
+        try:
+            done = run([self._program, "-S", interface], seconds=_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+        found = {}
+        for line in done.stdout.splitlines() if done.returncode == 0 else ():
+            name, colon, number = line.strip().rpartition(":")
+            if colon and name and number.strip().isdecimal():
+                found[name.replace(" ", "_")] = int(number)
+        return found
+
+
+class Ucx:
+    """UCX's statistics of running processes: the text files that UCX_STATS_DEST=file:NAME names, if UCX was built with
+    statistics and UCX_STATS_TRIGGER=timer:… makes it write them. Counters of one class of all processes are added up."""
+
+    name = "ucx"
+
+    def __init__(self, destination: str | None = None) -> None:
+        """`destination`: as UCX_STATS_DEST, None for that variable."""
+        said = os.environ.get("UCX_STATS_DEST", "") if destination is None else destination
+        name = said.partition(":")[2] if said.startswith("file:") and not said.endswith(":bin") else ""
+        self._file = Path(re.sub(r"%[a-z]", "*", name)) if name else None
+
+    def discover(self) -> dict[str, Counter]:
+        """All of them."""
+        return {name: Counter(name.rpartition(".")[2].replace("_", " ")) for name in self.read()}
+
+    def read(self) -> dict[str, int]:
+        """The counters of all files, by `class.counter`."""
+        found: dict[str, int] = {}
+        for file in self._files():
+            for name, number in _ucx_counters(text_in(file) or ""):
+                found[name] = found.get(name, 0) + number
+        return found
+
+    def _files(self) -> Iterable[Path]:
+        if self._file is None:
+            return ()
+        return sorted(self._file.parent.glob(self._file.name))[:1024]
+
+
+def _ucx_counters(text: str) -> Iterator[tuple[str, int]]:
+    """The counters in a tree whose depth is the indentation: `class[-name]:` and `counter: number`."""
+    owner = ""
+    for line in text.splitlines():
+        name, colon, number = line.strip().partition(":")
+        if not colon:
+            continue
+        if number.strip().isdecimal() and owner:
+            yield f"{owner}.{name}", int(number)
+        elif not number.strip():
+            owner = re.sub(r"[-_]?(0x[0-9a-f]+|\d+)$", "", name).partition("-")[0]
+
+
+class Libfabric:
+    """What libfabric's monitor counts (FI_HOOK=monitor), by `provider.counter`, from the CSV files that
+    `fi_mon_sampler -w … -o FOLDER` writes; IDLEWAVE_LIBFABRIC_MONITOR names that folder. Numbers of all processes and
+    of all rows are added up."""
+
+    name = "libfabric"
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        """`folder`: None for the variable."""
+        named = os.environ.get("IDLEWAVE_LIBFABRIC_MONITOR", "") if folder is None else str(folder)
+        self._folder = Path(named) if named else None
+
+    def discover(self) -> dict[str, Counter]:
+        """All of them."""
+        return {name: Counter(name.partition(".")[2].replace("_", " ")) for name in self.read()}
+
+    def read(self) -> dict[str, int]:
+        """The counters of all files."""
+        found: dict[str, int] = {}
+        for file in sorted(self._folder.iterdir())[:1024] if self._folder and self._folder.is_dir() else ():
+            provider = file.stem.rpartition("_")[2] or file.stem
+            for name, number in _csv_numbers(text_in(file, MOST_TEXT) or ""):
+                found[f"{provider}.{name}"] = found.get(f"{provider}.{name}", 0) + number
+        return found
+
+
+def _csv_numbers(text: str) -> Iterator[tuple[str, int]]:
+    """The whole numbers of CSV with a title, by column."""
+    lines = text.splitlines()
+    titles = [title.strip() for title in lines[0].split(",")] if lines else []
+    for line in lines[1:]:
+        for title, word in zip(titles, line.split(","), strict=False):
+            if word.strip().isdecimal():
+                yield title, int(word)
+
+
+class Papi:
+    """Events of PAPI's components (net, infiniband, nvml, …) by pypapi, the binding for Python: those that
+    IDLEWAVE_PAPI_EVENTS names, with commas between them. None without the binding, the variable, or the events."""
+
+    name = "papi"
+
+    def __init__(self, events: str | None = None, module: str = "pypapi.papi_low") -> None:
+        """`events`: None for the variable."""
+        named = os.environ.get("IDLEWAVE_PAPI_EVENTS", "") if events is None else events
+        self._asked = [event.strip() for event in named.split(",") if event.strip()]
+        self._module = module
+        self._read: Callable[[], list[int]] | None = None
+        self._events: list[str] = []
+
+    def discover(self) -> dict[str, Counter]:
+        """The events that could be started."""
+        if not self._asked:
+            return {}
+        try:
+            self._start(import_module(self._module))
+        except Exception:  # a library that is missing, broken, or knows no such component
+            self._read, self._events = None, []
+        return {event: Counter(event) for event in self._events}
+
+    def read(self) -> dict[str, int]:
+        """Their counts since `discover`."""
+        if self._read is None:
+            return {}
+        try:
+            return dict(zip(self._events, map(int, self._read()), strict=True))
+        except Exception:  # as above
+            return {}
+
+    def _start(self, low: Any) -> None:  # noqa: ANN401 - a module that may not be there
+        low.library_init()
+        events = low.create_eventset()
+        for event in self._asked:
+            low.add_event(events, low.event_name_to_code(event))
+            self._events.append(event)
+        low.start(events)
+        self._read = lambda: low.read(events)
+
+
+def all_tools() -> Mapping[str, Callable[[], object]]:
+    """The sources of this module by name."""
+    return {source.name: source for source in (Ethtool, Ucx, Libfabric, Papi)}

@@ -1,0 +1,293 @@
+"""The folder of a recording over time, as it is read.
+
+overtime.json           what was measured where, how often it was interrupted, and the load of the probe itself
+overtime.parquet/       part-000001.parquet …, of up to 4,096 rows each, written whole
+tail.jsonl              the rows after the last part, a line each; the last line may be torn
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from ...errors import InputError
+from ...escaping import name_of
+from ...input.bounds import MOST_LINE
+from ...input.files import opened
+from ...input.validation import checked, load_json
+from ...input.value_types import Amount, Open, Whole
+from .settings import IDLE, TESTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+SAID, PARTS, TAIL = "overtime.json", "overtime.parquet", "tail.jsonl"
+SCHEMA = 1
+WHAT = "a recording over time"
+COUNTER = "counter."
+"""The beginning of the names of columns that counters have."""
+WHOLE = {
+    "run": "int32",
+    "phase": "int64",
+    "start_ns": "int64",
+    "length_ns": "int64",
+    "rank": "int32",
+    "peer": "int32",
+    "size": "int64",
+    "samples": "int32",
+}
+TIMES = ("least_s", "median_s", "mean_s", "most_s", "sd_s", "value")
+COLUMNS = ("run", "phase", "start_ns", "length_ns", "test", "rank", "peer", "size", "samples", *TIMES)
+"""The columns before those of counters."""
+INTERRUPTED = "The recording was interrupted {times}, and continued {continued}."
+OPEN_END = "The recording does not say how it ended: it still runs, or was killed."
+TORN = "The last row of the recording was torn, and is left out."
+
+Row = dict[str, Any]
+
+
+class SaidCounter(Open):
+    """What a counter is."""
+
+    source: str
+    unit: str = "events"
+    what: str = ""
+
+
+class SaidLoad(Open):
+    """Which share of a CPU the probe took itself."""
+
+    active: Amount | None = None
+    idle: Amount | None = None
+    active_most: Amount | None = None
+    idle_most: Amount | None = None
+    recorder: Amount | None = None
+
+
+class Said(Open):
+    """overtime.json, as far as it is used here."""
+
+    schema: Annotated[int, Meta(ge=SCHEMA, le=SCHEMA, description=f"the version {SCHEMA}")]
+    settings: dict[str, Any] = {}
+    hosts: list[str] = []
+    counters: dict[str, SaidCounter] = {}
+    load: SaidLoad = msgspec.field(default_factory=SaidLoad)
+    runs: list[dict[str, Any]] = []
+    notes: list[str] = []
+    interrupted: Whole = 0
+    continued: Whole = 0
+
+
+@dataclass(frozen=True)
+class OvertimeRecording:
+    """A recording over time.
+
+    table: a row a phase: run, phase, start_ns (Unix time), length_ns, test (latency, bandwidth, allreduce or idle), rank
+    and peer (−1: all ranks), size in bytes, samples, and of these the times in s: least_s, median_s, mean_s, most_s,
+    sd_s; value (latency: median_s, bandwidth: bytes per second, allreduce: mean_s); and a column `counter.….…` for each
+    counter: what it grew by in the phase, NaN where that is not known. said: overtime.json.
+    """
+
+    folder: Path
+    said: dict[str, Any]
+    torn: bool = False
+    _arrow: list[pa.Table] = field(default_factory=list, repr=False)
+
+    def arrow(self) -> pa.Table:
+        """The table as one of Arrow."""
+        return self._arrow[0]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The table as a data frame."""
+        return self.arrow().to_pandas()
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """The columns of counters."""
+        return tuple(name for name in self.arrow().column_names if name.startswith(COUNTER))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what the recording lacks."""
+        notes = [str(note) for note in self.said.get("notes", [])]
+        if times := self.said.get("interrupted", 0):
+            notes.append(INTERRUPTED.format(times=_times(times), continued=_times(self.said.get("continued", 0))))
+        if [run.get("ended") for run in self.said.get("runs", [])][-1:] == ["running"]:
+            notes.append(OPEN_END)
+        return (*notes, *([TORN] if self.torn else []))
+
+
+def _times(number: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def read_overtime(folder: str | Path) -> OvertimeRecording:
+    """The recording in a folder. A torn last row is left out. Raises InputError naming the file that is missing or
+    broken."""
+    import pyarrow as pa
+
+    place = Path(folder)
+    said = read_said(place)
+    tables = [read_part(file) for file in parts_in(place)]
+    last = max((int(table["phase"][-1].as_py()) for table in tables if table.num_rows), default=-1)
+    tail = TailFile.read(place)
+    tables.append(table_of([row for row in tail.rows if row["phase"] > last]))
+    return OvertimeRecording(place, said, tail.torn, [_joined(tables) if tables else pa.table({})])
+
+
+def read_said(folder: Path) -> dict[str, Any]:
+    """The content of overtime.json, checked. Raises InputError."""
+    file = folder / SAID
+    said: dict[str, Any] = load_json(file, WHAT)
+    checked(said, Said, name_of(file))
+    return said
+
+
+def parts_in(folder: Path) -> list[Path]:
+    """The parts of a recording, in their order. Raises InputError if one is missing between others."""
+    found = sorted((folder / PARTS).glob("part-*.parquet"))
+    for number, file in enumerate(found, 1):
+        if file != (wanted := part_file(folder, number)):
+            raise InputError(f"{name_of(wanted)}: is missing; found {file.name}")
+    return found
+
+
+def part_file(folder: Path, number: int) -> Path:
+    """The file of a part; the first is 1."""
+    return folder / PARTS / f"part-{number:06d}.parquet"
+
+
+def read_part(file: Path) -> pa.Table:
+    """The rows of a part. Raises InputError."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from ...input.tables import Column, read_table
+
+    try:
+        names = parquet.read_schema(file).names
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{name_of(file)}: cannot be read as {WHAT}: {error}") from error
+    number = Column("number", nullable=True)
+    schema = {name: Column("whole", -1 if name in ("rank", "peer") else 0) for name in WHOLE}
+    schema |= {"test": Column("text"), **dict.fromkeys(TIMES, number)}
+    schema |= {name: number for name in names if name.startswith(COUNTER)}
+    frame = read_table(file, schema, WHAT)
+    _check_tests(set(frame["test"]), file)
+    counters = [name for name in names if name.startswith(COUNTER)]
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    return table.select([*COLUMNS, *counters]).cast(_schema(counters))
+
+
+def table_of(rows: list[Row]) -> pa.Table:
+    """Rows as a table of Arrow, with the counters that any of them has."""
+    import pyarrow as pa
+
+    counters = list({name: None for row in rows for name in row if name.startswith(COUNTER)})
+    schema = _schema(counters)
+    columns = {}
+    for column in schema:
+        missing = math.nan if pa.types.is_floating(column.type) else None
+        values = (row.get(column.name) for row in rows)
+        columns[column.name] = pa.array([missing if value is None else value for value in values], column.type)
+    return pa.table(columns, schema=schema)
+
+
+def _schema(counters: list[str]) -> pa.Schema:
+    import pyarrow as pa
+
+    types = {name: getattr(pa, kind)() for name, kind in WHOLE.items()}
+    types |= {"test": pa.string(), **dict.fromkeys(TIMES, pa.float64())}
+    return pa.schema([(name, types.get(name, pa.float64())) for name in (*COLUMNS, *counters)])
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    """One table of all rows; NaN for a counter that a table does not have."""
+    import pyarrow as pa
+
+    counters = list({name: None for table in tables for name in table.column_names if name.startswith(COUNTER)})
+    filled = []
+    for table in tables:
+        for name in counters:
+            if name not in table.column_names:
+                table = table.append_column(name, pa.array([math.nan] * table.num_rows, pa.float64()))
+        filled.append(table.select([*COLUMNS, *counters]))
+    return pa.concat_tables(filled)
+
+
+def _check_tests(found: set[str], file: Path) -> None:
+    unknown = sorted(found - {*TESTS, IDLE})
+    if unknown:
+        raise InputError(f"{name_of(file)}: test: expected one of {', '.join((*TESTS, IDLE))}, found {unknown[0]}")
+
+
+class TailRow(Open):
+    """A row of tail.jsonl, without the counters."""
+
+    run: Annotated[int, Meta(ge=0, lt=2**31)]
+    phase: Whole
+    start_ns: Whole
+    length_ns: Whole
+    test: str
+    rank: Annotated[int, Meta(ge=-1, lt=2**31)]
+    peer: Annotated[int, Meta(ge=-1, lt=2**31)]
+    size: Whole
+    samples: Annotated[int, Meta(ge=0, lt=2**31)]
+    least_s: float | None = None
+    median_s: float | None = None
+    mean_s: float | None = None
+    most_s: float | None = None
+    sd_s: float | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class TailFile:
+    """The rows of tail.jsonl. `whole`: the bytes up to the end of the last whole row; `torn`: there are more."""
+
+    rows: list[Row]
+    whole: int = 0
+    torn: bool = False
+
+    @classmethod
+    def read(cls, folder: Path) -> TailFile:
+        """Those of a folder. A last line without an end is torn; any other line has to be a row. Raises InputError."""
+        file = folder / TAIL
+        if not file.exists():
+            return cls([])
+        rows: list[Row] = []
+        whole = 0
+        with opened(file, WHAT) as stream:
+            for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE), b""), 1):
+                if not line.endswith(b"\n"):
+                    return cls(rows, whole, torn=True)
+                rows.append(_row_of(line, f"{name_of(file)}:{number}"))
+                whole += len(line)
+        return cls(rows, whole)
+
+
+def _row_of(line: bytes, where: str) -> Row:
+    try:
+        row = msgspec.json.decode(line)
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{where}: expected a row of JSON: {error}") from error
+    found = checked(row, TailRow, where)
+    if found.test not in (*TESTS, IDLE):
+        raise InputError(f"{where}: test: expected one of {', '.join((*TESTS, IDLE))}, found {found.test}")
+    for name, value in _counters_of(row):
+        if value is not None and not isinstance(value, (int, float)):
+            raise InputError(f"{where}: {name}: expected a number, found {type(value).__name__}")
+    return dict(row)
+
+
+def _counters_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in row.items() if name.startswith(COUNTER))
