@@ -110,8 +110,8 @@ def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
     `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
-    "clocks", "one-sided", "overtime", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
-    message of the compiler.
+    "clocks", "one-sided", "overtime", "loops" or "ft", the Fourier transform in the examples (programs). Raises
+    MpiError with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":

@@ -36,6 +36,10 @@ COMMANDS = {
         "measure_one_sided_command",
         "Measure puts, gets and floods of one-sided libraries against messages.",
     ),
+    "overtime": (
+        "measure_overtime_command",
+        "Record latency, bandwidth and allreduce over hours and days, with the network's counters.",
+    ),
     "clocks": ("measure_clocks_command", "Measure how far each rank's clock is from rank 0's, and its drift."),
 }
 FOLDER = OutputFolder(checked=False)

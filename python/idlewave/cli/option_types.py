@@ -108,6 +108,39 @@ class Duration(NumberType):
             self.fail(str(error), param, ctx)
 
 
+if TYPE_CHECKING:
+    FloatType = click.ParamType[float]
+else:
+    FloatType = click.ParamType  # which older versions of click cannot subscript
+
+_LONG_UNITS = {"m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+class Lasting(FloatType):
+    """How long something lasts, with its unit: 500ms, 90s, 30m (or 30min), 12h, 2d; the value is in seconds."""
+
+    name = "time"
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
+        """Seconds."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        number = text.rstrip("abcdefghijklmnopqrstuvwxyzµ")
+        scale = _LONG_UNITS.get(text[len(number) :])
+        try:
+            seconds = parse_time(text) * 1e-12 if scale is None else float(number) * scale
+        except ValueError:
+            expected = "a time with a unit (ms, s, m, h or d), such as 90s or 12h"
+            self.fail(f"expected {expected}, found {quote(value)}", param, ctx)
+        if not self._least <= seconds <= self._most:
+            self.fail(f"expected from {self._least:g} s to {self._most:g} s, found {quote(value)}", param, ctx)
+        return seconds
+
+
 class OutputFile(click.Path):
     """A file to write. It is checked before anything is measured or simulated for it."""
 

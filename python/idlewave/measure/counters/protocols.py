@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from .source import Counter, text_in
@@ -50,7 +51,7 @@ def _table(text: str | None) -> dict[str, int]:
     """Pairs of lines: names behind a protocol, and numbers behind the same."""
     lines = (text or "").splitlines()
     found = {}
-    for title, values in zip(lines, lines[1:], strict=False):
+    for title, values in pairwise(lines):
         protocol, _, names = title.partition(":")
         same, _, numbers = values.partition(":")
         if protocol != same or len(names.split()) != len(numbers.split()):

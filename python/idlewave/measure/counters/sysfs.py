@@ -61,8 +61,8 @@ _IB_BITS = {
     "port_xmit_packets": 32,
     "port_rcv_packets": 32,
 }
-"""The width of InfiniBand's PortCounters, which stay at their end. Newer devices have wider ones under some of these names:
-a number beyond the end is one of 64 bits, which wraps around."""
+"""The width of InfiniBand's PortCounters, which stay at their end. Newer devices have wider ones under some of these
+names: a number beyond the end is one of 64 bits, which wraps around."""
 _IB_WORDS = {
     "port_xmit_data": ("data sent, in words of 4 bytes", "4 bytes"),
     "port_rcv_data": ("data received, in words of 4 bytes", "4 bytes"),

@@ -20,7 +20,8 @@ _SECONDS = 5.0
 
 
 class Ethtool:
-    """What drivers count beyond the kernel: `ethtool -S` of each interface, by `interface.counter`; none without ethtool."""
+    """What drivers count beyond the kernel: `ethtool -S` of each interface, by `interface.counter`; none without
+    ethtool."""
 
     name = "ethtool"
 
@@ -60,7 +61,7 @@ class Ethtool:
 
 class Ucx:
     """UCX's statistics of running processes: the text files that UCX_STATS_DEST=file:NAME names, if UCX was built with
-    statistics and UCX_STATS_TRIGGER=timer:… makes it write them. Counters of one class of all processes are added up."""
+    statistics and UCX_STATS_TRIGGER=timer:… makes it write them. Counters of one class are added up over processes."""
 
     name = "ucx"
 

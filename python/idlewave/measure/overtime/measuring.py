@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Unpack
+from typing import IO, TYPE_CHECKING, Unpack
 
 import msgspec
 
@@ -51,8 +51,8 @@ def measure_overtime(
     progress: Progress | None = None,
     **given: Unpack[OvertimeParameters],
 ) -> OvertimeRecording:
-    """Record latency, bandwidth and allreduce between the ranks of a job over time, each followed by an idle phase, with
-    the counters that grew meanwhile. Returns the recording in `folder`.
+    """Record latency, bandwidth and allreduce between the ranks of a job over time, each followed by an idle phase,
+    with the counters that grew meanwhile. Returns the recording in `folder`.
 
     An earlier recording of the same settings in `folder` is continued. `hosts`: two hosts with a rank on each.
     `counters`: the names of sources, None for all that are there, an empty list for none. What was recorded is in

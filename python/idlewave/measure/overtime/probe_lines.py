@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import time
 from collections.abc import Iterator
@@ -101,7 +102,7 @@ def _texts(child: Child, silence: float) -> Iterator[bytes]:
         left = heard + silence - time.monotonic()
         if not events.poll(max(0.0, 1000 * left)):
             raise MeasurementError(f"the probe of overtime said nothing for {silence:.0f} s, and was stopped")
-        piece = child.output.read1(_CHUNK)
+        piece = os.read(number, _CHUNK)
         if not piece:
             return
         heard = time.monotonic()

@@ -1,8 +1,8 @@
 """The folder of a recording over time, as it is written: rows are appended, and nothing that was recorded is lost.
 
-A row goes to tail.jsonl at once. When there are enough for a part, they are written as one, which is renamed into place,
-and the tail becomes empty. Whoever ends this process in between leaves rows in both, which the reader sees by their
-phases. What is in memory does not grow with time.
+A row goes to tail.jsonl at once. When there are enough for a part, they are written as one, which is renamed into
+place, and the tail becomes empty. Whoever ends this process in between leaves rows in both, which the reader sees by
+their phases. What is in memory does not grow with time.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Recorder:
         if not os.path.lexists(self.folder / SAID):
             if parts_in(self.folder) or os.fstat(self._tail).st_size > 0:
                 raise UsageError(
-                    f"{name_of(self.folder)} has rows of a recording, but no {SAID}: expected an empty folder, or a whole "
-                    "recording"
+                    f"{name_of(self.folder)} has rows of a recording, but no {SAID}: expected an empty folder, "
+                    "or a whole recording"
                 )
             return None
         said = read_said(self.folder)
@@ -127,8 +127,8 @@ class Recorder:
         earlier = self.said.get("hosts") or hosts
         if earlier != hosts:
             raise UsageError(
-                f"{name_of(self.folder)} has a recording of the ranks' hosts {_listed(earlier)}, which cannot be continued "
-                f"on {_listed(hosts)}"
+                f"{name_of(self.folder)} has a recording of the ranks' hosts {_listed(earlier)}, which cannot be "
+                f"continued on {_listed(hosts)}"
             )
         self.said["hosts"] = hosts
 

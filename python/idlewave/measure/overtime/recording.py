@@ -76,12 +76,12 @@ class Said(Open):
     """overtime.json, as far as it is used here."""
 
     schema: Annotated[int, Meta(ge=SCHEMA, le=SCHEMA, description=f"the version {SCHEMA}")]
-    settings: dict[str, Any] = {}
-    hosts: list[str] = []
-    counters: dict[str, SaidCounter] = {}
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    hosts: list[str] = msgspec.field(default_factory=list)
+    counters: dict[str, SaidCounter] = msgspec.field(default_factory=dict)
     load: SaidLoad = msgspec.field(default_factory=SaidLoad)
-    runs: list[dict[str, Any]] = []
-    notes: list[str] = []
+    runs: list[dict[str, Any]] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
     interrupted: Whole = 0
     continued: Whole = 0
 
@@ -90,10 +90,10 @@ class Said(Open):
 class OvertimeRecording:
     """A recording over time.
 
-    table: a row a phase: run, phase, start_ns (Unix time), length_ns, test (latency, bandwidth, allreduce or idle), rank
-    and peer (−1: all ranks), size in bytes, samples, and of these the times in s: least_s, median_s, mean_s, most_s,
-    sd_s; value (latency: median_s, bandwidth: bytes per second, allreduce: mean_s); and a column `counter.….…` for each
-    counter: what it grew by in the phase, NaN where that is not known. said: overtime.json.
+    table: a row a phase: run, phase, start_ns (Unix time), length_ns, test (latency, bandwidth, allreduce or idle),
+    rank and peer (−1: all ranks), size in bytes, samples, and of these the times in s: least_s, median_s, mean_s,
+    most_s, sd_s; value (latency: median_s, bandwidth: bytes per second, allreduce: mean_s); and a column
+    `counter.….…` for each counter: what it grew by in the phase, NaN where that is not known. said: overtime.json.
     """
 
     folder: Path
@@ -108,7 +108,8 @@ class OvertimeRecording:
     @cached_property
     def table(self) -> pd.DataFrame:
         """The table as a data frame."""
-        return self.arrow().to_pandas()
+        table: pd.DataFrame = self.arrow().to_pandas()
+        return table
 
     @property
     def counters(self) -> tuple[str, ...]:

@@ -1,0 +1,26 @@
+"""Runs of a made probe of overtime into a folder, as `measure_overtime` makes them of the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fake_overtime import Fake
+from idlewave.measure.counters import CounterReader, CounterSource
+from idlewave.measure.overtime.measuring import OvertimeRun
+from idlewave.measure.overtime.recorder import Recorder
+from idlewave.measure.overtime.settings import Settings
+
+GIVEN: dict[str, Any] = {"ranks": 2, "phase": 1.0, "idle": 1.0, "sizes": (8, 1 << 20, 8), "peers": 1, "seed": 1}
+
+
+def settings(**changed: Any) -> Settings:
+    return Settings.checked(GIVEN | changed, (), None)
+
+
+def record(folder: Path, fake: Fake, sources: Sequence[CounterSource] = (), **changed: Any) -> OvertimeRun:
+    with Recorder(folder, settings(**changed)) as recorder:
+        run = OvertimeRun(recorder, CounterReader(list(sources)), 60.0)
+        run.record(fake.command, None)
+    return run
