@@ -69,13 +69,18 @@ def phase(number: int) -> dict[str, object]:
     }
 
 
+def put(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def say(kind: str, **fields: object) -> None:
-    print(json.dumps({"line": kind, **fields}), flush=True)
+    put(json.dumps({"line": kind, **fields}) + "\n")
 
 
 def main(fake: Fake) -> None:
     for line in fake.noise:
-        print(line, flush=True)
+        put(line + "\n")
     say("begin", library="a made one", ranks=[{"host": fake.host, "cpu": i} for i in range(2)])
     if fake.now:
         time.sleep(0.3)
@@ -94,12 +99,13 @@ def main(fake: Fake) -> None:
             time.sleep(0.02)
     sys.stdout.flush()
     if fake.end == "die":
-        print("rank 1 was killed", file=sys.stderr, flush=True)
+        sys.stderr.write("rank 1 was killed\n")
+        sys.stderr.flush()
         os._exit(3)
     if fake.end == "hang":
         time.sleep(1000)
     if fake.end == "half":
-        print('{"line": "phase", "test": "la', end="", flush=True)
+        put('{"line": "phase", "test": "la')
     if fake.end in ("time", "signal"):
         say("end", reason=fake.end)
 

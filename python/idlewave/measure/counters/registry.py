@@ -115,7 +115,8 @@ class CounterReader:
                 continue
             before = followed.before or _Reading({}, {})
             replaced = {name for name, which in now.devices.items() if before.devices.get(name, which) != which}
-            same = {name: value for name, value in before.values.items() if name.partition(".")[0] not in replaced}
+            beginnings = tuple(f"{name}." for name in replaced)
+            same = {name: value for name, value in before.values.items() if not name.startswith(beginnings)}
             own = growths(same, now.values, followed.known)
             grown |= {f"{source.name}.{name}": value for name, value in own.items()}
             followed.before = now

@@ -9,6 +9,13 @@ from .source import Counter, folders_in, number_in, numbers_in
 
 SYS = Path("/sys")
 RUN = Path("/run")
+
+
+def interface_numbers(place: Path) -> dict[str, object]:
+    """The kernel's number of each interface in /sys/class/net."""
+    return {interface.name: number_in(interface / "ifindex") for interface in folders_in(place)}
+
+
 _BYTES = {"rx_bytes": "bytes received", "tx_bytes": "bytes sent"}
 
 
@@ -34,7 +41,7 @@ class NetworkInterfaces:
 
     def identities(self) -> dict[str, object]:
         """The number that the kernel gave each interface, which no other gets."""
-        return {place.name: number_in(place / "ifindex") for place in folders_in(self._place)}
+        return interface_numbers(self._place)
 
     @staticmethod
     def _counter(name: str) -> Counter:

@@ -6,14 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ...child_processes import run
 from .source import MOST_TEXT, Counter, folders_in, text_in
-from .sysfs import SYS
+from .sysfs import SYS, interface_numbers
 
 _SECONDS = 5.0
 """How long a program may take for its counters."""
@@ -44,6 +44,10 @@ class Ethtool:
             for interface in self._interfaces
             for name, number in self._of(interface).items()
         }
+
+    def identities(self) -> dict[str, object]:
+        """The number that the kernel gave each interface."""
+        return interface_numbers(self._place)
 
     def _of(self, interface: str) -> dict[str, int]:
         assert self._program is not None
@@ -179,8 +183,3 @@ class Papi:
             self._events.append(event)
         low.start(events)
         self._read = lambda: low.read(events)
-
-
-def all_tools() -> Mapping[str, Callable[[], object]]:
-    """The sources of this module by name."""
-    return {source.name: source for source in (Ethtool, Ucx, Libfabric, Papi)}

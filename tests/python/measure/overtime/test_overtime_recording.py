@@ -175,7 +175,7 @@ def test_a_folder_into_which_another_process_records_is_refused(tmp_path: Path) 
 def test_rows_without_overtime_json_are_not_written_over(tmp_path: Path) -> None:
     record(tmp_path, Fake(6))
     (tmp_path / "overtime.json").unlink()
-    with pytest.raises(UsageError, match="has rows of a recording, but no overtime.json"):
+    with pytest.raises(UsageError, match=r"has rows of a recording, but no overtime.json"):
         record(tmp_path, Fake(6))
 
 
