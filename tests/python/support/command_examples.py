@@ -84,6 +84,7 @@ EXAMPLES = {
         {"folder": "one-sided", "plot": "x.png"},
         measures=True,
     ),
+    "measure overtime": Example("--for 10ms --phase 10ms --counters none", {"folder": "overtime"}, measures=True),
     "measure patterns": Example("--seconds 0.1 --max-size 64", {"folder": "patterns", "plot": "x.png"}, measures=True),
     "measure pairs": Example(
         "-n 2 --seconds 0.1", {"folder": "pairs", "plot": "x.png", "machine": "x.toml"}, measures=True

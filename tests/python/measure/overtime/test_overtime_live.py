@@ -93,7 +93,7 @@ def test_the_probe_refuses_what_it_cannot_measure(options: list[str]) -> None:
     assert f"{options[0]}: expected" in done.stderr
 
 
-def test_the_probe_ends_at_a_signal_and_says_so(tmp_path: Path) -> None:
+def test_the_probe_ends_at_a_signal_and_says_so() -> None:
     found = open_mpi()
     command = [str(found.mpiexec), "-n", "2", str(mpi.build(found, "overtime")), "--seconds", "600", "--phase", "0.02"]
     with subprocess.Popen(command, env=found.environment(), stdout=subprocess.PIPE, text=True) as running:
