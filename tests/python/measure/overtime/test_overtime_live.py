@@ -102,7 +102,7 @@ def test_the_probe_ends_at_a_signal_and_says_so() -> None:
         for line in running.stdout:
             said.append(json.loads(line))
             if len(said) == 4:
-                for child in children_named("idlewave-overt"):
+                for child in children_named("idlewave-overtime"[:15]):
                     os.kill(child, 15)
         status = running.wait()
     assert said[0]["line"] == "begin"
