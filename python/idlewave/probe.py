@@ -31,8 +31,9 @@ ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
 """Probes that link no MPI: each task measures its own node."""
 TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks", "one-sided")
 """Probes whose tasks are the ranks of one MPI job."""
-SEVERAL = "epoch"
-"""The program of several of these probes, which `idlewave measure network` starts."""
+STARTED = ("epoch", "overtime")
+"""Programs that commands start: `idlewave measure network` that of several of these probes, `idlewave measure overtime` the
+other."""
 
 _LAUNCHERS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
@@ -95,7 +96,8 @@ def become(arguments: list[str]) -> NoReturn:
         work_begins()
         for name in TOGETHER:
             print(program(name)[0])  # noqa: T201
-        print(mpi.build(mpi.find(), SEVERAL))  # noqa: T201
+        for name in STARTED:
+            print(mpi.build(mpi.find(), name))  # noqa: T201
         sys.exit(0)
     name, options = arguments[0], arguments[1:]
     work_begins()

@@ -83,6 +83,18 @@ def read_table(path: str | Path, schema: Schema, what: str, *, least_rows: int =
         return _frame(_parquet(file, schema, name, what), schema, name, least_rows)
 
 
+def parquet_columns(path: str | Path, what: str) -> list[str]:
+    """The names of the columns of a Parquet file. Raises InputError as `read_table`."""
+    with opened(path, what) as file:
+        try:
+            source = parquet.ParquetFile(
+                file, thrift_string_size_limit=_MOST_METADATA, thrift_container_size_limit=_MOST_METADATA
+            )
+            return list(source.schema_arrow.names)
+        except _BROKEN as error:
+            raise InputError(f"{name_of(path)}: cannot be read as {what}: {cut(str(error))}") from error
+
+
 def csv_table(data: bytes, schema: Schema, name: str, what: str, *, least_rows: int = 0) -> pd.DataFrame:
     """The same from the bytes of a CSV file with a header. Messages call the file `name`."""
     chosen = _chosen(_header(data, name, what), schema, name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fake_overtime import Fake
+from fake_overtime import Fake, phase
 from idlewave.measure.counters import CounterReader, CounterSource
 from idlewave.measure.overtime.measuring import OvertimeRun
 from idlewave.measure.overtime.recorder import Recorder
@@ -24,3 +24,13 @@ def record(folder: Path, fake: Fake, sources: Sequence[CounterSource] = (), **ch
         run = OvertimeRun(recorder, CounterReader(list(sources)), 60.0)
         run.record(fake.command, None)
     return run
+
+
+def write_overtime(folder: Path) -> None:
+    """A small recording with a part, a tail and a counter, without a probe."""
+    with Recorder(folder, settings()) as recorder:
+        for number in range(8):
+            recorder.add({**phase(number), "counter.net.eth0.rx_bytes": float(number)})
+            if number == 4:
+                recorder._finish_part()
+        recorder.end("time")

@@ -57,6 +57,7 @@ from idlewave.measure.noise.noise_recording import detours_of, read_recording
 from idlewave.measure.noise.replay import write_noise
 from idlewave.measure.noise.signature import Goodness, Signature, Source
 from idlewave.measure.one_sided import fit_one_sided, read_one_sided
+from idlewave.measure.overtime import read_overtime
 from idlewave.noise_models import Noise
 from idlewave.output import write_json, write_table
 from idlewave.placement_file import read_placement
@@ -71,6 +72,7 @@ from noise_recordings import detour_summary, detours, write_detours, write_ftq, 
 from one_sided_recordings import recorded as write_one_sided
 from otf2_archive import write_ring
 from otf2_forks import reading_in_forks
+from overtime_runs import write_overtime
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
 from pattern_recordings import recorded as write_patterns
@@ -257,6 +259,7 @@ READERS = (
     Reader("clocks", write_clocks, read_clocks),
     Reader("patterns", write_patterns, read_patterns),
     Reader("one-sided", write_one_sided, _read_one_sided),
+    Reader("overtime", write_overtime, lambda f: read_overtime(f).table),
     Reader("collectives", write_collectives, read_collectives),
     Reader("study.csv", lambda f: _write_study(f / "study.csv"), lambda f: read_study(f / "study.csv")),
     Reader("study.parquet", lambda f: _write_study(f / "study.parquet"), lambda f: read_study(f / "study.parquet")),

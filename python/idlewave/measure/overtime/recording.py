@@ -8,7 +8,6 @@ tail.jsonl              the rows after the last part, a line each; the last line
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,8 @@ import msgspec
 from msgspec import Meta
 
 from ...errors import InputError
-from ...escaping import name_of
+from ...escaping import cut, name_of, printable
+from ...escaping import found as found_text
 from ...input.bounds import MOST_LINE
 from ...input.files import opened
 from ...input.validation import checked, load_json
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SAID, PARTS, TAIL = "overtime.json", "overtime.parquet", "tail.jsonl"
 SCHEMA = 1
+_LARGEST = 1e300
+"""The largest number of a counter."""
 WHAT = "a recording over time"
 COUNTER = "counter."
 """The beginning of the names of columns that counters have."""
@@ -170,14 +172,10 @@ def part_file(folder: Path, number: int) -> Path:
 def read_part(file: Path) -> pa.Table:
     """The rows of a part. Raises InputError."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    from ...input.tables import Column, read_table
+    from ...input.tables import Column, parquet_columns, read_table
 
-    try:
-        names = parquet.read_schema(file).names
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{name_of(file)}: cannot be read as {WHAT}: {error}") from error
+    names = parquet_columns(file, WHAT)
     number = Column("number", nullable=True)
     schema = {name: Column("whole", -1 if name in ("rank", "peer") else 0) for name in WHOLE}
     schema |= {"test": Column("text"), **dict.fromkeys(TIMES, number)}
@@ -186,7 +184,8 @@ def read_part(file: Path) -> pa.Table:
     _check_tests(set(frame["test"]), file)
     counters = [name for name in names if name.startswith(COUNTER)]
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    return table.select([*COLUMNS, *counters]).cast(_schema(counters))
+    shown = [printable(name, keep="") for name in counters]
+    return table.select([*COLUMNS, *counters]).rename_columns([*COLUMNS, *shown]).cast(_schema(shown))
 
 
 def table_of(rows: list[Row]) -> pa.Table:
@@ -284,11 +283,13 @@ def _row_of(line: bytes, where: str) -> Row:
     found = checked(row, TailRow, where)
     if found.test not in (*TESTS, IDLE):
         raise InputError(f"{where}: test: expected one of {', '.join((*TESTS, IDLE))}, found {found.test}")
-    for name, value in _counters_of(row):
-        if value is not None and not isinstance(value, (int, float)):
-            raise InputError(f"{where}: {name}: expected a number, found {type(value).__name__}")
-    return dict(row)
-
-
-def _counters_of(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    return ((name, value) for name, value in row.items() if name.startswith(COUNTER))
+    read: Row = msgspec.structs.asdict(found)
+    for name, value in row.items():
+        if name.startswith(COUNTER):
+            number = isinstance(value, (int, float)) and -_LARGEST <= value <= _LARGEST
+            if value is not None and not number:
+                raise InputError(
+                    f"{where}: {cut(printable(name, keep=''))}: expected a number, found {found_text(value)}"
+                )
+            read[printable(name, keep="")] = None if value is None else float(value)
+    return read
