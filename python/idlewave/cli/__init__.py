@@ -16,6 +16,7 @@ from .lazy_groups import Ended, LazyGroup
 COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
+    "overtime": ("overtime_commands", "Analyse recordings of performance over time: changes, counters, predictions."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
     "computation": ("computation_command", "Show how long the computations of a trace take, by call site."),
     "import": ("import_command", "Import the trace of another tool: OTF2, DUMPI, Chakra, liballprof."),

@@ -1,0 +1,97 @@
+"""The tables of a recording as texts for readers, in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from ..formatting import count_text, percent_text, seconds_text, volume_text
+from .series import HIGHER_IS_BETTER, series_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def value_text(test: str, value: float) -> str:
+    """A figure of a test with its unit."""
+    if math.isnan(value):
+        return "–"
+    return f"{volume_text(value)}/s" if test in HIGHER_IS_BETTER else seconds_text(value)
+
+
+def duration_text(seconds: float) -> str:
+    """A time as long as recordings last: "45 s", "12 min", "3.2 h", "4.1 d"."""
+    if math.isnan(seconds):
+        return "–"
+    if seconds < 60:
+        return seconds_text(seconds, 2)
+    for length, unit in ((60, "min"), (3600, "h"), (86_400, "d")):
+        if seconds < 60 * length or unit == "d" or (unit == "h" and seconds < 48 * 3600):
+            return f"{seconds / length:.3g} {unit}"
+    return ""
+
+
+def moment_text(ns: float) -> str:
+    """A moment in UTC, to the second."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ns / 1e9))
+
+
+def series_rows(about: pd.DataFrame) -> pd.DataFrame:
+    """The table of `changes.summary`."""
+    import pandas as pd
+
+    rows = []
+    for r in about.to_dict("records"):
+        drifts = not r["drift_low"] <= 0 <= r["drift_high"]
+        interval = f"{percent_text(r['drift_low'], signed=True)} to {percent_text(r['drift_high'], signed=True)}"
+        rows.append(
+            {
+                "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
+                "phases": count_text(r["phases"]),
+                "over": duration_text(3600 * r["hours"]),
+                "median": value_text(r["test"], r["median"]),
+                "5 to 95 %": f"{value_text(r['test'], r['p05'])} to {value_text(r['test'], r['p95'])}",
+                "most / least": f"{r['most'] / r['least']:.2f}",
+                "changes": str(r["changes"]),
+                "drift per hour": "–" if math.isnan(r["drift_low"]) else interval if drifts else f"none ({interval})",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def level_rows(found: pd.DataFrame) -> pd.DataFrame:
+    """The table of `changes.levels`."""
+    import pandas as pd
+
+    rows = [
+        {
+            "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
+            "from (UTC)": moment_text(r["start_ns"]),
+            "for": duration_text(r["seconds"]),
+            "phases": count_text(r["phases"]),
+            "level": value_text(r["test"], r["level"]),
+            "step": f"{r['step']:.3f} times" if r["by_change"] else "–",
+        }
+        for r in found.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
+
+
+def stability_rows(lasting: pd.DataFrame) -> pd.DataFrame:
+    """The table of `changes.stability`."""
+    import pandas as pd
+
+    rows = []
+    for r in lasting.to_dict("records"):
+        beyond = f"over {duration_text(r['longest_s'])}"
+        texts = [beyond if math.isnan(r[name]) else duration_text(r[name]) for name in ("p10_s", "p50_s", "p90_s")]
+        rows.append(
+            {
+                "test": series_name(r["test"], -1, -1, r["size"]),
+                "levels": str(r["levels"]),
+                "of these whole": str(r["whole"]),
+                **dict(zip(("a tenth ends within", "half end within", "nine tenths end within"), texts, strict=True)),
+            }
+        )
+    return pd.DataFrame(rows)
