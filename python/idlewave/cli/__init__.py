@@ -17,6 +17,7 @@ COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
     "overtime": ("overtime_commands", "Analyse recordings of performance over time: changes, counters, predictions."),
+    "check-allocation": ("check_allocation_command", "Say whether the nodes of a job fit what it needs, for its prologue."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
     "computation": ("computation_command", "Show how long the computations of a trace take, by call site."),
     "import": ("import_command", "Import the trace of another tool: OTF2, DUMPI, Chakra, liballprof."),

@@ -84,7 +84,7 @@ def _penalty(count: int) -> float:
     """The penalty of a segment of independent values of variance 1."""
     from math import log
 
-    return 6.0 + 1.5 * log(count)
+    return 7.0 + 1.5 * log(count)
 
 
 def _standardised(series: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:

@@ -95,3 +95,27 @@ def stability_rows(lasting: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def need_rows(needs: pd.DataFrame) -> pd.DataFrame:
+    """The table of `allocation.Verdict`."""
+    import pandas as pd
+
+    rows = []
+    for r in needs.to_dict("records"):
+        history = "–"
+        if not math.isnan(r["worse_than"]):
+            history = f"worse than {percent_text(r['worse_than'])} of its phases"
+        rows.append(
+            {
+                "need": r["need"],
+                "measured": series_name(r["test"], r["rank"], r["peer"], r["size"]),
+                "level": value_text(r["test"], r["level"]),
+                "phases that meet it": f"{percent_text(r['met'])} of {r['phases']}",
+                "history": history,
+                "hours of it": str(r["hours"]),
+                "holds for an hour": f"{percent_text(r['probability'])} ({percent_text(r['low'])} to {percent_text(r['high'])})",
+                "": "fit" if r["fit"] else "unfit",
+            }
+        )
+    return pd.DataFrame(rows)

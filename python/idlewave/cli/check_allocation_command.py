@@ -1,0 +1,109 @@
+"""``idlewave check-allocation``: for the prologue of a job, whether its nodes fit what it needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..formatting import plain_percent
+from ..overtime.needs import EXAMPLE, parse_needs
+from .option_types import Count, FiniteRange, as_json, print_json, refuse_given
+from .progress import doing
+from .terminal import say, say_note, show_table
+
+if TYPE_CHECKING:
+    from ..overtime.allocation import Verdict
+    from ..overtime.recording import Recording
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+UNFIT = 1
+
+
+@click.command("check-allocation")
+@click.option(
+    "--needs",
+    required=True,
+    metavar="NEED,…",
+    help=f"What the job needs, such as '{EXAMPLE}'; bandwidth@64KiB>1GB/s names a size of messages.",
+)
+@click.option(
+    "--history",
+    type=FOLDER,
+    multiple=True,
+    help="A recording of idlewave measure overtime on this machine (may be repeated).",
+)
+@click.option(
+    "--seconds", type=FiniteRange(1.0, 86_400.0), default=10.0, show_default=True, help="How long to measure."
+)
+@click.option("-n", "--ranks", type=Count(2), help="Number of ranks, of which rank 0 exchanges with each (default: 2).")
+@click.option("--from", "recorded", type=FOLDER, help="Judge a recording instead, by its last level.")
+@click.option(
+    "--probability",
+    type=FiniteRange(0.0, 1.0, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="The probability with which each need has to hold over the next hour.",
+)
+@as_json
+@click.pass_context
+def check_allocation(
+    context: click.Context,
+    needs: str,
+    history: tuple[Path, ...],
+    seconds: float,
+    ranks: int | None,
+    recorded: Path | None,
+    probability: float,
+    as_json: bool,
+) -> int:
+    """Measure an allocation briefly, and say whether it fits a job's needs over the next hour.
+
+    The exit status is 0 if it fits, 1 if it does not (or an error prevents the answer), 2 for wrong use.
+    """
+    wanted = parse_needs(needs)
+    if recorded is not None:
+        refuse_given(context, ("seconds", "ranks"), "--from measures nothing")
+    from ..overtime.allocation import check_allocation as check
+    from ..overtime.allocation import measure_allocation
+    from ..overtime.recording import read_recording
+
+    past = [read_recording(folder) for folder in history]
+    if recorded is not None:
+        now = read_recording(recorded)
+    else:
+        with doing("measuring the allocation"):
+            now = measure_allocation(seconds, ranks)
+    found = check(wanted, now, past, probability=probability)
+    notes = [*found.notes, *(note for one in (now, *past) for note in one.notes)]
+    if as_json:
+        print_json(_as_json(found, now, notes))
+    else:
+        _show(found, notes)
+    return 0 if found.fit else UNFIT
+
+
+def _as_json(found: Verdict, now: Recording, notes: list[str]) -> dict[str, object]:
+    from ..measure.table_rows import records
+
+    return {
+        "fit": found.fit,
+        "probability": found.probability,
+        "interval": [found.low, found.high],
+        "decides": found.decides,
+        "needs": records(found.needs),
+        "measured": now.name,
+        "notes": notes,
+    }
+
+
+def _show(found: Verdict, notes: list[str]) -> None:
+    from ..overtime.wording import need_rows
+
+    show_table(need_rows(found.needs), "Needs, by the worst pair of ranks")
+    for note in notes:
+        say_note(note)
+    interval = f"{plain_percent(found.low)} to {plain_percent(found.high)}"
+    probability = f"holds over the next hour with a probability of {plain_percent(found.probability)} ({interval})"
+    say(f"{'fit' if found.fit else 'unfit'}: {found.decides} decides, which {probability}", bold=True)
