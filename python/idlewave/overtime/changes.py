@@ -1,9 +1,11 @@
 """Where performance changes: levels of a series, its drift, and how long it stays as it is.
 
 The points of change are those of PELT (Killick, Fearnhead and Eckley, JASA 2012), the exact minimum of squared distances
-from each segment's mean plus a penalty for each segment, on the logarithms of the values. What makes this robust: values
-further than `CLIP` times the scatter from the median of their neighbours count as that far, and the scatter is that of
-successive values, which a change of level does not widen. The penalty grows with the correlation of successive values.
+from each segment's mean plus a penalty for each segment, on normal scores of the values' ranks: so how often a change is
+found where there is none does not depend on how the values are distributed. Their scatter is that of successive values,
+which a change of level does not widen; values further than `CLIP` times the scatter from the median of their neighbours
+count as that far; and the penalty grows with the correlation of successive values. Each change has to be borne out by the
+ranks within the two levels beside it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 LEAST = 5
 """A level lasts at least so many phases; shorter excursions are outliers."""
 FALSE_ALARMS = 0.01
-"""So many series of independent values, without any change, have one found in them (tests/python/overtime)."""
+"""The share of series of independent values, without any change, in which one is found, at most."""
+CORRELATED_FALSE_ALARMS = 0.05
+"""The same where successive values are correlated by 0.3."""
 CLIP = 3.0
 MOST_CORRELATION = 0.9
 """The strongest correlation of successive values that the penalty counts with."""
@@ -43,15 +47,35 @@ class Slope(NamedTuple):
 def change_points(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """The positions at which a new level of `values` begins, in order; they are positive.
 
-    Of series without a change about `FALSE_ALARMS` have one found. Fewer than two times `LEAST` values have none.
+    Of series of independent values at most `FALSE_ALARMS` have one found, of those whose successive values are correlated by
+    0.3 at most `CORRELATED_FALSE_ALARMS`. Fewer than two times `LEAST` values have none.
     """
     import numpy as np
 
     found = np.asarray(values, dtype=np.float64)
     if len(found) < 2 * LEAST:
         return np.zeros(0, dtype=np.int64)
-    scaled, inflation = _standardised(_normal_scores(found))
-    return _located(np.log(found), _pelt(scaled, inflation * _penalty(len(found))))
+    _, inflation = _standardised(_normal_scores(found))
+    penalty = inflation * _penalty(len(found))
+    logs = np.log(found)
+    places = _located(logs, np.array(_divided(found, penalty), dtype=np.int64))
+    return _located(logs, _confirmed(found, places, penalty))
+
+
+def _divided(values: npt.NDArray[np.float64], penalty: float) -> list[int]:
+    """The change points by ranks within the whole, and again by ranks within each of the pieces.
+
+    Levels that lie near to each other differ little in the ranks of a series with others further away.
+    """
+    if len(values) < 2 * LEAST:
+        return []
+    places = [int(place) for place in _pelt(_standardised(_normal_scores(values))[0], penalty)]
+    if not places:
+        return []
+    found = set(places)
+    for begin, end in zip([0, *places], [*places, len(values)], strict=True):
+        found |= {begin + place for place in _divided(values[begin:end], penalty)}
+    return sorted(found)
 
 
 def _normal_scores(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -61,6 +85,37 @@ def _normal_scores(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
     scores: npt.NDArray[np.float64] = ndtri(rankdata(values) / (len(values) + 1))
     return scores
+
+
+def _confirmed(
+    values: npt.NDArray[np.float64], found: npt.NDArray[np.int64], penalty: float
+) -> npt.NDArray[np.int64]:
+    """The change points without those, the weakest first, that ranks within the two levels beside them do not bear out.
+
+    Ranks within the whole series scatter more in the outermost of its levels than in the others.
+    """
+    import numpy as np
+
+    left = [0, *(int(place) for place in found), len(values)]
+    while len(left) > 2:
+        gains = [_gain(values[a:c], b - a) for a, b, c in zip(left, left[1:], left[2:], strict=False)]
+        weakest = int(np.argmin(gains))
+        if gains[weakest] >= penalty:
+            break
+        del left[weakest + 1]
+    return np.array(left[1:-1], dtype=np.int64)
+
+
+def _gain(values: npt.NDArray[np.float64], place: int) -> float:
+    """Twice the logarithm of how much likelier normal scores of `values` are with two means than with one."""
+    import numpy as np
+
+    scores = _normal_scores(values)
+    within = sum(float(((side - side.mean()) ** 2).sum()) for side in (scores[:place], scores[place:]))
+    whole = float(((scores - scores.mean()) ** 2).sum())
+    if whole == 0:
+        return 0.0
+    return len(values) * float(np.log(whole / max(within, 1e-12 * whole)))
 
 
 def _located(logs: npt.NDArray[np.float64], found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
