@@ -119,3 +119,49 @@ def need_rows(needs: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
+    """The table of `correlation.correlations`: the strongest of each series and counter, the most significant first."""
+    import pandas as pd
+
+    strongest = found[found["strongest"].astype(bool)]
+    strongest = strongest.assign(strength=-strongest["correlation"].abs())
+    strongest = strongest.sort_values(["p_holm", "strength"], kind="stable").head(most)
+    rows = [
+        {
+            "counter": r["counter"],
+            "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
+            "correlation": f"{r['correlation']:+.2f}",
+            "phases before": str(r["lag"]),
+            "phases": count_text(r["phases"]),
+            "p": _p_text(r["p"]),
+            "p, corrected": _p_text(r["p_holm"]),
+        }
+        for r in strongest.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
+
+
+def _p_text(p: float) -> str:
+    return "–" if math.isnan(p) else f"{p:.2g}"
+
+
+def error_rows(found: pd.DataFrame) -> pd.DataFrame:
+    """The table of `prediction.errors`."""
+    import pandas as pd
+
+    rows = [
+        {
+            "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
+            "predicted by": r["predictor"],
+            "ahead": duration_text(r["ahead_s"]),
+            "phases": count_text(r["predictions"]),
+            "error, median": percent_text(r["median_error"]),
+            "90 % below": percent_text(r["p90_error"]),
+            "optimistic": percent_text(r["optimistic"]),
+            "pessimistic": percent_text(r["pessimistic"]),
+        }
+        for r in found.to_dict("records")
+    ]
+    return pd.DataFrame(rows)

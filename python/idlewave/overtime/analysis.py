@@ -1,0 +1,79 @@
+"""All that is found in a recording, each part computed when it is first needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .changes import levels, stability, summary
+from .correlation import LAGS, correlations
+from .prediction import TOLERANCE, errors, predictions
+from .series import Series, series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from .recording import Recording
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The tables of a recording. `counters`: the columns of counters that are looked at, by default all."""
+
+    recording: Recording
+    counters: Sequence[str] = field(default=())
+    lags: int = LAGS
+    tolerance: float = TOLERANCE
+    seed: int = 1
+
+    @cached_property
+    def series(self) -> list[Series]:
+        """The series of the recording."""
+        return series_of(self.recording.table)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """See `changes.levels`."""
+        return levels(self.series)
+
+    @cached_property
+    def stability(self) -> pd.DataFrame:
+        """See `changes.stability`."""
+        return stability(self.levels)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """See `changes.summary`."""
+        return summary(self.series, self.levels)
+
+    @cached_property
+    def correlations(self) -> pd.DataFrame:
+        """See `correlation.correlations`."""
+        table = self.recording.table
+        return correlations(table, self.series, self._counters, lags=self.lags, seed=self.seed)
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        """See `prediction.predictions`."""
+        return predictions(self.recording.table, self.series, self._counters)
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """See `prediction.errors`."""
+        return errors(self.predictions, tolerance=self.tolerance)
+
+    @cached_property
+    def strongest_counters(self) -> list[str]:
+        """The columns of counters, that with the strongest correlation first."""
+        from .recording import COUNTER
+
+        found = self.correlations
+        strength = found.assign(strength=found["correlation"].abs()).groupby("counter")["strength"].max().dropna()
+        return [f"{COUNTER}{name}" for name in strength.sort_values(ascending=False, kind="stable").index]
+
+    @property
+    def _counters(self) -> Sequence[str]:
+        return self.counters or self.recording.counters

@@ -1,0 +1,89 @@
+"""The sentences about a recording: each is made from its tables, and said only if it is true of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..formatting import percent_text, plural
+from .correlation import LEVEL
+from .series import series_name
+from .wording import duration_text, value_text
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
+_WORDS = {"active": "the last active phase", "idle": "counters of the last idle phase", "baseline": "the median so far"}
+
+
+def overtime_findings(found: Analysis) -> list[tuple[str, str]]:
+    """Topic and sentence."""
+    said = [(_name(row), _varied(row)) for row in found.summary.to_dict("records")]
+    for row in found.stability.to_dict("records"):
+        said.append((f"{series_name(row['test'], -1, -1, row['size'])}: how long", _lasted(row)))
+    if len(found.correlations):
+        said.append(("counters", counters_finding(found)))
+    elif not found.recording.counters:
+        said.append(("counters", "The recording has none."))
+    said += _predicted(found)
+    return said
+
+
+def _name(row: dict[Any, Any]) -> str:
+    return series_name(row["test"], row["rank"], row["peer"], row["size"])
+
+
+def _varied(row: dict[Any, Any]) -> str:
+    low, high = (value_text(row["test"], row[name]) for name in ("p05", "p95"))
+    text = (
+        f"In {duration_text(3600 * row['hours'])} nine tenths of {plural(row['phases'], 'phase')} lay between {low} and "
+        f"{high}; the largest was {row['most'] / row['least']:.2f} times the smallest. "
+    )
+    text += f"{plural(row['changes'], 'change')} of level." if row["changes"] else "No change of level."
+    if math.isfinite(row["drift_low"]) and not row["drift_low"] <= 0 <= row["drift_high"]:
+        ends = f"{percent_text(row['drift_low'], signed=True)} to {percent_text(row['drift_high'], signed=True)}"
+        text += f" Drift, steps included: {ends} an hour."
+    return text
+
+
+def _lasted(row: dict[Any, Any]) -> str:
+    if not row["whole"]:
+        ended = "No level began and ended within the recording"
+        return f"{ended}; the longest one lasted at least {duration_text(row['longest_s'])}."
+    if math.isnan(row["p50_s"]):
+        return f"More than half of the levels last longer than {duration_text(row['longest_s'])}."
+    return f"Half of the levels end within {duration_text(row['p50_s'])} ({plural(row['whole'], 'whole level')} seen)."
+
+
+def counters_finding(found: Analysis) -> str:
+    """Which counters go with performance."""
+    strongest = found.correlations[found.correlations["strongest"]]
+    tested = strongest["p_holm"].notna()
+    if not tested.any():
+        return "Performance remembers so long, or there are so few phases, that no correlation can be judged."
+    own = strongest[strongest["p_holm"] <= LEVEL].sort_values("p_holm", kind="stable")
+    of_all = f"of {plural(int(tested.sum()), 'pair')} of a counter and a series"
+    if not len(own):
+        return f"No correlation {of_all} is significant after the correction."
+    first = own.loc[own["correlation"].abs().idxmax()].to_dict()
+    lag = f"{plural(int(first['lag']), 'phase')} before" if first["lag"] else "in the same phase"
+    return (
+        f"{len(own)} {of_all} {'is' if len(own) == 1 else 'are'} significant after the correction; the strongest is "
+        f"{first['counter']} with {_name(first)}: {first['correlation']:+.2f}, {lag}."
+    )
+
+
+def _predicted(found: Analysis) -> list[tuple[str, str]]:
+    table = found.errors
+    if not len(table):
+        return [("predictions", "There are too few phases to judge predictions.")]
+    said = []
+    for key, group in table.groupby(["test", "rank", "peer", "size"], sort=False):
+        first = group[group["horizon"] == group["horizon"].min()].sort_values("median_error", kind="stable")
+        texts = [
+            f"by {_WORDS[str(row['predictor'])]} {percent_text(row['median_error'])} off in the median, "
+            f"{percent_text(row['optimistic'])} optimistic by more than {percent_text(found.tolerance)}"
+            for row in first.to_dict("records")
+        ]
+        said.append((f"{series_name(*key)}: the next phase", f"Predicted {'; '.join(texts)}."))
+    return said
