@@ -1,0 +1,1 @@
+"""Contention in memory: made, measured and remedied."""

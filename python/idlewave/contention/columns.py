@@ -1,0 +1,79 @@
+"""The columns of the table of contention, which whatever reads the table relies on.
+
+A row is an iteration of a victim. Runs come in pairs, one without traffic and one with it, in random order, so that what a
+machine does over minutes meets both alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+NO_TRAFFIC = "none"
+"""What `traffic` says of the rows that had none; in every other row it names the kind of traffic."""
+
+TRAFFIC_KINDS = ("writer", "mpi-put")
+"""A plain writer on other cores, which emulates a NIC that writes at its rate; puts of an MPI rank on another core."""
+
+LEVELS = ("l1", "l2", "l3", "dram")
+"""Levels of memory, for whose sizes the probes of latency and bandwidth have a working set each."""
+
+COUNTERS = ("cycles", "stalled_cycles", "l1_misses", "l2_misses", "l3_misses")
+"""Counters of the victim's core; NaN where the machine has none."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, what pandas and Arrow call its type, and what a value means."""
+
+    name: str
+    type: Literal["int32", "int64", "float64", "bool", "string"]
+    meaning: str
+
+
+def _identifying() -> tuple[Column, ...]:
+    return (
+        Column("run", "int32", "0, 1, …: grows by one whenever an interrupted table is continued"),
+        Column("pair", "int64", "number of the pair of runs, one without and one with traffic, over the whole table"),
+        Column("second", "bool", "whether this run was the second one of its pair"),
+        Column("victim", "string", "stream, stream-cache, cg, stencil, lj, or command"),
+        Column("traffic", "string", f"{NO_TRAFFIC}, {', or '.join(TRAFFIC_KINDS)}: the label of a detector"),
+        Column(
+            "pair_rate_Bps", "float64", "asked rate of the pair's traffic, in both of its runs; inf: as fast as it can"
+        ),
+        Column("asked_rate_Bps", "float64", "asked rate of all writers together, bytes per second; 0 without traffic"),
+        Column("achieved_rate_Bps", "float64", "bytes written over the run's time; 0 without traffic"),
+        Column("pattern", "string", "sequential or random; of the pair's traffic, in both of its runs"),
+        Column("stores", "string", "cached or nontemporal; of the pair's traffic, in both of its runs"),
+        Column("cores", "int32", "cores that write; of the pair's traffic, in both of its runs"),
+        Column("buffer_bytes", "int64", "bytes of memory that each writer writes; of the pair's traffic"),
+    )
+
+
+def _measured() -> tuple[Column, ...]:
+    return (
+        Column("iteration", "int64", "0, 1, … within the run"),
+        Column("start_ns", "int64", "Unix time UTC at which the iteration began"),
+        Column("seconds", "float64", "how long the iteration took"),
+        Column("traffic_bytes", "float64", "bytes that were written meanwhile; 0 without traffic"),
+    )
+
+
+def counter_columns() -> tuple[Column, ...]:
+    """What counters of the victim's core grew in the iteration, each NaN where the machine has no such counter."""
+    return tuple(Column(f"counter.{name}", "float64", "what it grew in the iteration") for name in COUNTERS)
+
+
+def probe_columns() -> tuple[Column, ...]:
+    """Latency and bandwidth of each level of memory, sampled on the victim's core right after the iteration."""
+    latencies = (
+        Column(f"probe.latency_{level}_s", "float64", f"seconds a dependent load from {level}") for level in LEVELS
+    )
+    bandwidths = (
+        Column(f"probe.bandwidth_{level}_Bps", "float64", f"bytes read per second from {level}") for level in LEVELS
+    )
+    return (*latencies, *bandwidths)
+
+
+COLUMNS = (*_identifying(), *_measured(), *counter_columns(), *probe_columns())
+"""All columns in the order of the table."""
