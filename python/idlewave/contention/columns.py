@@ -1,7 +1,7 @@
 """The columns of the table of contention, which whatever reads the table relies on.
 
-A row is an iteration of a victim. Runs come in pairs, one without traffic and one with it, in random order, so that what a
-machine does over minutes meets both alike.
+A row is an iteration of a victim. Runs come in pairs, one without traffic and one with it, in random order, so that what
+a machine does over minutes meets both alike.
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ def _identifying() -> tuple[Column, ...]:
         Column("pair", "int64", "number of the pair of runs, one without and one with traffic, over the whole table"),
         Column("second", "bool", "whether this run was the second one of its pair"),
         Column("victim", "string", "stream, stream-cache, cg, stencil, lj, or command"),
-        Column("traffic", "string", f"{NO_TRAFFIC}, {', or '.join(TRAFFIC_KINDS)}: the label of a detector"),
-        Column(
-            "pair_rate_Bps", "float64", "asked rate of the pair's traffic, in both of its runs; inf: as fast as it can"
-        ),
+        Column("traffic", "string", f"{', '.join((NO_TRAFFIC, *TRAFFIC_KINDS))}: the label of a detector"),
+        Column("pair_rate_Bps", "float64", "asked rate of the pair's traffic, in both of its runs"),
         Column("asked_rate_Bps", "float64", "asked rate of all writers together, bytes per second; 0 without traffic"),
         Column("achieved_rate_Bps", "float64", "bytes written over the run's time; 0 without traffic"),
         Column("pattern", "string", "sequential or random; of the pair's traffic, in both of its runs"),
