@@ -1,7 +1,7 @@
 """The columns of the table of contention, which whatever reads the table relies on.
 
-A row is an iteration of a victim. Runs come in pairs, one without traffic and one with it, in random order, so that what
-a machine does over minutes meets both alike.
+A row is an iteration of a victim. Runs come in pairs, one without traffic and one with it, in random order, so that
+what a machine does over minutes meets both alike.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _identifying() -> tuple[Column, ...]:
         Column("asked_rate_Bps", "float64", "asked rate of all writers together, bytes per second; 0 without traffic"),
         Column("achieved_rate_Bps", "float64", "bytes written over the run's time; 0 without traffic"),
         Column("pattern", "string", "sequential or random; of the pair's traffic, in both of its runs"),
-        Column("stores", "string", "cached or nontemporal; of the pair's traffic, in both of its runs"),
-        Column("cores", "int32", "cores that write; of the pair's traffic, in both of its runs"),
+        Column("stores", "string", "cached, nontemporal, or library: as MPI copies; of the pair's traffic"),
+        Column("cores", "int32", "cores that write; 0: the traffic is handled on the victim's core; of the pair's traffic"),
         Column("buffer_bytes", "int64", "bytes of memory that each writer writes; of the pair's traffic"),
     )
 
