@@ -43,7 +43,7 @@ def _identifying() -> tuple[Column, ...]:
         Column("achieved_rate_Bps", "float64", "bytes written over the run's time; 0 without traffic"),
         Column("pattern", "string", "sequential or random; of the pair's traffic, in both of its runs"),
         Column("stores", "string", "cached, nontemporal, or library: as MPI copies; of the pair's traffic"),
-        Column("cores", "int32", "cores that write; 0: the traffic is handled on the victim's core; of the pair's traffic"),
+        Column("cores", "int32", "cores that write; 0: handled on the victim's core; of the pair's traffic"),
         Column("buffer_bytes", "int64", "bytes of memory that each writer writes; of the pair's traffic"),
     )
 
