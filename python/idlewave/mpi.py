@@ -112,6 +112,8 @@ def build(mpi: Mpi, name: str) -> Path:
     `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
     "clocks", "one-sided", "overtime", "loops" or "ft", the Fourier transform in the examples (programs). Raises
     MpiError with the message of the compiler.
+    "clocks", "one-sided", "contention-mpi", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
+    message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -126,6 +128,10 @@ def build(mpi: Mpi, name: str) -> Path:
     if name == "overtime":
         command = [str(mpi.mpicxx), *CXX_FLAGS, "-I.", "overtime/overtime.cpp", "-o"]
         return _build(mpi, sources / "probes", "idlewave-overtime", command)
+    if name == "contention-mpi":
+        flags = [*CXX_FLAGS, "-O3", "-ffp-contract=off", "-pthread", "-I."]
+        command = [str(mpi.mpicxx), *flags, "contention/contention_mpi.cpp", "-o"]
+        return _build(mpi, sources / "probes", f"idlewave-{name}", command)
     if name == "loops":
         return _build(
             mpi, sources / "probes" / name, f"idlewave-{name}", [str(mpi.mpicxx), *CXX_FLAGS, "loops.cpp", "-o"]
@@ -138,6 +144,7 @@ def build(mpi: Mpi, name: str) -> Path:
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
         "'collectives', 'epoch', 'clocks', 'one-sided', 'overtime', 'loops' or 'ft'"
+        "'collectives', 'epoch', 'clocks', 'one-sided', 'contention-mpi', 'loops' or 'ft'"
     )
 
 

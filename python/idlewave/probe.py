@@ -27,9 +27,9 @@ from .exit_status import run
 from .termination_signals import leave_signals, work_begins
 from .wait_notices import show_notices
 
-ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local")
+ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local", "contention")
 """Probes that link no MPI: each task measures its own node."""
-TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks", "one-sided")
+TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks", "one-sided", "contention-mpi")
 """Probes whose tasks are the ranks of one MPI job."""
 STARTED = ("epoch", "overtime")
 """Programs that commands start: `idlewave measure network` that of several of these probes, `idlewave measure overtime` the
