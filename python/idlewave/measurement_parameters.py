@@ -172,3 +172,29 @@ class OvertimeParameters(TypedDict, total=False):
         ),
     ]
     seed: Annotated[int, replace(_SEED, help="Seed of the random samples of which medians are taken")]
+class ContentionParameters(TypedDict, total=False):
+    """How contention in memory is made and measured."""
+
+    pattern: Annotated[
+        str, Parameter("sequential", "Order in which the traffic writes lines", choices=("sequential", "random"))
+    ]
+    stores: Annotated[
+        str,
+        Parameter(
+            "cached",
+            "How a writer stores: through the caches, or past them; puts are stored as the MPI library does",
+            choices=("cached", "nontemporal"),
+        ),
+    ]
+    buffer: Annotated[
+        int,
+        Parameter(64 * 2**20, "Memory that each writer writes again and again", unit="bytes", least=4096, most=2**40),
+    ]
+    iterations: Annotated[int, Parameter(20, "Iterations of a victim in each run", least=2, most=100_000)]
+    pairs: Annotated[
+        int,
+        Parameter(
+            6, "Pairs of runs, without and with traffic, of each victim, rate and number of cores", least=2, most=10_000
+        ),
+    ]
+    seed: Annotated[int, replace(_SEED, help="Seed of the order of the runs, and of random lines")]
