@@ -114,6 +114,8 @@ def build(mpi: Mpi, name: str) -> Path:
     MpiError with the message of the compiler.
     "clocks", "one-sided", "contention-mpi", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
     message of the compiler.
+    "clocks", "one-sided", "contention-mpi", "loops" or "ft", the Fourier transform in the examples (programs). Raises
+    MpiError with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":

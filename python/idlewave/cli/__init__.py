@@ -15,6 +15,7 @@ from .lazy_groups import Ended, LazyGroup
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
+    "contention": ("contention_command", "Make, measure and remedy contention in memory."),
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
     "overtime": ("overtime_commands", "Analyse recordings of performance over time: changes, counters, predictions."),
     "check-allocation": ("check_allocation_command", "Say whether the nodes of a job fit what it needs, for its prologue."),

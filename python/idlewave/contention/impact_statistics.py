@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..formatting import plural
 from .columns import NO_TRAFFIC, counter_columns, probe_columns
 from .traffic import TOLERANCE, rate_note
 from .victim_run import is_quiet
@@ -124,11 +125,12 @@ def rate_notes(table: pd.DataFrame) -> list[str]:
     """Sentences about rates that were not reached, the lowest of each asked rate."""
     busy = table[~is_quiet(table)]
     notes = []
-    for (kind, cores, asked), own in busy.groupby(["traffic", "cores", "asked_rate_Bps"]):
+    for (kind, cores, rate), own in busy.groupby(["traffic", "cores", "asked_rate_Bps"]):
+        asked = float(str(rate))
         lowest = float(own["achieved_rate_Bps"].min())
         if lowest < (1 - TOLERANCE) * asked:
-            where = "on the victim's core" if cores == 0 else f"from {cores} core{'s' if cores > 1 else ''}"
-            notes.append(f"Traffic '{kind}' {where}: {rate_note(float(asked), lowest)}")
+            where = "on the victim's core" if cores == 0 else f"from {plural(int(str(cores)), 'core')}"
+            notes.append(f"Traffic '{kind}' {where}: {rate_note(asked, lowest)}")
     return notes
 
 
@@ -141,7 +143,8 @@ def sampled_columns(table: pd.DataFrame) -> list[str]:
 def normalised(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The columns over the median of the victim's rows without traffic."""
     quiet = table[is_quiet(table)].groupby("victim")[[*columns]].median()
-    return table[[*columns]] / quiet.loc[table["victim"]].to_numpy()
+    values = table[[*columns]].to_numpy(dtype=float) / quiet.loc[table["victim"]].to_numpy(dtype=float)
+    return pd.DataFrame(values, columns=[*columns], index=table.index)
 
 
 def correlation_table(table: pd.DataFrame, draws: int = 400, seed: int = 1) -> pd.DataFrame:
