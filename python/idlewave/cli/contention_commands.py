@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     NamesType = click.ParamType[list[str]]
 else:
     NamesType = click.ParamType  # which older versions of click cannot subscript
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 VICTIMS = ("stream", "stream-cache", "cg", "stencil", "lj")
 """As in `idlewave.contention.victim_run`, which takes long to load."""
@@ -274,7 +271,7 @@ def _counter_notes(table: pd.DataFrame) -> list[str]:
 
 
 def _show_remedies(found: Remedies) -> None:
-    wide = found.table[::1].copy()
+    wide = found.table.copy()
     wide["text"] = [
         f"{percent_text(middle)} ({percent_text(low)} to {percent_text(high)})"
         for middle, low, high in zip(wide["overhead"], wide["low"], wide["high"], strict=True)

@@ -1,0 +1,111 @@
+"""Slowdowns that are put into a table come out of it, with intervals that cover them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from contention_tables import contention_table
+from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
+from idlewave.contention.impact_statistics import (
+    complete_pairs,
+    correlation_table,
+    expanded_level,
+    impact_table,
+    rate_notes,
+)
+from idlewave.errors import InputError
+
+
+def planted(victim: str, rate: float, cores: int) -> float:
+    return 1.0 if victim == "stencil" else 1 + cores * rate / 4e9
+
+
+def test_the_slowdown_is_that_which_was_planted_by_victim_rate_and_cores() -> None:
+    table = contention_table(planted, victims=("cg", "stencil"), rates=(1e9, 2e9), cores=(1, 2))
+    impact = impact_table(table, draws=400)
+    assert len(impact) == 8
+    for row in impact.itertuples():
+        truth = planted(str(row.victim), float(row.pair_rate_Bps), int(row.cores))  # type: ignore[arg-type]
+        assert row.slowdown == pytest.approx(truth, rel=0.02)
+        assert row.pairs == 6
+
+
+@pytest.mark.parametrize("pairs", [5, 10])
+def test_the_interval_covers_the_truth_as_often_as_it_says(pairs: int) -> None:
+    """Of 200 tables with scatter between pairs, of which 95 % should: less than 90 % has a probability below 0.3 %."""
+    covered = 0
+    for seed in range(200):
+        table = contention_table(
+            lambda *_: 1.5, rates=(1e9,), pairs=pairs, iterations=8, scatter=0.02, between_pairs=0.05, seed=seed
+        )
+        row = impact_table(table, draws=300, seed=seed).iloc[0]
+        covered += bool(row["low"] <= 1.5 <= row["high"])
+    assert 180 <= covered <= 200
+
+
+def test_few_pairs_have_wider_intervals_than_the_normal_law() -> None:
+    assert expanded_level(1000) == pytest.approx(0.95, abs=1e-3)
+    assert expanded_level(5) > expanded_level(10) > 0.95
+
+
+def test_one_pair_has_a_slowdown_and_no_interval() -> None:
+    row = impact_table(contention_table(planted, rates=(1e9,), pairs=1), draws=50).iloc[0]
+    assert row["slowdown"] == pytest.approx(1.25, rel=0.05)
+    assert np.isnan(row["low"])
+    assert np.isnan(row["high"])
+
+
+def test_a_pair_whose_second_run_was_cut_away_does_not_count() -> None:
+    table = contention_table(planted, rates=(1e9,), pairs=3)
+    cut = table[~((table["pair"] == 1) & (table["traffic"] == "writer"))]
+    assert set(complete_pairs(cut)["pair"]) == {0, 2}
+    assert impact_table(cut, draws=50)["pairs"].tolist() == [2]
+
+
+def test_runs_of_two_starts_are_no_pair() -> None:
+    table = contention_table(planted, rates=(1e9,), pairs=1)
+    table.loc[table["traffic"] == "writer", "run"] = 1
+    with pytest.raises(InputError, match="no pair of runs"):
+        impact_table(table)
+
+
+def test_a_rate_that_was_not_reached_is_said_with_what_was_reached() -> None:
+    table = contention_table(planted, rates=(1e9, 2e9), reached=0.6)
+    assert rate_notes(table) == [
+        "Traffic 'writer' from 1 core: 1\u202fGB/s were asked, and 600\u202fMB/s were reached.",
+        "Traffic 'writer' from 1 core: 2\u202fGB/s were asked, and 1.2\u202fGB/s were reached.",
+    ]
+    assert not impact_table(table, draws=20)["reached"].any()
+    assert rate_notes(contention_table(planted, reached=0.995)) == []
+
+
+def test_correlations_are_found_where_they_were_planted_and_only_there() -> None:
+    table = contention_table(planted, victims=("cg", "lj"), rates=(1e9, 2e9), scatter=0.1)
+    found = correlation_table(table, draws=100).set_index(["traffic", "metric", "column"])
+    busy = found.loc[("writer", "seconds", "probe.latency_dram_s")]
+    quiet = found.loc[("none", "seconds", "probe.latency_dram_s")]
+    assert busy["correlation"] > 0.99
+    assert abs(quiet["correlation"]) < 0.2
+    assert quiet["low"] < 0 < quiet["high"]
+    assert not any(column.startswith("counter.") for column in found.index.get_level_values("column"))
+
+
+def test_a_counter_takes_the_place_of_the_probe_and_one_that_stands_still_has_no_coefficient() -> None:
+    table = contention_table(planted, scatter=0.1)
+    table["counter.stalled_cycles"] = table["seconds"] * 1e9
+    table["counter.l1_misses"] = 5.0
+    found = correlation_table(table, draws=50).set_index(["traffic", "metric", "column"])["correlation"]
+    assert found["none", "seconds", "counter.stalled_cycles"] == pytest.approx(1)
+    assert "counter.stalled_cycles" in found.index.get_level_values("metric")
+    assert np.isnan(found["none", "seconds", "counter.l1_misses"])
+
+
+def test_the_columns_are_those_that_a_detector_reads() -> None:
+    names = [column.name for column in COLUMNS]
+    assert names == list(contention_table(planted).columns)
+    assert [name for name in names if name.startswith("counter.")] == [f"counter.{name}" for name in COUNTERS]
+    assert {f"probe.latency_{level}_s" for level in LEVELS} | {f"probe.bandwidth_{level}_Bps" for level in LEVELS} == {
+        name for name in names if name.startswith("probe.")
+    }
+    assert pd.Series(names).is_unique
