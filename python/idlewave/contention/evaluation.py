@@ -1,0 +1,384 @@
+"""How well forests detect traffic: scores, importances and what does without a forest, each with an interval.
+
+Intervals of one pair of runs resemble each other. So confidence intervals are those of a bootstrap over pairs, and beside
+the out-of-bag score, for which a tree may have seen the neighbours of an interval, there is the score on whole pairs that
+were held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from ..escaping import quote
+from .columns import NO_TRAFFIC
+from .features import (
+    SETS,
+    FeatureSets,
+    check_labels,
+    column_of,
+    complete,
+    feature_sets,
+    features,
+    features_by_victim,
+    has_traffic,
+    pairs_of,
+    quiet_baselines,
+    victims_of,
+)
+from .forest import Detector, Forest, ForestSettings, grown_forest, missing, probability, versions
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Flags = npt.NDArray[np.bool_]
+    Numbers = npt.NDArray[np.float64]
+
+FOLDS = 5
+RESAMPLES = 2000
+CONFIDENCE = 0.95
+REPEATS = 5
+"""Permutations of each column, over which an importance is averaged."""
+LEVEL = 0.05
+"""The share of victims without an effect of which a test says that they suffer."""
+MOST_EXACT = 12
+"""Up to so many pairs all exchanges within pairs are tried; of more pairs some, drawn at random."""
+DRAWN = 4095
+CALIBRATED = 4
+"""One of so many pairs of a victim that no forest has seen gives its quiet baseline, and is not scored."""
+SUFFERS, NO_SLOWDOWN, UNDECIDED = "suffers", "no slowdown found", "too few pairs to say"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def bootstrap_mean(values: npt.ArrayLike, pairs: npt.ArrayLike, seed: int) -> Interval:
+    """The mean of `values`, with the interval of a bootstrap that draws whole pairs."""
+    _, codes = np.unique(np.asarray(pairs), return_inverse=True)
+    sums = np.bincount(codes, np.asarray(values, dtype=np.float64))
+    sizes = np.bincount(codes)
+    random = np.random.default_rng(seed)
+    drawn = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), RESAMPLES)
+    means = drawn @ sums / (drawn @ sizes)
+    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(float(sums.sum() / sizes.sum()), float(low), float(high))
+
+
+def suffering(table: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
+    """A row a victim: how much longer its intervals take with traffic, and whether that is more than chance.
+
+    Columns: victim, pairs, slowdown (0.1: a tenth longer), low, high, p, verdict. The test exchanges the two runs of a
+    pair, whose order was random: without an effect p is below 0.05 in at most 5 % of tables. With fewer than five pairs
+    it cannot be.
+    """
+    rows = []
+    for victim, own in table.groupby("victim", sort=False):
+        ratios = _log_ratios(own)
+        if not len(ratios):
+            rows.append((victim, 0, np.nan, np.nan, np.nan, np.nan, UNDECIDED))
+            continue
+        found = bootstrap_mean(ratios, np.arange(len(ratios)), seed)
+        p = _exchange_test(ratios, seed)
+        verdict = SUFFERS if p <= LEVEL else NO_SLOWDOWN if 2.0 ** -len(ratios) <= LEVEL else UNDECIDED
+        slowdowns = np.expm1([found.value, found.low, found.high])
+        rows.append((victim, len(ratios), *map(float, slowdowns), p, verdict))
+    return pd.DataFrame(rows, columns=["victim", "pairs", "slowdown", "low", "high", "p", "verdict"])
+
+
+def _log_ratios(own: pd.DataFrame) -> Numbers:
+    """Of each pair that has both runs, the logarithm of the mean time with traffic over that without."""
+    means = own["seconds"].groupby([pairs_of(own), has_traffic(own)]).mean().unstack()
+    if means.shape[1] < 2:
+        return np.empty(0)
+    both = means.dropna()
+    return np.asarray(np.log(both[True] / both[False]), dtype=np.float64)
+
+
+def _exchange_test(ratios: Numbers, seed: int) -> float:
+    """The share of exchanges within pairs, the given one included, whose mean ratio is at least as large."""
+    if len(ratios) <= MOST_EXACT:
+        signs = np.array([*product((1.0, -1.0), repeat=len(ratios))])
+        return float(np.mean(signs @ ratios >= ratios.sum() - 1e-12))
+    signs = np.random.default_rng(seed).choice((1.0, -1.0), (DRAWN, len(ratios)))
+    return float((1 + np.sum(signs @ ratios >= ratios.sum() - 1e-12)) / (1 + DRAWN))
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What `learn` found out about its forests.
+
+    `scores`: a row for each victim and feature set, of a forest that was trained on this victim alone: out-of-bag score
+    (oob), score on held-out pairs (held_out), their intervals (…_low, …_high), the share of the more frequent class
+    (majority), and on held-out pairs the score of a logistic regression on one feature (logistic, logistic_feature).
+    `importances`: for each victim, set and column by how much the score on held-out pairs falls if the column is
+    permuted. `across`: for each victim and set the score of a forest that was trained on all other victims; `baseline`
+    says whether ratios are to its own quiet median ("own", of pairs that are not scored) or that of the others.
+    `suffering`: see the function of that name. `notes` has what was left out.
+    """
+
+    scores: pd.DataFrame
+    importances: pd.DataFrame
+    across: pd.DataFrame
+    suffering: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+Progress = Callable[[str], None]
+
+
+def learn(
+    table: pd.DataFrame,
+    settings: ForestSettings | None = None,
+    *,
+    alarm_level: float = 0.01,
+    machine: Mapping[str, Any] | None = None,
+    progress: Progress = lambda _: None,
+) -> tuple[Detector, Evaluation]:
+    """Train forests on the table of contention that detect traffic, and evaluate them.
+
+    `alarm_level` is the share of quiet intervals that may raise an alarm. `machine` describes where the table was
+    measured. `progress` is called with what is done next. Raises InputError if the table has no intervals with traffic
+    or none without, or fewer than two pairs of runs of a victim; LibraryError if scikit-learn is not installed.
+    """
+    settings = settings or ForestSettings()
+    check_labels(table, "table of contention")
+    sets = feature_sets(table)
+    whole = complete(table, sets.all_columns)
+    notes = []
+    if len(whole) < len(table):
+        notes.append(f"{len(table) - len(whole)} of {len(table)} intervals lack a value, and are left out")
+    _check_pairs(whole)
+    said = suffering(table, settings.seed)
+    rows, importances = [], []
+    for victim in victims_of(whole):
+        own = whole[whole["victim"] == victim]
+        for name in SETS:
+            progress(f"{victim}, {name}")
+            row, weights = _evaluate(own, sets, name, settings)
+            rows.append({"victim": victim, "set": name, "source": sets.sources[name], **row})
+            importances += [{"victim": victim, "set": name, **weight} for weight in weights]
+    scores = pd.DataFrame(rows).merge(said[["victim", "verdict"]], on="victim")
+    across = pd.DataFrame([*_across(whole, sets, settings, progress)], columns=_ACROSS)
+    if across.empty:
+        notes.append("one victim alone: no score for victims that were not trained on")
+    progress("all victims")
+    detector, said_of_it = _detector(whole, sets, settings, alarm_level, machine or {})
+    return detector, Evaluation(scores, pd.DataFrame(importances), across, said, (*notes, *said_of_it))
+
+
+def _check_pairs(table: pd.DataFrame) -> None:
+    for victim in victims_of(table):
+        own = table[table["victim"] == victim]
+        check_labels(own, victim)
+        if len(np.unique(pairs_of(own))) < 2:
+            raise InputError(f"{quote(victim)}: expected at least two pairs of runs, of which one is held out, found one")
+
+
+def _evaluate(
+    own: pd.DataFrame, sets: FeatureSets, name: str, settings: ForestSettings
+) -> tuple[dict[str, object], list[dict[str, object]]]:
+    """The scores of a victim's own forests, and the importances of the columns."""
+    columns, traffic, pairs = sets.columns[name], has_traffic(own), pairs_of(own)
+    given = features(own, columns, quiet_baselines(own, columns)[""])
+    forest = grown_forest(given, traffic, settings, out_of_bag=True)
+    oob = bootstrap_mean(np.argmax(forest.oob_decision_function_, axis=1) == traffic, pairs, settings.seed)
+    held_out = np.zeros(len(own))
+    logistic = np.zeros(len(own))
+    falls = {column: np.zeros(len(own)) for column in columns}
+    chosen: list[str] = []
+    for fold in _folds(pairs, settings.seed):
+        kept = grown_forest(given[~fold], traffic[~fold], settings)
+        right = _right(kept, given[fold].to_numpy(), traffic[fold])
+        held_out[fold] = right
+        feature, guessed = _logistic(given[~fold], traffic[~fold], given[fold])
+        logistic[fold] = guessed == traffic[fold]
+        chosen.append(feature)
+        mixed = _permuted(kept, given[fold], columns, traffic[fold], settings.seed)
+        for column, share in zip(columns, mixed, strict=True):
+            falls[column][fold] = right - share
+    held = bootstrap_mean(held_out, pairs, settings.seed)
+    row = {
+        "intervals": len(own),
+        "pairs": len(np.unique(pairs)),
+        **_named("oob", oob),
+        **_named("held_out", held),
+        "majority": float(max(traffic.mean(), 1 - traffic.mean())),
+        "logistic": float(logistic.mean()),
+        "logistic_feature": max(set(chosen), key=chosen.count),
+    }
+    weights = [
+        {"column": column, **_named("importance", bootstrap_mean(fall, pairs, settings.seed))}
+        for column, fall in falls.items()
+    ]
+    return row, weights
+
+
+def _named(name: str, interval: Interval) -> dict[str, float]:
+    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+
+def _folds(pairs: npt.NDArray[np.int64], seed: int) -> Iterator[Flags]:
+    """Which intervals are held out, fold by fold: whole pairs."""
+    names = np.random.default_rng(seed).permutation(np.unique(pairs))
+    count = min(FOLDS, len(names))
+    for fold in range(count):
+        yield np.isin(pairs, names[fold::count])
+
+
+def _right(forest: Forest, given: Numbers, traffic: Flags) -> Numbers:
+    return np.asarray((probability(forest, given) > 0.5) == traffic, dtype=np.float64)
+
+
+def _permuted(
+    forest: Forest, given: pd.DataFrame, columns: Sequence[str], traffic: Flags, seed: int
+) -> list[Numbers]:
+    """For each column how often each interval is classified correctly if all features of that column come from another
+    interval. The forest is asked once for all of them, which takes far less time."""
+    random = np.random.default_rng(seed)
+    values = given.to_numpy()
+    copies = []
+    for column in columns:
+        places = [place for place, name in enumerate(given.columns) if column_of(name) == column]
+        for _ in range(REPEATS):
+            copies.append(values.copy())
+            copies[-1][:, places] = values[np.ix_(random.permutation(len(values)), places)]
+    right = _right(forest, np.concatenate(copies), np.tile(traffic, len(copies)))
+    return [*right.reshape(len(columns), REPEATS, len(values)).mean(axis=1)]
+
+
+def _logistic(trained: pd.DataFrame, traffic: Flags, given: pd.DataFrame) -> tuple[str, Flags]:
+    """What a logistic regression on one feature says of `given`: the feature that does best where it was trained."""
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError as error:
+        raise missing("scikit-learn", error) from error
+    best, best_score, guessed = str(trained.columns[0]), -1.0, np.zeros(len(given), dtype=bool)
+    if traffic.all() or not traffic.any():
+        return best, np.full(len(given), bool(traffic.all()))
+    for name in trained.columns:
+        centre, width = float(trained[name].mean()), float(trained[name].std()) or 1.0
+        line = LogisticRegression().fit((trained[[name]].to_numpy() - centre) / width, traffic)
+        score = float(line.score((trained[[name]].to_numpy() - centre) / width, traffic))
+        if score > best_score:
+            best, best_score = str(name), score
+            guessed = np.asarray(line.predict((given[[name]].to_numpy() - centre) / width), dtype=bool)
+    return best, guessed
+
+
+_ACROSS = ["victim", "set", "baseline", "score", "score_low", "score_high", "majority", "intervals"]
+
+
+def _across(
+    table: pd.DataFrame, sets: FeatureSets, settings: ForestSettings, progress: Progress
+) -> Iterator[tuple[object, ...]]:
+    """The rows of `Evaluation.across`."""
+    victims = victims_of(table)
+    for victim in victims if len(victims) > 1 else []:
+        progress(f"{victim} by the others")
+        others, own = table[table["victim"] != victim], table[table["victim"] == victim]
+        calibrating = _calibrating(own, settings.seed)
+        scored = own[~calibrating]
+        for name in SETS:
+            columns = sets.columns[name]
+            of_others = quiet_baselines(others, columns)
+            of_own = quiet_baselines(own[calibrating], columns)[""]
+            cases = {
+                "own": (features_by_victim(others, columns, of_others), of_own),
+                "others": (features(others, columns, of_others[""], values=False), of_others[""]),
+            }
+            for which, (trained, baseline) in cases.items():
+                forest = grown_forest(trained, has_traffic(others), settings)
+                given = features(scored, columns, baseline, values=False).to_numpy()
+                traffic = has_traffic(scored)
+                found = bootstrap_mean(_right(forest, given, traffic), pairs_of(scored), settings.seed)
+                majority = float(max(traffic.mean(), 1 - traffic.mean()))
+                yield (victim, name, which, found.value, found.low, found.high, majority, len(scored))
+
+
+def _calibrating(own: pd.DataFrame, seed: int) -> Flags:
+    """The intervals of some pairs, at least one, of which some have no traffic."""
+    pairs = pairs_of(own)
+    quiet = np.unique(pairs[~has_traffic(own)])
+    names = np.random.default_rng(seed).permutation(quiet)
+    return np.isin(pairs, names[: max(1, len(names) // CALIBRATED)])
+
+
+def _detector(
+    table: pd.DataFrame,
+    sets: FeatureSets,
+    settings: ForestSettings,
+    alarm_level: float,
+    machine: Mapping[str, Any],
+) -> tuple[Detector, list[str]]:
+    """Forests of all victims together, and notes on them."""
+    traffic, pairs = has_traffic(table), pairs_of(table)
+    forests, thresholds, scores, notes = {}, {}, {}, []
+    baselines = quiet_baselines(table, sets.all_columns)
+    for name in SETS:
+        given = features_by_victim(table, sets.columns[name], baselines)
+        held_out = np.zeros(len(table))
+        for fold in _folds(pairs, settings.seed):
+            held_out[fold] = probability(grown_forest(given[~fold], traffic[~fold], settings), given[fold].to_numpy())
+        forests[name] = grown_forest(given, traffic, settings)
+        scores[name] = float(np.mean((held_out > 0.5) == traffic))
+        thresholds[name] = alarm_threshold(held_out[~traffic], alarm_level)
+        if thresholds[name] >= 1:
+            notes.append(
+                f"{name}: raises no alarm: with {int((~traffic).sum())} quiet intervals no threshold is known above "
+                f"which at most {alarm_level:g} of them lie"
+            )
+    detector = Detector(
+        forests, dict(sets.columns), thresholds, scores, alarm_level, baselines, _trained_on(table, sets, machine)
+    )
+    return detector, notes
+
+
+def alarm_threshold(quiet: Numbers, level: float) -> float:
+    """The probability that one more quiet interval exceeds with a probability of at most `level`, if it is drawn as the
+    `quiet` ones were; 1, which none exceeds, if there are too few of them."""
+    place = int(np.ceil((len(quiet) + 1) * (1 - level)))
+    return 1.0 if place > len(quiet) else float(np.sort(quiet)[place - 1])
+
+
+def _trained_on(table: pd.DataFrame, sets: FeatureSets, machine: Mapping[str, Any]) -> dict[str, Any]:
+    rates = sorted({float(rate) for rate in table["pair_rate_Bps"].dropna()})
+    return {
+        "machine": dict(machine),
+        "victims": victims_of(table),
+        "traffic": sorted({str(kind) for kind in table["traffic"]} - {NO_TRAFFIC}),
+        "rates_Bps": rates,
+        "intervals": len(table),
+        "pairs": len(np.unique(pairs_of(table))),
+        "sources": dict(sets.sources),
+        "columns": {name: list(columns) for name, columns in sets.columns.items()},
+        "versions": versions(),
+    }
+
+
+def talk_scores() -> pd.DataFrame:
+    """The out-of-bag scores of Grant, Groves and others, by application and feature set: forests on counters of nodes into
+    which RDMA wrote."""
+    rows: Sequence[tuple[str, float, float, float]] = (
+        ("STREAM-DRAM", 1.000, 1.000, 0.995),
+        ("STREAM-cache", 1.000, 1.000, 0.990),
+        ("HPCCG", 0.998, 0.999, 0.999),
+        ("CNS", 0.741, 0.747, 0.742),
+        ("LAMMPS", 1.000, 1.000, 1.000),
+    )
+    return pd.DataFrame(rows, columns=["application", *SETS])
+
+
+TALK_VICTIMS = {"stream": "STREAM-DRAM", "stream-cache": "STREAM-cache", "cg": "HPCCG", "stencil": "CNS", "lj": "LAMMPS"}
+"""The application of the talk that a victim is like."""

@@ -1,0 +1,226 @@
+"""Contention in memory as noise of the simulator, and what it does to a program at scale.
+
+The model. Intervals of the victim took t₁, t₂, … with traffic and q₁, q₂, … without; the quickest of all took f. A
+computation of length f that the schedule has thus takes tᵢ while traffic comes: the noise is a trace of detours in which
+f of computation and tᵢ − f of standing still alternate, in the order in which they were measured. To slow a computation
+and not to stop it, each interval is cut into `PIECES` equal pieces. Quiet intervals make a noise in the same way, so that
+what scatters without traffic is in both simulations, and the slowdown is the ratio of their times.
+
+The assumptions. The program's computations are slowed as those of the victim are. Each rank has traffic all the time, or
+in bursts, at this rate, whatever it does; each is at a place of its own in the measured series. Traffic slows
+computation and reductions, and no message: neither the CPU's share of a message, nor the network that it takes away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, UsageError
+from ..formatting import join_words, plural, si_text
+from ..machine import Machine
+from ..noise_models import Noise
+from ..simulation import as_machine, simulate
+from .features import check_labels, check_victim, has_traffic, pairs_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..schedule import Schedule
+
+    Seconds = npt.NDArray[np.float64]
+
+PIECES = 16
+"""Pieces of an interval, each of which computes and then stands still."""
+MOST_DETOURS = 400_000
+REACHES = ("calc", "reduction")
+"""What traffic slows in the model."""
+REPLICATES = 20
+CONFIDENCE = 0.95
+PICOSECONDS = 1e12
+_SETTING = ("pair_rate_Bps", "pattern", "stores", "cores", "buffer_bytes")
+"""The columns that say what traffic a pair of runs had."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryNoise:
+    """What traffic does to a computation.
+
+    `noise` is that of intervals with traffic, `quiet_noise` that of those without; both lengthen a computation beyond
+    `quickest_s`, the quickest interval. `slowdowns` is the distribution: each interval with traffic over the mean of the
+    quiet ones. `slowdown` is the mean of it less 1, `quiet_scatter` how much longer than the quickest a quiet one is.
+    """
+
+    victim: str
+    rate_Bps: float  # noqa: N815 - bytes per second
+    noise: Noise
+    quiet_noise: Noise
+    quickest_s: float
+    slowdowns: Seconds
+    quiet_scatter: float
+
+    @property
+    def slowdown(self) -> float:
+        """By what share a computation alone takes longer with traffic, in the mean."""
+        return float(self.slowdowns.mean()) - 1
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Traffic that comes for `seconds` and then pauses, so that it is there for this `share` of the time."""
+
+    share: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1 or not 0 < self.seconds < 1e6:
+            raise UsageError(
+                f"bursts: expected a share above 0 and up to 1, and a time above 0 s, found {self.share} and {self.seconds} s"
+            )
+
+
+def memory_noise(table: pd.DataFrame, victim: str, rate: float | None = None, *, bursts: Bursts | None = None) -> MemoryNoise:
+    """The noise that traffic of `rate` B/s, as asked for, is to a program like `victim`.
+
+    `rate` may be left out if the table has one rate of the victim. `bursts`: traffic comes and goes; else it is always
+    there. Raises InputError that lists what there is if the table has no such intervals, or several kinds of traffic of
+    that rate.
+    """
+    return _noise_of(chosen_rows(table, victim, rate), victim, bursts)
+
+
+def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> pd.DataFrame:
+    """The intervals of a victim and a rate, whose traffic was of one kind. Raises InputError."""
+    own = check_victim(table, victim)
+    rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
+    shown = join_words([f"{si_text(found)}B/s" for found in rates])
+    if rate is None:
+        if len(rates) != 1:
+            raise InputError(f"{victim}: expected a rate to be chosen of {shown or 'none in the table'}")
+        rate = rates[0]
+    own = own[own["pair_rate_Bps"] == rate]
+    if own.empty:
+        raise InputError(f"{victim}: expected intervals at the rate {si_text(rate)}B/s, found {shown or 'none'}")
+    check_labels(own, victim)
+    kinds = own[has_traffic(own)]["traffic"].unique()
+    if len(kinds) > 1:
+        raise InputError(f"{victim}: expected one kind of traffic, found {join_words(sorted(map(str, kinds)))}")
+    for column in _SETTING:
+        if column in own and own[column].nunique() > 1:
+            found = join_words(sorted(map(str, own[column].unique())))
+            raise InputError(f"{victim}: expected one {column} at this rate, found {found}")
+    return own
+
+
+def _noise_of(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> MemoryNoise:
+    traffic = has_traffic(own)
+    seconds = own["seconds"].to_numpy(dtype=np.float64)
+    slowed, quiet = seconds[traffic], seconds[~traffic]
+    quickest = float(seconds.min())
+    if not quickest > 0:
+        raise InputError(f"{victim}: seconds: expected times above 0, found {quickest}")
+    return MemoryNoise(
+        victim,
+        float(own["pair_rate_Bps"].iloc[0]),
+        _trace(_with_pauses(slowed, quiet, bursts), quickest),
+        _trace(quiet, quickest),
+        quickest,
+        slowed / quiet.mean(),
+        float(quiet.mean()) / quickest - 1,
+    )
+
+
+def _with_pauses(slowed: Seconds, quiet: Seconds, bursts: Bursts | None) -> Seconds:
+    """The intervals in the order in which a rank meets them: bursts of slowed ones, between them quiet ones."""
+    if bursts is None or bursts.share == 1:
+        return slowed
+    pieces: list[Seconds] = []
+    paused = 0
+    for burst in np.array_split(slowed, max(1, round(slowed.sum() / bursts.seconds))):
+        pieces.append(burst)
+        pause = burst.sum() * (1 - bursts.share) / bursts.share
+        count = round(pause / quiet.mean())
+        pieces.append(quiet[(paused + np.arange(count)) % len(quiet)])
+        paused += count
+    return np.concatenate(pieces)
+
+
+def _trace(seconds: Seconds, quickest: float) -> Noise:
+    """Detours that make a computation of `quickest` take each of these times in turn."""
+    pieces = max(1, min(PIECES, MOST_DETOURS // len(seconds)))
+    computing = np.full(len(seconds) * pieces, quickest / pieces * PICOSECONDS)
+    standing = np.repeat((seconds - quickest) / pieces * PICOSECONDS, pieces)
+    ends = np.rint(np.cumsum(computing + standing)).astype(np.int64)
+    begins = np.concatenate([[0], ends[:-1]]) + np.rint(computing).astype(np.int64)
+    lengths = np.maximum(ends - begins, 0)
+    some = lengths > 0
+    return Noise(begins[some], lengths[some], int(ends[-1]))
+
+
+def scale_contention(
+    table: pd.DataFrame,
+    schedule_of: Callable[[int], Schedule],
+    machine: Machine | str,
+    *,
+    victim: str,
+    ranks: Sequence[int],
+    rate: float | None = None,
+    bursts: Bursts | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> pd.DataFrame:
+    """The slowdown of a program whose computations suffer as `victim` does, at several numbers of ranks.
+
+    `schedule_of` makes the schedule for a number of ranks. Each replicate draws pairs of runs of the table with
+    replacement, makes the noise of these, and draws where in it each rank is; so its scatter is that of the measurement
+    and that of the ranks. The machine's own noise is left out.
+
+    Returns a row a number of ranks: ranks, quiet_s (the median finish time without traffic), slowdown (the median; 0.1: a
+    tenth longer), low, high (95 % of the replicates), replicates. Raises InputError as `memory_noise` does, and what a
+    simulation raises.
+    """
+    if not ranks or replicates < 1:
+        raise UsageError(f"expected numbers of ranks and replicates, found {plural(len(ranks), 'number')} of ranks")
+    own = chosen_rows(table, victim, rate)
+    base = as_machine(machine)
+    random = np.random.default_rng(seed)
+    noises = [_noise_of(_drawn(own, random), victim, bursts) for _ in range(replicates)]
+    rows = []
+    for place, count in enumerate(ranks):
+        schedule = schedule_of(count)
+        finished = np.empty((replicates, 2))
+        for replicate, found in enumerate(noises):
+            finished[replicate] = [
+                simulate(schedule, _with(base, noise), seed=seed + replicate).max_finish
+                for noise in (found.quiet_noise, found.noise)
+            ]
+            progress(place * replicates + replicate + 1, len(ranks) * replicates)
+        slowdowns = finished[:, 1] / np.maximum(finished[:, 0], 1) - 1
+        low, middle, high = np.quantile(slowdowns, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2])
+        quiet_s = float(np.median(finished[:, 0])) / PICOSECONDS
+        rows.append((count, quiet_s, float(middle), float(low), float(high), replicates))
+    return pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "low", "high", "replicates"])
+
+
+def _with(machine: Machine, noise: Noise) -> Machine:
+    """The machine with this noise, or without any if nothing was slowed."""
+    if not len(noise.lengths):
+        return machine.with_noise(None)
+    return replace(machine, noise=noise, noise_origin=None, noise_reaches=REACHES)
+
+
+def _drawn(own: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+    """As many pairs of runs as there are, drawn with replacement; at least one run of each kind."""
+    pairs = pairs_of(own)
+    names = np.unique(pairs)
+    rows = {name: np.flatnonzero(pairs == name) for name in names}
+    traffic = has_traffic(own)
+    while True:
+        chosen = np.concatenate([rows[name] for name in random.choice(names, len(names))])
+        if traffic[chosen].any() and not traffic[chosen].all():
+            return own.iloc[chosen]

@@ -1,0 +1,218 @@
+"""A running job is watched: a trained detector says of each interval how probable traffic is.
+
+The probes run on a core that the job leaves free, as `SampleProbes` says; there they see what all cores share, the last
+level of caches and DRAM, and no caches of the job's own cores. So a set of the first or second level can be trusted as
+far as the core shares it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import InputError, MeasurementError, OutputError, UsageError
+from ..formatting import unknown_name
+from .features import CYCLES, RATIO
+from .forest import Detector, probability
+
+
+class Samples(Iterator[Mapping[str, float]], Protocol):
+    """A column's value by name, interval by interval; `close` ends the probe."""
+
+    def close(self) -> None:
+        """End the probe."""
+
+
+class SampleProbes(Protocol):
+    """Samples these columns of the table of contention, once in `interval_s` seconds, until it is closed.
+
+    The probe runs on a core that `pid` may not use, if there is one; NaN stands for what it could not measure.
+    """
+
+    def __call__(self, columns: Sequence[str], *, interval_s: float, pid: int | None) -> Samples:
+        """Begin to sample."""
+
+
+def installed_probes() -> SampleProbes:
+    """The probes of this installation. Raises MeasurementError if it has none."""
+    try:
+        found: SampleProbes = import_module(".sampling", __package__).sample_probes
+    except (ImportError, AttributeError) as error:
+        raise MeasurementError(f"this installation has no probe that samples beside a job: {error}") from error
+    return found
+
+
+@dataclass(frozen=True)
+class WatchedInterval:
+    """An interval: when it ended (Unix time, s), the probability of traffic by feature set, and whether that of the
+    chosen set raises an alarm. While the quiet baseline is measured (`calibrating`) there are no probabilities.
+    `missing`: values could not be sampled, so nothing is said of the sets that need them (NaN)."""
+
+    interval: int
+    at: float
+    calibrating: bool
+    probabilities: Mapping[str, float]
+    alarm: bool
+    missing: tuple[str, ...]
+
+    def as_row(self) -> dict[str, object]:
+        """A row of JSON; None for a probability that is not known."""
+        known = {f"probability_{name}": value if np.isfinite(value) else None for name, value in self.probabilities.items()}
+        return {"interval": self.interval, "at": self.at, "calibrating": self.calibrating, **known, "alarm": self.alarm}
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a job is watched: by the alarms of `feature_set` (default: the best of the detector), against the quiet
+    baseline of `victim` ("": of all that it was trained on), or that of the first `calibrate` intervals, which have to be
+    quiet."""
+
+    detector: Detector
+    feature_set: str = ""
+    victim: str = ""
+    calibrate: int = 0
+
+    def __post_init__(self) -> None:
+        if self.victim and self.calibrate:
+            raise UsageError("a quiet baseline is that of a victim, or of the first intervals, not both")
+        if self.feature_set and self.feature_set not in self.detector.forests:
+            raise UsageError(unknown_name("feature set", self.feature_set, self.detector.forests))
+        if self.victim not in self.detector.baselines:
+            known = [name for name in self.detector.baselines if name]
+            raise InputError(unknown_name("victim of this model", self.victim, known))
+        if CYCLES in self.detector.all_columns:
+            raise InputError("a detector by counters per cycle watches no job")
+
+    @property
+    def chosen_set(self) -> str:
+        """The set whose alarms count."""
+        return self.feature_set or self.detector.best_set
+
+    def intervals(
+        self,
+        sample: SampleProbes,
+        *,
+        interval_s: float = 1.0,
+        pid: int | None = None,
+        runs: Callable[[], bool] = lambda: True,
+    ) -> Iterator[WatchedInterval]:
+        """The intervals as they end, while `runs` says that there is something to watch."""
+        baseline = dict(self.detector.baselines[self.victim])
+        quiet: list[Mapping[str, float]] = []
+        with closing(sample(self.detector.all_columns, interval_s=interval_s, pid=pid)) as samples:
+            for number, values in enumerate(samples):
+                calibrating = number < self.calibrate
+                if calibrating:
+                    quiet.append(values)
+                    baseline = self._medians(quiet)
+                yield self._judged(number, values, baseline, calibrating)
+                if not runs():
+                    return
+
+    def _medians(self, quiet: Sequence[Mapping[str, float]]) -> dict[str, float]:
+        """The medians of what was measured; a column that never was keeps the baseline of the training."""
+        trained = self.detector.baselines[""]
+        found = {}
+        for column in self.detector.all_columns:
+            known = [values[column] for values in quiet if np.isfinite(values.get(column, np.nan))]
+            found[column] = float(np.median(known)) if known else trained[column]
+        return found
+
+    def _judged(
+        self, number: int, values: Mapping[str, float], baseline: Mapping[str, float], calibrating: bool
+    ) -> WatchedInterval:
+        found, missing = {}, []
+        for name, forest in self.detector.forests.items():
+            columns = self.detector.columns[name]
+            given = np.array([values.get(column, np.nan) for column in columns], dtype=np.float64)
+            lacking = [column for column, value in zip(columns, given, strict=True) if not np.isfinite(value)]
+            missing += lacking
+            scale = np.array([baseline[column] for column in columns])
+            ratios = np.where(scale > 0, given / np.where(scale > 0, scale, 1.0), given + 1.0)
+            unknown = calibrating or bool(lacking)
+            found[name] = float("nan") if unknown else float(probability(forest, ratios[None, :])[0])
+        alarm = found[self.chosen_set] > self.detector.thresholds[self.chosen_set]
+        return WatchedInterval(number, time.time(), calibrating, found, bool(alarm), tuple(missing))
+
+
+def process_runs(pid: int) -> Callable[[], bool]:
+    """Whether the process runs: it is there, has not ended, and is still the same one. Raises UsageError if there is no
+    such process now."""
+    begun = _start_of(pid)
+    if begun is None:
+        raise UsageError(f"there is no process {pid} that runs")
+    return lambda: _start_of(pid) == begun
+
+
+def _start_of(pid: int) -> str | None:
+    """When a process was started, in ticks since the boot; None if there is none, or it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else fields[19]
+
+
+class AppendedRows:
+    """A file to which rows of JSON are appended, each at once; used as a context manager.
+
+    A line that an earlier run left unfinished is removed first: `removed` says so. Raises OutputError.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self.removed = False
+
+    def __enter__(self) -> AppendedRows:
+        try:
+            self._path.absolute().parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                self._remove_unfinished()
+            except BaseException:
+                os.close(self._descriptor)
+                raise
+        except OSError as error:
+            raise OutputError(self._path, error.strerror or str(error)) from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def append(self, row: Mapping[str, object]) -> None:
+        """Append a row. What a full disk let through of it is removed again."""
+        line = (json.dumps(row, allow_nan=False) + "\n").encode()
+        try:
+            end = os.lseek(self._descriptor, 0, os.SEEK_END)
+            written = os.write(self._descriptor, line)
+            if written < len(line):
+                os.ftruncate(self._descriptor, end)
+                raise OutputError(self._path, "there is no room for a whole row")
+        except OSError as error:
+            raise OutputError(self._path, error.strerror or str(error)) from error
+
+    def _remove_unfinished(self) -> None:
+        size = os.fstat(self._descriptor).st_size
+        kept = size
+        while kept and os.pread(self._descriptor, 1, kept - 1) != b"\n":
+            kept -= 1
+        self.removed = kept < size
+        if self.removed:
+            os.ftruncate(self._descriptor, kept)
+
+
+def ratio_names(columns: Sequence[str]) -> list[str]:
+    """The features of a detector by the names of its columns."""
+    return [column + RATIO for column in columns]
