@@ -30,6 +30,7 @@ COMMANDS = {
     "timeline": ("timeline_command", "Simulate, and write the start and end of each op."),
     "study": ("study_command", "Simulate at several numbers of ranks, with many seeds of the noise."),
     "report": ("report_command", "Write a report: one HTML file with figures."),
+    "contention": ("contention_command", "Make, measure, detect and scale contention in memory."),
     "validate": ("validate_command", "Compare simulated run times of programs with measured ones."),
     "about": ("about_command", "Show the provenance of a file or folder."),
     "pdes": ("pdes_commands", "Run a model on the simulation kernel."),

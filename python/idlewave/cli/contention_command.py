@@ -1,4 +1,5 @@
 """``idlewave contention``: contention in memory, made, measured and remedied."""
+"""``idlewave contention``: what writes from outside a computation do to it in memory."""
 
 from __future__ import annotations
 
@@ -12,6 +13,10 @@ COMMANDS = {
     "remedy": ("contention_commands", "Compare throttling the traffic with reserving a core for it."),
 }
 """For the name of each command the module that has it and its line in the help."""
+    "learn": ("contention_learn_commands", "Train a detector of traffic on a table of contention."),
+    "watch": ("contention_learn_commands", "Watch a running job: how probable traffic is, interval by interval."),
+    "scale": ("contention_learn_commands", "Simulate what measured traffic does to a program at scale."),
+}
 
 
 @click.group(cls=LazyGroup, later=COMMANDS)
@@ -20,3 +25,4 @@ def contention() -> None:
 
     The writes are made by other cores, at the rate that a NIC would have: an emulation.
     """
+    """Contention in memory: traffic from outside slows what computes in a node."""

@@ -83,7 +83,7 @@ def suffering(table: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
     pair, whose order was random: without an effect p is below 0.05 in at most 5 % of tables. With fewer than five pairs
     it cannot be.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for victim, own in table.groupby("victim", sort=False):
         ratios = _log_ratios(own)
         if not len(ratios):
@@ -183,7 +183,9 @@ def _check_pairs(table: pd.DataFrame) -> None:
         own = table[table["victim"] == victim]
         check_labels(own, victim)
         if len(np.unique(pairs_of(own))) < 2:
-            raise InputError(f"{quote(victim)}: expected at least two pairs of runs, of which one is held out, found one")
+            raise InputError(
+                f"{quote(victim)}: expected at least two pairs of runs, of which one is held out, found one"
+            )
 
 
 def _evaluate(
@@ -241,16 +243,14 @@ def _right(forest: Forest, given: Numbers, traffic: Flags) -> Numbers:
     return np.asarray((probability(forest, given) > 0.5) == traffic, dtype=np.float64)
 
 
-def _permuted(
-    forest: Forest, given: pd.DataFrame, columns: Sequence[str], traffic: Flags, seed: int
-) -> list[Numbers]:
+def _permuted(forest: Forest, given: pd.DataFrame, columns: Sequence[str], traffic: Flags, seed: int) -> list[Numbers]:
     """For each column how often each interval is classified correctly if all features of that column come from another
     interval. The forest is asked once for all of them, which takes far less time."""
     random = np.random.default_rng(seed)
     values = given.to_numpy()
     copies = []
     for column in columns:
-        places = [place for place, name in enumerate(given.columns) if column_of(name) == column]
+        places = np.flatnonzero([column_of(name) == column for name in given.columns])
         for _ in range(REPEATS):
             copies.append(values.copy())
             copies[-1][:, places] = values[np.ix_(random.permutation(len(values)), places)]
@@ -380,5 +380,11 @@ def talk_scores() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["application", *SETS])
 
 
-TALK_VICTIMS = {"stream": "STREAM-DRAM", "stream-cache": "STREAM-cache", "cg": "HPCCG", "stencil": "CNS", "lj": "LAMMPS"}
+TALK_VICTIMS = {
+    "stream": "STREAM-DRAM",
+    "stream-cache": "STREAM-cache",
+    "cg": "HPCCG",
+    "stencil": "CNS",
+    "lj": "LAMMPS",
+}
 """The application of the talk that a victim is like."""

@@ -129,7 +129,10 @@ def feature_sets(table: pd.DataFrame) -> FeatureSets:
 
 def _candidates(levels: Sequence[str]) -> Iterable[tuple[Source, tuple[str, ...]]]:
     yield "counter", tuple(f"counter.{level}_misses" for level in levels)
-    yield "probe", tuple(f"probe.{kind.format(level)}" for level in levels for kind in ("latency_{}_s", "bandwidth_{}_Bps"))
+    yield (
+        "probe",
+        tuple(f"probe.{kind.format(level)}" for level in levels for kind in ("latency_{}_s", "bandwidth_{}_Bps")),
+    )
 
 
 def _measured(table: pd.DataFrame, wanted: Iterable[str]) -> tuple[str, ...]:
@@ -140,7 +143,8 @@ def _measured(table: pd.DataFrame, wanted: Iterable[str]) -> tuple[str, ...]:
 def complete(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The intervals that have a value in each of these columns."""
     used = [*columns, CYCLES] if _per_cycle(table, columns) else [*columns]
-    return table[np.isfinite(table[used].to_numpy(dtype=float)).all(axis=1)]
+    whole: npt.NDArray[np.bool_] = np.isfinite(table[used].to_numpy(dtype=float)).all(axis=1)
+    return table.loc[whole]
 
 
 Baselines = Mapping[str, Mapping[str, float]]

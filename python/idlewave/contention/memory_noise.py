@@ -83,7 +83,9 @@ class Bursts:
             )
 
 
-def memory_noise(table: pd.DataFrame, victim: str, rate: float | None = None, *, bursts: Bursts | None = None) -> MemoryNoise:
+def memory_noise(
+    table: pd.DataFrame, victim: str, rate: float | None = None, *, bursts: Bursts | None = None
+) -> MemoryNoise:
     """The noise that traffic of `rate` B/s, as asked for, is to a program like `victim`.
 
     `rate` may be left out if the table has one rate of the victim. `bursts`: traffic comes and goes; else it is always

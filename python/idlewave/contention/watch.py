@@ -67,7 +67,9 @@ class WatchedInterval:
 
     def as_row(self) -> dict[str, object]:
         """A row of JSON; None for a probability that is not known."""
-        known = {f"probability_{name}": value if np.isfinite(value) else None for name, value in self.probabilities.items()}
+        known = {
+            f"probability_{name}": value if np.isfinite(value) else None for name, value in self.probabilities.items()
+        }
         return {"interval": self.interval, "at": self.at, "calibrating": self.calibrating, **known, "alarm": self.alarm}
 
 

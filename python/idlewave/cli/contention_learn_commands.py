@@ -1,0 +1,392 @@
+"""``idlewave contention learn``, ``watch`` and ``scale``: detectors of traffic, and its effect at scale."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from ..escaping import cut
+from ..formatting import plain_percent, plain_time, plural, si_text
+from ..output import TABLE_ENDINGS, write_table
+from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
+from .figure_files import Picture, save_figure
+from .input_options import load_machine, machine_options, note_scope
+from .option_types import Count, FiniteRange, OutputFile, Size, as_json, print_json
+from .parameter_options import option_of
+from .progress import doing
+from .study_command import ranks_from
+from .terminal import errors, progress_bar, say, say_note, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..contention.evaluation import Evaluation
+    from ..contention.forest import Detector
+    from ..contention.watch import WatchedInterval
+    from ..schedule import Schedule
+
+TABLE = click.Path(exists=True, path_type=Path)
+MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
+_SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help="Of what is drawn.")
+
+
+@click.command()
+@click.argument("table", type=TABLE)
+@click.option("-o", "--output", "target", type=OutputFile(), required=True, help="The model to write (.skops).")
+@click.option("--trees", default=200, show_default=True, type=Count(1, 10_000), help="Trees of each forest.")
+@click.option(
+    "--alarm-level",
+    default=0.01,
+    show_default=True,
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    help="Share of quiet intervals that may raise an alarm.",
+)
+@_SEED
+@click.option("--plot", type=Picture(), help="Draw the scores; NAME-importances.EXT has the importances.")
+@as_json
+def learn(
+    table: Path, target: Path, trees: int, alarm_level: float, seed: int, plot: Path | None, as_json: bool
+) -> None:
+    """Train random forests that detect traffic on a TABLE of contention, evaluate them, and write them to a model.
+
+    There are three feature sets, one for each level of caches: of counters where the table has them, else of probes
+    of latency and bandwidth. Scores are out of bag, and on pairs of runs that were held out.
+    """
+    from ..contention.evaluation import learn as train
+    from ..contention.features import read_contention
+    from ..contention.forest import ForestSettings
+    from ..host_environment import describe
+    from ..measure.table_rows import records
+
+    rows = read_contention(table)
+    described = describe()
+    machine = {key: described[key] for key in ("host", "processor", "kernel", "cores", "time")}
+    with progress_bar() as progress, doing("training forests"):
+        task = progress.add_task("training", total=None)
+        detector, found = train(
+            rows,
+            ForestSettings(trees, seed),
+            alarm_level=alarm_level,
+            machine=machine,
+            progress=lambda what: progress.update(task, description=f"training: {cut(what)}"),
+        )
+    detector.save(target)
+    if as_json:
+        print_json(
+            {
+                "written": str(target),
+                "scores": records(found.scores),
+                "importances": records(found.importances),
+                "across": records(found.across),
+                "suffering": records(found.suffering),
+                "thresholds": dict(detector.thresholds),
+                "held_out": dict(detector.scores),
+                "trained_on": dict(detector.trained_on),
+                "notes": list(found.notes),
+            }
+        )
+    else:
+        _show_learnt(detector, found)
+        say(f"written: {target}")
+    for note in found.notes:
+        say_note(note)
+    if plot is not None:
+        from ..contention.detection_plots import plot_detector_scores, plot_importances
+
+        save_figure(plot_detector_scores(found.scores), plot)
+        save_figure(plot_importances(found.importances), plot.with_stem(f"{plot.stem}-importances"))
+
+
+def _show_learnt(detector: Detector, found: Evaluation) -> None:
+    from ..contention.evaluation import TALK_VICTIMS, talk_scores
+
+    talk = talk_scores().set_index("application")
+    scores = found.scores
+    shown = scores[["victim", "set", "source"]].copy()
+    shown["out of bag"] = _with_interval(scores, "oob")
+    shown["talk"] = [
+        f"{talk.loc[TALK_VICTIMS[victim], name]:.3f}" if victim in TALK_VICTIMS else ""
+        for victim, name in zip(scores["victim"], scores["set"], strict=True)
+    ]
+    shown["held-out pairs"] = _with_interval(scores, "held_out")
+    shown["majority"] = scores["majority"].map("{:.3f}".format)
+    shown["one feature"] = scores["logistic"].map("{:.3f}".format)
+    shown["with traffic"] = scores["verdict"]
+    show_table(shown, "Detectors of each victim alone: share of intervals classified correctly, with 95 % intervals")
+    best = found.importances.sort_values("importance", ascending=False).groupby(["victim", "set"], sort=False).head(1)
+    weights = best[["victim", "set", "column"]].assign(fall=_with_interval(best, "importance")).sort_index()
+    show_table(weights, "The column that matters most: how far the score on held-out pairs falls if it is permuted")
+    if len(found.across):
+        across = found.across[["victim", "set"]].assign(
+            baseline=found.across["baseline"].map({"own": "its own quiet intervals", "others": "those of the others"}),
+            score=_with_interval(found.across, "score"),
+            majority=found.across["majority"].map("{:.3f}".format),
+        )
+        show_table(across, "Victims that a forest was not trained on")
+    suffering = found.suffering
+    said = suffering[["victim", "pairs"]].assign(
+        slowdown=[
+            ""
+            if math.isnan(value)
+            else f"{plain_percent(value, signed=True)} ({plain_percent(low)} to {plain_percent(high)})"
+            for value, low, high in zip(suffering["slowdown"], suffering["low"], suffering["high"], strict=True)
+        ],
+        p=suffering["p"].map("{:.3g}".format),
+        finding=suffering["verdict"],
+    )
+    show_table(said, "What traffic does to the victims' time")
+    alarms = ", ".join(f"{name} above {threshold:.3f}" for name, threshold in detector.thresholds.items())
+    say(f"alarms, for at most {plain_percent(detector.alarm_level)} of quiet intervals: {alarms}")
+    score = detector.scores[detector.best_set]
+    say(f"the best set on held-out pairs of all victims is {detector.best_set} ({score:.3f})")
+
+
+def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
+    columns = (table[name], table[f"{name}_low"], table[f"{name}_high"])
+    return [f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in zip(*columns, strict=True)]
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--pid", type=Count(1, 2**31 - 1), help="Watch this process, until it ends.")
+@click.option("--for", "seconds", type=FiniteRange(0, min_open=True), help="End after so many seconds.")
+@click.option(
+    "--interval", default=1.0, show_default=True, type=FiniteRange(0.001, 3600), help="Seconds of an interval."
+)
+@click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
+@click.option("--victim", default="", help="Compare with the quiet intervals of this victim of the model.")
+@click.option("--calibrate", default=0, type=Count(0, 10**6), help="The first so many intervals are quiet.")
+@click.option("-o", "--output", "target", type=OutputFile(), help="Append a row an interval (JSON lines).")
+@as_json
+@click.argument("model", type=MODEL)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def watch(
+    model: Path,
+    pid: int | None,
+    seconds: float | None,
+    interval: float,
+    feature_set: str,
+    victim: str,
+    calibrate: int,
+    target: Path | None,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Apply a MODEL to a running job: COMMAND, the process of --pid, or whatever runs for the time of --for.
+
+    The options stand before MODEL, and the command behind --. The probes run on another core than the job, if it leaves
+    one free; each interval is printed with the probability of traffic. The exit status is that of the command.
+    """
+    from ..contention.forest import Detector
+    from ..contention.watch import AppendedRows, Watch, installed_probes
+
+    words = command[1:] if command[:1] == ("--",) else command
+    if (pid is not None) and words:
+        raise UsageError("--pid watches a process, and a command starts one: expected one of them")
+    if pid is None and not words and seconds is None:
+        raise UsageError("expected a command behind --, --pid, or --for: else nothing ends the watch")
+    watched = Watch(Detector.load(model), feature_set, victim, calibrate)
+    sample = installed_probes()
+    counts = {"intervals": 0, "alarms": 0, "calibrating": 0, "missing": 0}
+    status = 0
+    with ExitStack() as stack:
+        rows = None if target is None else stack.enter_context(AppendedRows(target))
+        if rows is not None and rows.removed:
+            say_note(f"{target}: its last line was unfinished, and is removed")
+        job = stack.enter_context(_job(words, pid, as_json=as_json))
+        for found in _until(watched.intervals(sample, interval_s=interval, pid=job.pid, runs=job.runs), seconds):
+            counts["intervals"] += 1
+            counts["alarms"] += found.alarm
+            counts["calibrating"] += found.calibrating
+            counts["missing"] += bool(found.missing)
+            if rows is not None:
+                rows.append(found.as_row())
+            if not as_json:
+                say(_line(found, watched.chosen_set))
+        status = job.end()
+    if counts["missing"]:
+        say_note(f"in {plural(counts['missing'], 'interval')} values could not be sampled")
+    judged = counts["intervals"] - counts["calibrating"]
+    if as_json:
+        print_json(
+            {**counts, "set": watched.chosen_set, "alarm_level": watched.detector.alarm_level, "exit_status": status}
+        )
+    else:
+        level = plain_percent(watched.detector.alarm_level)
+        say(f"{counts['alarms']} of {plural(judged, 'interval')} raised an alarm; of quiet ones at most {level} do")
+    return status
+
+
+def _line(found: WatchedInterval, chosen: str) -> str:
+    shown = " ".join(
+        f"{name} {'  –  ' if math.isnan(value) else f'{value:.3f}'}" for name, value in found.probabilities.items()
+    )
+    said = "quiet baseline" if found.calibrating else f"ALARM ({chosen})" if found.alarm else ""
+    clock = time.strftime("%H:%M:%S", time.localtime(found.at))
+    return f"{clock}  interval {found.interval}: {shown}  {said}".rstrip()
+
+
+def _until(intervals: Iterator[WatchedInterval], seconds: float | None) -> Iterator[WatchedInterval]:
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    for found in intervals:
+        yield found
+        if time.monotonic() >= end:
+            return
+
+
+class _Job:
+    """What is watched: a command, a process, or nothing that ends."""
+
+    def __init__(self, pid: int | None, runs: Callable[[], bool], end: Callable[[], int]) -> None:
+        self.pid, self.runs, self.end = pid, runs, end
+
+
+@contextmanager
+def _job(words: tuple[str, ...], pid: int | None, *, as_json: bool) -> Iterator[_Job]:
+    from ..contention.watch import process_runs
+
+    if not words:
+        yield _Job(pid, (lambda: True) if pid is None else process_runs(pid), lambda: 0)
+        return
+    from ..child_processes import Child
+
+    try:
+        child = Child.start(words, stdout=2 if as_json else None)
+    except OSError as error:
+        raise UsageError(f"{cut(words[0])}: cannot be started: {error.strerror}") from error
+    with child:
+
+        def end() -> int:
+            status = child.poll()
+            return 0 if status is None else status if status >= 0 else 128 - status
+
+        yield _Job(None, lambda: child.poll() is None, end)
+
+
+@click.command()
+@click.argument("table", type=TABLE)
+@click.option("--source", required=True, metavar="FILE|TRACE|PATTERN", help="The program: a trace, or a pattern.")
+@machine_options
+@click.option("--ranks", "sizes", default="64,512,4096,8192", show_default=True, help="Numbers of ranks.")
+@click.option("--victim", help="Whose computations the program's are like (default: the only victim of the table).")
+@click.option("--rate", type=Size(1), help="Rate of the traffic, bytes a second (default: the only one of the table).")
+@option_of(OperationParameters, "bytes", unset=True)
+@option_of(PatternParameters, "compute_ns", unset=True)
+@click.option(
+    "--share",
+    default=1.0,
+    show_default=True,
+    type=FiniteRange(0, 1, min_open=True),
+    help="Share of the time in which there is traffic.",
+)
+@click.option("--burst", type=FiniteRange(0, min_open=True), help="Seconds of a burst of traffic, with --share.")
+@click.option(
+    "--replicates", default=20, show_default=True, type=Count(1, 10_000), help="Simulations, each with other noise."
+)
+@_SEED
+@click.option("-o", "--output", "target", type=OutputFile(TABLE_ENDINGS), help="Write the table (.parquet, .csv).")
+@click.option("--plot", type=Picture(), help="Draw the slowdown over the number of ranks.")
+@as_json
+def scale(
+    table: Path,
+    source: str,
+    machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
+    sizes: str,
+    victim: str | None,
+    rate: int | None,
+    share: float,
+    burst: float | None,
+    replicates: int,
+    seed: int,
+    target: Path | None,
+    plot: Path | None,
+    as_json: bool,
+    **options: object,
+) -> None:
+    """Simulate a program at several numbers of ranks, whose computations traffic slows as it slowed a victim of TABLE.
+
+    The slowdown is against the same simulation with the quiet intervals of the victim; its interval has the scatter of
+    the measurement (pairs of runs drawn with replacement), and that of the ranks' places in it.
+    """
+    from ..contention.features import read_contention, victims_of
+    from ..contention.memory_noise import Bursts, memory_noise, scale_contention
+    from ..measure.table_rows import records
+
+    if (share < 1) != (burst is not None):
+        raise UsageError("--share and --burst go together: how much of the time, in bursts how long")
+    machine = load_machine(machine_name, between, node_ranks)
+    counts = ranks_from(sizes)
+    rows = read_contention(table)
+    chosen = victim or _only(victims_of(rows))
+    bursts = None if burst is None else Bursts(share, burst)
+    found = memory_noise(rows, chosen, rate, bursts=bursts)
+    schedule_of = _schedules(source, {name: value for name, value in options.items() if value is not None})
+    note_scope(machine, max(counts))
+    with progress_bar(count=True) as progress, doing("simulating"):
+        task = progress.add_task("simulations", total=len(counts) * replicates)
+        scaled = scale_contention(
+            rows, schedule_of, machine, victim=chosen, ranks=counts, rate=rate, bursts=bursts, replicates=replicates,
+            seed=seed, progress=lambda done, _: progress.update(task, completed=done),
+        )  # fmt: skip
+    if target is not None:
+        write_table(target, scaled)
+    if plot is not None:
+        from ..contention.detection_plots import plot_contention_scale
+
+        title = f"{cut(source)}, whose computations suffer as {chosen} does at {si_text(found.rate_Bps)}B/s"
+        save_figure(plot_contention_scale(scaled, title), plot)
+    if as_json:
+        print_json(
+            {
+                "victim": chosen,
+                "rate_Bps": found.rate_Bps,
+                "slowdown": found.slowdown,
+                "quiet_scatter": found.quiet_scatter,
+                "scaled": records(scaled),
+            }
+        )
+        return
+    shown = scaled[["ranks"]].assign(
+        quiet=[plain_time(1e12 * seconds) for seconds in scaled["quiet_s"]],
+        slowdown=[
+            f"{plain_percent(value, signed=True)} ({plain_percent(low)} to {plain_percent(high)})"
+            for value, low, high in zip(scaled["slowdown"], scaled["low"], scaled["high"], strict=True)
+        ],
+        replicates=scaled["replicates"],
+    )
+    show_table(shown, f"Slowdown by traffic of {si_text(found.rate_Bps)}B/s, with 95 % of the replicates")
+    say(
+        f"{chosen} alone: {plain_percent(found.slowdown, signed=True)} in the mean; its quiet intervals take "
+        f"{plain_percent(found.quiet_scatter)} longer than the quickest one"
+    )
+    if target is not None:
+        say(f"written: {target}")
+    errors.print(
+        "assumed: traffic slows computation and reductions, on every rank, and neither messages nor their overheads"
+    )
+
+
+def _only(victims: list[str]) -> str:
+    if len(victims) != 1:
+        raise UsageError(f"expected --victim, one of {', '.join(victims)}")
+    return victims[0]
+
+
+def _schedules(source: str, given: Mapping[str, Any]) -> Callable[[int], Schedule]:
+    """Makes the schedule of a program at a number of ranks: of a pattern, or of a trace by copies of its ranks."""
+    from ..schedule import Schedule
+
+    if source in PATTERNS:
+        return lambda ranks: Schedule.pattern(source, ranks=ranks, **given)
+    if given:
+        raise UsageError(f"--{min(given).replace('_', '-')} belongs to a pattern, not to a file or a trace")
+    whole = Schedule.from_trace(source) if Path(source).is_dir() else Schedule.load(source)
+    return lambda ranks: whole if ranks == whole.ranks else whole.extrapolate(ranks)
