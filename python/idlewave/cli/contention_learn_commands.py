@@ -13,7 +13,7 @@ import click
 
 from ..errors import UsageError
 from ..escaping import cut
-from ..formatting import plain_percent, plain_time, plural, si_text
+from ..formatting import plain_percent, plain_time, plural, volume_text
 from ..output import TABLE_ENDINGS, write_table
 from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
 from .figure_files import Picture, save_figure
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..contention.evaluation import Evaluation
+    from ..contention.features import Source
     from ..contention.forest import Detector
     from ..contention.watch import WatchedInterval
     from ..schedule import Schedule
@@ -40,6 +41,11 @@ _SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help
 @click.command()
 @click.argument("table", type=TABLE)
 @click.option("-o", "--output", "target", type=OutputFile(), required=True, help="The model to write (.skops).")
+@click.option(
+    "--by",
+    type=click.Choice(["counter", "probe"]),
+    help="What the features are (default: counters where there are some).",
+)
 @click.option("--trees", default=200, show_default=True, type=Count(1, 10_000), help="Trees of each forest.")
 @click.option(
     "--alarm-level",
@@ -52,7 +58,14 @@ _SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help
 @click.option("--plot", type=Picture(), help="Draw the scores; NAME-importances.EXT has the importances.")
 @as_json
 def learn(
-    table: Path, target: Path, trees: int, alarm_level: float, seed: int, plot: Path | None, as_json: bool
+    table: Path,
+    target: Path,
+    by: Source | None,
+    trees: int,
+    alarm_level: float,
+    seed: int,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Train random forests that detect traffic on a TABLE of contention, evaluate them, and write them to a model.
 
@@ -73,6 +86,7 @@ def learn(
         detector, found = train(
             rows,
             ForestSettings(trees, seed),
+            by=by,
             alarm_level=alarm_level,
             machine=machine,
             progress=lambda what: progress.update(task, description=f"training: {cut(what)}"),
@@ -341,7 +355,7 @@ def scale(
     if plot is not None:
         from ..contention.detection_plots import plot_contention_scale
 
-        title = f"{cut(source)}, whose computations suffer as {chosen} does at {si_text(found.rate_Bps)}B/s"
+        title = f"{cut(source)}, whose computations suffer as {chosen} does at {volume_text(found.rate_Bps)}/s"
         save_figure(plot_contention_scale(scaled, title), plot)
     if as_json:
         print_json(
@@ -362,7 +376,7 @@ def scale(
         ],
         replicates=scaled["replicates"],
     )
-    show_table(shown, f"Slowdown by traffic of {si_text(found.rate_Bps)}B/s, with 95 % of the replicates")
+    show_table(shown, f"Slowdown by traffic of {volume_text(found.rate_Bps)}/s, with 95 % of the replicates")
     say(
         f"{chosen} alone: {plain_percent(found.slowdown, signed=True)} in the mean; its quiet intervals take "
         f"{plain_percent(found.quiet_scatter)} longer than the quickest one"

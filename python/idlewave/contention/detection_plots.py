@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from ..formatting import count_text, percent_tick
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import BLUE, INK, MUTED, ORANGE, PALETTE, SOFT, new_figure, say_empty, styled, tidy
+from .columns import LEVELS
 from .evaluation import NO_SLOWDOWN, TALK_VICTIMS, talk_scores
 from .features import SETS
 
@@ -115,8 +116,9 @@ def plot_importances(importances: pd.DataFrame) -> Figure:
 
 
 def _readable(column: str) -> str:
-    """probe.latency_l1_s: latency l1."""
-    return column.partition(".")[2].removesuffix("_s").removesuffix("_Bps").replace("_", " ")
+    """probe.latency_l1_s: latency L1."""
+    words = column.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
+    return " ".join(word.upper() if word in LEVELS else word for word in words)
 
 
 @styled

@@ -1,8 +1,8 @@
 """How well forests detect traffic: scores, importances and what does without a forest, each with an interval.
 
-Intervals of one pair of runs resemble each other. So confidence intervals are those of a bootstrap over pairs, and beside
-the out-of-bag score, for which a tree may have seen the neighbours of an interval, there is the score on whole pairs that
-were held out.
+Intervals of one pair of runs resemble each other. So confidence intervals are those of a bootstrap over pairs, and
+beside the out-of-bag score, for which a tree may have seen the neighbours of an interval, there is the score on whole
+pairs that were held out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .columns import NO_TRAFFIC
 from .features import (
     SETS,
     FeatureSets,
+    Source,
     check_labels,
     column_of,
     complete,
@@ -142,19 +143,21 @@ def learn(
     table: pd.DataFrame,
     settings: ForestSettings | None = None,
     *,
+    by: Source | None = None,
     alarm_level: float = 0.01,
     machine: Mapping[str, Any] | None = None,
     progress: Progress = lambda _: None,
 ) -> tuple[Detector, Evaluation]:
     """Train forests on the table of contention that detect traffic, and evaluate them.
 
-    `alarm_level` is the share of quiet intervals that may raise an alarm. `machine` describes where the table was
-    measured. `progress` is called with what is done next. Raises InputError if the table has no intervals with traffic
-    or none without, or fewer than two pairs of runs of a victim; LibraryError if scikit-learn is not installed.
+    `by` chooses counters or probes; without it counters are used where there are some. `alarm_level` is the share of
+    quiet intervals that may raise an alarm. `machine` describes where the table was measured. `progress` is called with
+    what is done next. Raises InputError if the table has no intervals with traffic or none without, or fewer than two
+    pairs of runs of a victim; LibraryError if scikit-learn is not installed.
     """
     settings = settings or ForestSettings()
     check_labels(table, "table of contention")
-    sets = feature_sets(table)
+    sets = feature_sets(table, by)
     whole = complete(table, sets.all_columns)
     notes = []
     if len(whole) < len(table):
@@ -368,8 +371,8 @@ def _trained_on(table: pd.DataFrame, sets: FeatureSets, machine: Mapping[str, An
 
 
 def talk_scores() -> pd.DataFrame:
-    """The out-of-bag scores of Grant, Groves and others, by application and feature set: forests on counters of nodes into
-    which RDMA wrote."""
+    """The out-of-bag scores of Grant, Groves and others, by application and feature set: forests on counters of nodes
+    into which RDMA wrote."""
     rows: Sequence[tuple[str, float, float, float]] = (
         ("STREAM-DRAM", 1.000, 1.000, 0.995),
         ("STREAM-cache", 1.000, 1.000, 0.990),

@@ -1,7 +1,7 @@
 """What a detector of traffic sees of an interval: three feature sets, one for each level of caches.
 
-An interval is a row of the table of contention (`columns`). Of each column there is the value itself and its ratio to the
-quiet baseline: the median of that column in intervals of the same victim without traffic.
+An interval is a row of the table of contention (`columns`). Of each column there is the value itself and its ratio to
+the quiet baseline: the median of that column in intervals of the same victim without traffic.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ _KINDS: dict[str, Literal["whole", "number", "flag", "text"]] = {
     "string": "text",
 }
 _NEEDED = ("run", "pair", "second", "victim", "traffic", "pair_rate_Bps", "iteration", "seconds")
-_MEASURED = ("counter.", "probe.")
 
 
 def schema() -> Schema:
@@ -109,20 +108,21 @@ class FeatureSets:
         return tuple(dict.fromkeys(column for columns in self.columns.values() for column in columns))
 
 
-def feature_sets(table: pd.DataFrame) -> FeatureSets:
-    """The feature sets that the table has values for. Raises InputError if a level has neither counters nor probes."""
+def feature_sets(table: pd.DataFrame, by: Source | None = None) -> FeatureSets:
+    """The feature sets that the table has values for: of counters where there are some, else of probes; or `by` one of
+    them alone. Raises InputError if a level has none."""
     columns: dict[str, tuple[str, ...]] = {}
     sources: dict[str, Source] = {}
     for name, levels in LEVELS_OF_SETS.items():
         for source, wanted in _candidates(levels):
             found = _measured(table, wanted)
-            if found:
+            if found and by in (None, source):
                 columns[name], sources[name] = found, source
                 break
         else:
             raise InputError(
-                f"features: expected counters or probes of {join_words(list(levels), ' or ')} in the table, "
-                "found values in none of them"
+                f"features: expected {'counters or probes' if by is None else f'{by}s'} of "
+                f"{join_words(list(levels), ' or ')} in the table, found no values"
             )
     return FeatureSets(columns, sources)
 
@@ -171,8 +171,8 @@ def features(
 ) -> pd.DataFrame:
     """The features of each interval, against a baseline of all of them.
 
-    `values`: with the values themselves, which differ from victim to victim; else their ratios alone. Counters grow with
-    the length of an interval, so that there are also misses per cycle where the table has cycles.
+    `values`: with the values themselves, which differ from victim to victim; else their ratios alone. Counters grow
+    with the length of an interval, so that there are also misses per cycle where the table has cycles.
     """
     found: dict[str, npt.NDArray[np.float64]] = {}
     for column in columns:

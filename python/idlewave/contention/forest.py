@@ -1,7 +1,7 @@
 """Random forests of scikit-learn that detect traffic, and the file that holds them.
 
-A file is what skops writes, a zip archive without pickle, with one more member that has the digest of all others. A file
-is used only if that digest fits, if skops names no type in it that it does not know, and if the trees lead nowhere
+A file is what skops writes, a zip archive without pickle, with one more member that has the digest of all others. A
+file is used only if that digest fits, if skops names no type in it that it does not know, and if the trees lead nowhere
 outside themselves.
 """
 
@@ -11,7 +11,7 @@ import io
 import json
 import platform
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -286,8 +286,3 @@ def _check_tree(tree: Any, columns: int, classes: int) -> None:  # noqa: ANN401 
     )
     if not whole:
         raise ValueError("a tree leads outside itself")
-
-
-def feature_order(columns: Sequence[str], ratio: str) -> list[str]:
-    """The names of the features of a detector, in the order of its columns."""
-    return [f"{column}{ratio}" for column in columns]

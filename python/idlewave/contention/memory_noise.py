@@ -1,13 +1,13 @@
 """Contention in memory as noise of the simulator, and what it does to a program at scale.
 
 The model. Intervals of the victim took t₁, t₂, … with traffic and q₁, q₂, … without; the quickest of all took f. A
-computation of length f that the schedule has thus takes tᵢ while traffic comes: the noise is a trace of detours in which
-f of computation and tᵢ − f of standing still alternate, in the order in which they were measured. To slow a computation
-and not to stop it, each interval is cut into `PIECES` equal pieces. Quiet intervals make a noise in the same way, so that
-what scatters without traffic is in both simulations, and the slowdown is the ratio of their times.
+computation of length f that the schedule has thus takes tᵢ while traffic comes: the noise is a trace of detours in
+which f of computation and tᵢ − f of standing still alternate, in the order in which they were measured. To slow a
+computation and not to stop it, each interval is cut into `PIECES` equal pieces. Quiet intervals make a noise in the
+same way, so that what scatters without traffic is in both simulations, and the slowdown is the ratio of their times.
 
-The assumptions. The program's computations are slowed as those of the victim are. Each rank has traffic all the time, or
-in bursts, at this rate, whatever it does; each is at a place of its own in the measured series. Traffic slows
+The assumptions. The program's computations are slowed as those of the victim are. Each rank has traffic all the time,
+or in bursts, at this rate, whatever it does; each is at a place of its own in the measured series. Traffic slows
 computation and reductions, and no message: neither the CPU's share of a message, nor the network that it takes away.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, UsageError
-from ..formatting import join_words, plural, si_text
+from ..formatting import join_words, plural, volume_text
 from ..machine import Machine
 from ..noise_models import Noise
 from ..simulation import as_machine, simulate
@@ -51,8 +51,9 @@ class MemoryNoise:
     """What traffic does to a computation.
 
     `noise` is that of intervals with traffic, `quiet_noise` that of those without; both lengthen a computation beyond
-    `quickest_s`, the quickest interval. `slowdowns` is the distribution: each interval with traffic over the mean of the
-    quiet ones. `slowdown` is the mean of it less 1, `quiet_scatter` how much longer than the quickest a quiet one is.
+    `quickest_s`, the quickest interval. `slowdowns` is the distribution: each interval with traffic over the mean of
+    the quiet ones. `slowdown` is the mean of it less 1, `quiet_scatter` how much longer than the quickest a quiet one
+    is.
     """
 
     victim: str
@@ -79,7 +80,8 @@ class Bursts:
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1 or not 0 < self.seconds < 1e6:
             raise UsageError(
-                f"bursts: expected a share above 0 and up to 1, and a time above 0 s, found {self.share} and {self.seconds} s"
+                f"bursts: expected a share above 0 and up to 1, and a time above 0 s, found {self.share} and "
+                f"{self.seconds} s"
             )
 
 
@@ -99,14 +101,14 @@ def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> 
     """The intervals of a victim and a rate, whose traffic was of one kind. Raises InputError."""
     own = check_victim(table, victim)
     rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
-    shown = join_words([f"{si_text(found)}B/s" for found in rates])
+    shown = join_words([f"{volume_text(found)}/s" for found in rates])
     if rate is None:
         if len(rates) != 1:
             raise InputError(f"{victim}: expected a rate to be chosen of {shown or 'none in the table'}")
         rate = rates[0]
     own = own[own["pair_rate_Bps"] == rate]
     if own.empty:
-        raise InputError(f"{victim}: expected intervals at the rate {si_text(rate)}B/s, found {shown or 'none'}")
+        raise InputError(f"{victim}: expected intervals at the rate {volume_text(rate)}/s, found {shown or 'none'}")
     check_labels(own, victim)
     kinds = own[has_traffic(own)]["traffic"].unique()
     if len(kinds) > 1:
@@ -182,9 +184,9 @@ def scale_contention(
     replacement, makes the noise of these, and draws where in it each rank is; so its scatter is that of the measurement
     and that of the ranks. The machine's own noise is left out.
 
-    Returns a row a number of ranks: ranks, quiet_s (the median finish time without traffic), slowdown (the median; 0.1: a
-    tenth longer), low, high (95 % of the replicates), replicates. Raises InputError as `memory_noise` does, and what a
-    simulation raises.
+    Returns a row a number of ranks: ranks, quiet_s (the median finish time without traffic), slowdown (the median; 0.1:
+    a tenth longer), low, high (95 % of the replicates), replicates. Raises InputError as `memory_noise` does, and what
+    a simulation raises.
     """
     if not ranks or replicates < 1:
         raise UsageError(f"expected numbers of ranks and replicates, found {plural(len(ranks), 'number')} of ranks")

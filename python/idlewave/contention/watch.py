@@ -22,7 +22,6 @@ import numpy as np
 
 from ..errors import InputError, MeasurementError, OutputError, UsageError
 from ..formatting import unknown_name
-from .features import CYCLES, RATIO
 from .forest import Detector, probability
 
 
@@ -76,8 +75,8 @@ class WatchedInterval:
 @dataclass(frozen=True)
 class Watch:
     """How a job is watched: by the alarms of `feature_set` (default: the best of the detector), against the quiet
-    baseline of `victim` ("": of all that it was trained on), or that of the first `calibrate` intervals, which have to be
-    quiet."""
+    baseline of `victim` ("": of all that it was trained on), or that of the first `calibrate` intervals, which have to
+    be quiet."""
 
     detector: Detector
     feature_set: str = ""
@@ -92,8 +91,12 @@ class Watch:
         if self.victim not in self.detector.baselines:
             known = [name for name in self.detector.baselines if name]
             raise InputError(unknown_name("victim of this model", self.victim, known))
-        if CYCLES in self.detector.all_columns:
-            raise InputError("a detector by counters per cycle watches no job")
+        counters = [column for column in self.detector.all_columns if column.startswith("counter.")]
+        if counters:
+            raise InputError(
+                f"the model looks at {counters[0]}, a counter of the victim's own core, which is not sampled beside a "
+                "job: expected one by probes (idlewave contention learn --by probe)"
+            )
 
     @property
     def chosen_set(self) -> str:
@@ -213,8 +216,3 @@ class AppendedRows:
         self.removed = kept < size
         if self.removed:
             os.ftruncate(self._descriptor, kept)
-
-
-def ratio_names(columns: Sequence[str]) -> list[str]:
-    """The features of a detector by the names of its columns."""
-    return [column + RATIO for column in columns]

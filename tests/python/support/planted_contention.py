@@ -33,8 +33,8 @@ def contention_table(
 ) -> pd.DataFrame:
     """A table with `pairs` pairs of runs of each victim.
 
-    `effects`: by victim and column by how many standard deviations traffic shifts it. `slowdown`: by victim the share by
-    which its time grows. `scatter`: the standard deviation of every value, relative; `run_scatter`: that of what all
+    `effects`: by victim and column by how many standard deviations traffic shifts it. `slowdown`: by victim the share
+    by which its time grows. `scatter`: the standard deviation of every value, relative; `run_scatter`: that of what all
     intervals of a run share.
     """
     random = np.random.default_rng(seed)
