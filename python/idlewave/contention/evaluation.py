@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..escaping import quote
 from .columns import NO_TRAFFIC
 from .features import (
+    RATIO,
     SETS,
     FeatureSets,
     Source,
@@ -198,7 +199,9 @@ def _evaluate(
     columns, traffic, pairs = sets.columns[name], has_traffic(own), pairs_of(own)
     given = features(own, columns, quiet_baselines(own, columns)[""])
     forest = grown_forest(given, traffic, settings, out_of_bag=True)
-    oob = bootstrap_mean(np.argmax(forest.oob_decision_function_, axis=1) == traffic, pairs, settings.seed)
+    votes = forest.oob_decision_function_
+    seen = np.isfinite(votes).all(axis=1)  # an interval that every tree of a few has seen has no votes
+    oob = bootstrap_mean(np.argmax(votes, axis=1)[seen] == traffic[seen], pairs[seen], settings.seed)
     held_out = np.zeros(len(own))
     logistic = np.zeros(len(own))
     falls = {column: np.zeros(len(own)) for column in columns}
@@ -271,12 +274,16 @@ def _logistic(trained: pd.DataFrame, traffic: Flags, given: pd.DataFrame) -> tup
     if traffic.all() or not traffic.any():
         return best, np.full(len(given), bool(traffic.all()))
     for name in trained.columns:
-        centre, width = float(trained[name].mean()), float(trained[name].std()) or 1.0
-        line = LogisticRegression().fit((trained[[name]].to_numpy() - centre) / width, traffic)
-        score = float(line.score((trained[[name]].to_numpy() - centre) / width, traffic))
+        if name.endswith(RATIO):  # on its own it says what the value says
+            continue
+        known = trained[name].to_numpy()
+        centre, width = float(known.mean()), float(known.std()) or 1.0
+        scaled = ((known - centre) / width)[:, None]
+        line = LogisticRegression().fit(scaled, traffic)
+        score = float(line.score(scaled, traffic))
         if score > best_score:
             best, best_score = str(name), score
-            guessed = np.asarray(line.predict((given[[name]].to_numpy() - centre) / width), dtype=bool)
+            guessed = np.asarray(line.predict(((given[name].to_numpy() - centre) / width)[:, None]), dtype=bool)
     return best, guessed
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import platform
+import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +66,9 @@ def grown_forest(
     forest = RandomForestClassifier(
         n_estimators=settings.trees, random_state=settings.seed, oob_score=out_of_bag, n_jobs=1
     )
-    return forest.fit(features.to_numpy(dtype=np.float64), traffic)
+    with warnings.catch_warnings():  # of intervals without votes, which an evaluation leaves out
+        warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)
+        return forest.fit(features.to_numpy(dtype=np.float64), traffic)
 
 
 def missing(package: str, error: ImportError) -> LibraryError:

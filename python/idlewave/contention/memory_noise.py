@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, UsageError
-from ..formatting import join_words, plural, volume_text
+from ..formatting import join_words, plain, plural, volume_text
 from ..machine import Machine
 from ..noise_models import Noise
 from ..simulation import as_machine, simulate
@@ -101,14 +101,16 @@ def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> 
     """The intervals of a victim and a rate, whose traffic was of one kind. Raises InputError."""
     own = check_victim(table, victim)
     rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
-    shown = join_words([f"{volume_text(found)}/s" for found in rates])
+    shown = join_words([f"{plain(volume_text(found))}/s" for found in rates])
     if rate is None:
         if len(rates) != 1:
             raise InputError(f"{victim}: expected a rate to be chosen of {shown or 'none in the table'}")
         rate = rates[0]
     own = own[own["pair_rate_Bps"] == rate]
     if own.empty:
-        raise InputError(f"{victim}: expected intervals at the rate {volume_text(rate)}/s, found {shown or 'none'}")
+        raise InputError(
+            f"{victim}: expected intervals at the rate {plain(volume_text(rate))}/s, found {shown or 'none'}"
+        )
     check_labels(own, victim)
     kinds = own[has_traffic(own)]["traffic"].unique()
     if len(kinds) > 1:

@@ -29,7 +29,7 @@ from idlewave.contention.forest import Detector, ForestSettings, probability
 from idlewave.errors import InputError, LibraryError
 from sklearn.ensemble import RandomForestClassifier
 
-FEW_TREES = ForestSettings(trees=20, seed=3)
+FEW_TREES = ForestSettings(trees=15, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,7 @@ def scores_of(found: Evaluation, victim: str, name: str) -> pd.Series:
     return scores[(scores["victim"] == victim) & (scores["set"] == name)].iloc[0]
 
 
-def test_out_of_bag_scores_are_those_of_scikit_learn(
-    table: pd.DataFrame, learnt: tuple[Detector, Evaluation]
-) -> None:
+def test_out_of_bag_scores_are_those_of_scikit_learn(table: pd.DataFrame, learnt: tuple[Detector, Evaluation]) -> None:
     for victim, own in table.groupby("victim"):
         for name, columns in feature_sets(table).columns.items():
             quiet = own[own["traffic"] == "none"]
@@ -117,15 +115,15 @@ def test_importances_come_in_the_planted_order() -> None:
     assert ((none["importance_low"] < 0.05) & (none["importance_high"] > -0.1)).all()
 
 
-def test_the_same_seed_gives_the_same_detector(table: pd.DataFrame, learnt: tuple[Detector, Evaluation]) -> None:
-    few = table[table["victim"] != "cg"]
-    first, again = (learn(few, ForestSettings(trees=5, seed=9)) for _ in range(2))
+def test_the_same_seed_gives_the_same_detector(table: pd.DataFrame) -> None:
+    few = table[table["victim"] == "cg"]
+    first, again = (learn(few, ForestSettings(trees=3, seed=9)) for _ in range(2))
     pd.testing.assert_frame_equal(first[1].scores, again[1].scores)
     assert first[0].thresholds == again[0].thresholds
 
 
 def test_of_victims_without_effect_few_are_said_to_suffer() -> None:
-    victims = {f"v{number}": {} for number in range(200)}
+    victims = {f"v{number}": {} for number in range(150)}
     table = contention_table(victims, pairs=8, iterations=2, run_scatter=0.2, measured=())
     wrong = (suffering(table)["verdict"] == SUFFERS).mean()
     assert 0.005 < wrong < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(victims))
@@ -153,9 +151,9 @@ def test_too_few_quiet_intervals_have_no_threshold() -> None:
 
 def test_detectors_of_many_tables_raise_as_many_false_alarms_as_stated() -> None:
     level, rates, hits = 0.1, [], []
-    for seed in range(6):
+    for seed in range(4):
         table = contention_table({"stream": DRAM}, pairs=8, iterations=8, seed=seed)
-        detector, _ = learn(table, ForestSettings(trees=10, seed=seed), alarm_level=level)
+        detector, _ = learn(table, ForestSettings(trees=8, seed=seed), alarm_level=level)
         fresh = contention_table({"stream": DRAM}, pairs=12, iterations=20, seed=100 + seed)
         columns = detector.columns["l3"]
         given = features(fresh, columns, detector.baselines["stream"], values=False).to_numpy()

@@ -1,4 +1,4 @@
-"""A model of contention in a file: read again it says the same; what is no model, or was changed, is refused by name."""
+"""A model of contention in a file: read again it says the same; what is no model or was changed is refused by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE = contention_table({"stream": DRAM, "cg": DRAM}, pairs=4, iterations=5)
 
 @pytest.fixture(scope="module")
 def detector() -> Detector:
-    return learn(TABLE, ForestSettings(trees=4), alarm_level=0.1, machine={"host": "here"})[0]
+    return learn(TABLE, ForestSettings(trees=3), alarm_level=0.1, machine={"host": "here"})[0]
 
 
 @pytest.fixture
@@ -137,14 +137,17 @@ def test_every_changed_byte_is_noticed(file: Path) -> None:
     data = bytearray(file.read_bytes())
     random = np.random.default_rng(7)
     before = Detector.load(file)
-    for place in random.integers(0, len(data), 40):
+    for place in random.integers(0, len(data), 15):
         changed = data.copy()
         changed[place] ^= 0x55
         file.write_bytes(changed)
+        found: object = None
         try:
             found = Detector.load(file)
         except InputError as error:
-            assert str(error).startswith(str(file))
+            said = str(error)
+        if not isinstance(found, Detector):
+            assert said.startswith(str(file))
         else:  # a byte of the archive that no content depends on, such as a time
             assert found.thresholds == before.thresholds
             assert found.baselines == before.baselines

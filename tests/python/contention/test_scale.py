@@ -1,0 +1,218 @@
+"""Measured traffic as noise of the simulator: what a computation loses is what was measured, at every scale."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_runs import run as run_idlewave
+from contention_tables import contention_table
+from idlewave import Machine, Schedule, simulate
+from idlewave.contention.memory_noise import Bursts, MemoryNoise, memory_noise, scale_contention
+from idlewave.errors import InputError, UsageError
+from idlewave.noise_models import Noise
+from trace_files import write_trace
+
+ODIN = Machine.preset("odin")
+
+
+def table_of(seed: int = 1, scatter: float = 0.1, slowdown: float = 0.5, **more: float) -> pd.DataFrame:
+    return contention_table({"cg": {}}, slowdown={"cg": slowdown}, scatter=scatter, seed=seed, measured=(), **more)
+
+
+def compute(ns: int) -> object:
+    return lambda ranks: Schedule.pattern("compute", ranks=ranks, compute_ns=ns)
+
+
+def finish(schedule: Schedule, noise: Noise, seed: int = 0) -> float:
+    return simulate(schedule, ODIN.with_noise(noise).with_noise_reaches(["calc"]), seed=seed).max_finish / 1e12
+
+
+def test_a_long_computation_is_slowed_by_the_mean_of_the_measured_slowdowns() -> None:
+    table = table_of()
+    found = memory_noise(table, "cg")
+    means = table.groupby("traffic")["seconds"].mean()
+    assert found.slowdown == pytest.approx(means["writer"] / means["none"] - 1)
+    long = Schedule.pattern("compute", ranks=1, compute_ns=10**10)
+    simulated = finish(long, found.noise) / finish(long, found.quiet_noise) - 1
+    assert simulated == pytest.approx(found.slowdown, rel=1e-2)
+    assert finish(long, found.quiet_noise) == pytest.approx(10 * (1 + found.quiet_scatter), rel=1e-2)
+
+
+def test_a_computation_shorter_than_an_interval_is_slowed_and_not_stopped() -> None:
+    found = memory_noise(table_of(scatter=0.0, slowdown=1.0), "cg")
+    assert finish(Schedule.pattern("compute", ranks=1, compute_ns=250_000), found.noise) == pytest.approx(
+        500e-6, rel=0.13
+    )  # to within one piece of sixteen
+
+
+def test_the_slowest_of_many_ranks_is_that_of_as_many_places_in_the_measured_series() -> None:
+    """An independent walk: each rank begins at a random time of the series, and computes as fast as it says there."""
+    table = table_of(scatter=0.25, pairs=20)
+    found = memory_noise(table, "cg")
+    slowed = table.loc[table["traffic"] != "none", "seconds"].to_numpy()
+    ends = np.concatenate([[0.0], np.cumsum(slowed)])
+    done = np.arange(len(ends)) * found.quickest_s
+
+    def walked(begin: np.ndarray, length: float) -> np.ndarray:
+        work = np.interp(begin, ends, done) + length
+        return np.interp(work % done[-1], done, ends) + (work >= done[-1]) * ends[-1] - begin
+
+    ranks, length = 256, 0.7e-3
+    random = np.random.default_rng(8)
+    expected = [walked(random.uniform(0, ends[-1], ranks), length).max() for _ in range(300)]
+    schedule = Schedule.pattern("compute", ranks=ranks, compute_ns=700_000)
+    simulated = [finish(schedule, found.noise, seed) for seed in range(60)]
+    assert np.mean(simulated) == pytest.approx(np.mean(expected), rel=0.03)
+    assert np.mean(simulated) > 1.15 * length * (1 + found.slowdown)
+
+
+def test_traffic_that_slows_everything_alike_slows_every_number_of_ranks_alike() -> None:
+    table = table_of(scatter=0.0, slowdown=0.8)
+    scaled = scale_contention(table, compute(10**8), ODIN, victim="cg", ranks=[1, 64, 1024], replicates=3)
+    for column in ("slowdown", "low", "high"):
+        np.testing.assert_allclose(scaled[column], 0.8, rtol=1e-3)
+    assert list(scaled["replicates"]) == [3, 3, 3]
+
+
+def test_traffic_that_comes_and_goes_is_amplified_with_the_number_of_ranks() -> None:
+    """Some intervals take four times as long: of a few ranks few meet one, of many ranks one always does."""
+    table = table_of(scatter=0.02, slowdown=0.0, pairs=30)
+    hit = (table["traffic"] != "none") & (table["iteration"] == 0)
+    table.loc[hit, "seconds"] *= 4
+
+    def halo(ranks: int) -> Schedule:
+        return Schedule.pattern("halo3d", ranks=ranks, compute_ns=10**6, bytes=8)
+
+    scaled = scale_contention(table, halo, ODIN, victim="cg", ranks=[1, 8, 512], replicates=12)
+    alone, few, many = scaled["slowdown"]
+    assert alone < few < many
+    assert many == pytest.approx(3.0, rel=0.25)
+    assert (scaled["low"] <= scaled["slowdown"]).all()
+    assert (scaled["slowdown"] <= scaled["high"]).all()
+
+
+def test_without_an_effect_the_interval_of_the_slowdown_has_zero_inside() -> None:
+    table = table_of(slowdown=0.0, scatter=0.1)
+    scaled = scale_contention(table, compute(10**7), ODIN, victim="cg", ranks=[1, 512], replicates=12)
+    assert (scaled["low"] < 0.02).all()
+    assert (scaled["high"] > -0.02).all()
+    assert (scaled["slowdown"].abs() < 0.1).all()
+
+
+def test_intervals_hold_the_scatter_of_the_measurement() -> None:
+    """Runs that differ by a tenth: with four of them the slowdown is less certain than with forty."""
+    widths = {4: 0.0, 40: 0.0}
+    for pairs in widths:
+        for seed in range(4):
+            table = table_of(seed, scatter=0.0, run_scatter=0.1, pairs=pairs, iterations=2)
+            scaled = scale_contention(table, compute(10**9), ODIN, victim="cg", ranks=[1], replicates=20)
+            widths[pairs] += (scaled["high"] - scaled["low"]).item() / 4
+    assert widths[4] > 1.8 * widths[40]
+    assert widths[40] == pytest.approx(4 * 0.1 * 1.5 * np.sqrt(2 / 40), rel=0.5)  # four standard errors of the ratio
+
+
+def test_bursts_slow_for_their_share_of_the_time() -> None:
+    table = table_of(scatter=0.0, slowdown=1.0, pairs=20)
+    found = memory_noise(table, "cg", bursts=Bursts(share=0.5, seconds=0.01))
+    long = Schedule.pattern("compute", ranks=1, compute_ns=10**10)
+    assert finish(long, found.noise) / 10 == pytest.approx(1 / 0.75, rel=0.02)  # half the time at half the speed
+    with pytest.raises(UsageError, match="expected a share above 0"):
+        Bursts(0.0, 1.0)
+
+
+def test_noise_of_a_machine_that_has_its_own_is_that_of_the_traffic_alone() -> None:
+    noisy = ODIN.with_noise(memory_noise(table_of(slowdown=9.0), "cg").noise)
+    table = table_of(scatter=0.0, slowdown=0.5)
+    scaled = scale_contention(table, compute(10**8), noisy, victim="cg", ranks=[2], replicates=2)
+    assert scaled["slowdown"].item() == pytest.approx(0.5, rel=1e-3)
+
+
+def test_the_same_seed_gives_the_same_slowdowns_and_another_one_others() -> None:
+    arguments = {"victim": "cg", "ranks": [16], "replicates": 4}
+    first, again, other = (
+        scale_contention(table_of(), compute(10**6), ODIN, seed=seed, **arguments) for seed in (5, 5, 6)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.equals(other)
+
+
+def two_rates() -> pd.DataFrame:
+    return pd.concat([table_of(), table_of(rate=5e8).assign(pair=lambda rows: rows["pair"] + 100)], ignore_index=True)
+
+
+def test_a_rate_is_chosen_where_there_are_several() -> None:
+    found: MemoryNoise = memory_noise(two_rates(), "cg", 5e8)
+    assert found.rate_Bps == 5e8
+    assert len(found.slowdowns) == 120
+
+
+@pytest.mark.parametrize(
+    ("table", "victim", "rate", "said"),
+    [
+        (two_rates, "cg", None, "cg: expected a rate to be chosen of 500.MB/s and 1.GB/s"),
+        (two_rates, "cg", 7e8, "cg: expected intervals at the rate 700.MB/s, found 500"),
+        (table_of, "lj", None, "no victim of this table is called 'lj'"),
+        (lambda: table_of().query("traffic == 'none'"), "cg", None, "'cg': .* found none with traffic"),
+        (
+            lambda: table_of().assign(cores=[1, 2] * 120),
+            "cg",
+            None,
+            "cg: expected one cores at this rate, found 1 and 2",
+        ),
+        (lambda: table_of().assign(seconds=0.0), "cg", None, "cg: seconds: expected times above 0"),
+    ],
+)
+def test_a_table_without_what_is_asked_for_is_refused(table, victim, rate, said) -> None:
+    with pytest.raises(InputError, match=said):
+        memory_noise(table(), victim, rate)
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    table_of().to_parquet("table.parquet", index=False)
+    return "table.parquet"
+
+
+def test_the_command_scales_a_pattern_and_writes_what_it_found(file: str) -> None:
+    words = ["contention", "scale", file, "--source", "halo2d", "--compute-ns", "1000000", "--ranks", "4,64"]
+    words += ["-m", "odin", "--replicates", "3", "-o", "scaled.csv", "--plot", "scaled.png"]
+    done = run_idlewave(*words)
+    assert done.returncode == 0, done.stderr
+    assert "cg alone: +5" in done.stdout
+    assert "assumed: traffic slows computation and reductions" in done.stderr
+    assert list(pd.read_csv("scaled.csv")["ranks"]) == [4, 64]
+    said = json.loads(run_idlewave(*words, "--json").stdout)
+    assert said["scaled"][1]["ranks"] == 64
+    assert said["scaled"][1]["low"] <= said["scaled"][1]["slowdown"] <= said["scaled"][1]["high"]
+
+
+def test_the_command_scales_a_trace(file: str, tmp_path) -> None:
+    trace = write_trace(tmp_path / "trace")
+    ranks = Schedule.from_trace(trace).ranks
+    done = run_idlewave(
+        "contention", "scale", file, "--source", str(trace), "--ranks", f"{ranks},{8 * ranks}", "-m", "odin",
+        "--replicates", "2", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [row["ranks"] for row in json.loads(done.stdout)["scaled"]] == [ranks, 8 * ranks]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--source", "halo2d", "--share", "0.5"], "--share and --burst go together"),
+        (["--source", "halo2d", "--victim", "lj"], "no victim of this table is called 'lj'"),
+        (["--source", "halo2d", "--rate", "5"], "cg: expected intervals at the rate 5 B/s, found 1"),
+        (["--source", "halo2d", "--ranks", "few"], "expected numbers of ranks"),
+        (["--source", "nothing.goal"], "nothing.goal"),
+    ],
+)
+def test_what_cannot_be_scaled_is_refused_by_the_command(words: list[str], said: str, file: str) -> None:
+    done = run_idlewave("contention", "scale", file, "-m", "odin", "--ranks", "4", *words)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,231 @@
+"""A job is watched: alarms with traffic, none without, and rows that are there whatever happens."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from contention_tables import DRAM, QUIET, contention_table
+from idlewave.cli.contention_learn_commands import watch as watch_command
+from idlewave.contention import watch as watch_module
+from idlewave.contention.evaluation import learn
+from idlewave.contention.forest import Detector, ForestSettings
+from idlewave.contention.watch import AppendedRows, Samples, Watch, process_runs
+from idlewave.errors import InputError, OutputError, UsageError
+
+LEVEL = 0.05
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    return learn(contention_table({"stream": DRAM}, pairs=10, iterations=10), ForestSettings(15), alarm_level=LEVEL)[0]
+
+
+class FakeProbes:
+    """Probes of a table that is made up: some intervals without traffic, then some with it."""
+
+    def __init__(self, quiet: int, busy: int, scale: float = 1.0) -> None:
+        table = contention_table({"stream": DRAM}, pairs=1, iterations=max(quiet, busy), seed=99)
+        rows = [*table[table["traffic"] == "none"].to_dict("records")[:quiet]]
+        rows += table[table["traffic"] != "none"].to_dict("records")[:busy]
+        self.rows = [{name: scale * row[name] for name in QUIET} for row in rows]
+        self.asked: list[tuple[Sequence[str], float, int | None]] = []
+        self.closed = 0
+
+    def __call__(self, columns: Sequence[str], *, interval_s: float, pid: int | None) -> Samples:
+        self.asked.append((columns, interval_s, pid))
+        return FakeSamples(self)
+
+
+class FakeSamples:
+    def __init__(self, probes: FakeProbes) -> None:
+        self.probes, self.rows = probes, iter(probes.rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, float]]:
+        return self
+
+    def __next__(self) -> Mapping[str, float]:
+        return next(self.rows)
+
+    def close(self) -> None:
+        self.probes.closed += 1
+
+
+def test_traffic_raises_alarms_and_quiet_intervals_few(detector: Detector) -> None:
+    probes = FakeProbes(100, 50)
+    found = [*Watch(detector).intervals(probes, interval_s=0.5, pid=7)]
+    alarms = np.array([interval.alarm for interval in found])
+    assert alarms[:100].mean() < LEVEL + 0.09  # four standard deviations of a hundred
+    assert alarms[100:].mean() > 0.8
+    assert Watch(detector).chosen_set == "l3"
+    assert probes.asked == [(detector.all_columns, 0.5, 7)]
+    assert probes.closed == 1
+    assert [interval.interval for interval in found] == list(range(150))
+
+
+def test_a_job_of_another_scale_is_compared_with_its_own_first_intervals(detector: Detector) -> None:
+    probes = FakeProbes(80, 30, scale=3.0)
+    found = [*Watch(detector, calibrate=40).intervals(probes)]
+    assert all(interval.calibrating and not interval.alarm for interval in found[:40])
+    assert all(math.isnan(value) for value in found[0].probabilities.values())
+    assert np.mean([interval.alarm for interval in found[40:80]]) < 0.2
+    assert np.mean([interval.alarm for interval in found[80:]]) > 0.8
+
+
+def test_of_a_value_that_is_missing_nothing_is_said(detector: Detector) -> None:
+    probes = FakeProbes(0, 4)
+    probes.rows[1]["probe.latency_dram_s"] = math.nan
+    del probes.rows[2]["probe.latency_l1_s"]
+    found = [*Watch(detector).intervals(probes)]
+    assert [interval.alarm for interval in found] == [True, False, True, True]
+    assert found[1].missing == ("probe.latency_dram_s",)
+    assert math.isnan(found[1].probabilities["l3"])
+    assert found[1].as_row()["probability_l3"] is None
+    assert math.isnan(found[2].probabilities["l1"])
+
+
+def test_the_watch_ends_with_its_job(detector: Detector) -> None:
+    probes = FakeProbes(10, 0)
+    answers = iter([True, True, False])
+    assert len([*Watch(detector).intervals(probes, runs=lambda: next(answers))]) == 3
+    assert probes.closed == 1
+
+
+def test_the_probe_is_closed_if_whoever_watches_fails(detector: Detector) -> None:
+    probes = FakeProbes(10, 0)
+    intervals = Watch(detector).intervals(probes)
+    next(intervals)
+    intervals.close()  # type: ignore[attr-defined]
+    assert probes.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"feature_set": "l4"}, "no feature set is called 'l4'"),
+        ({"victim": "cg"}, "no victim of this model is called 'cg'"),
+        ({"victim": "stream", "calibrate": 3}, "not both"),
+    ],
+)
+def test_a_watch_that_has_no_meaning_is_refused(options: dict[str, object], said: str, detector: Detector) -> None:
+    with pytest.raises((InputError, UsageError), match=said):
+        Watch(detector, **options)  # type: ignore[arg-type]
+
+
+def test_a_model_by_counters_watches_no_job() -> None:
+    counted = tuple(name for name in QUIET if name.startswith("counter."))
+    table = contention_table({"stream": {"counter.l3_misses": 5.0}}, pairs=3, iterations=4, measured=counted)
+    detector, _ = learn(table, ForestSettings(3))
+    with pytest.raises(InputError, match=r"counter\.l1_misses, a counter of the victim's own core.*--by probe"):
+        Watch(detector)
+
+
+def test_a_process_is_seen_to_end_even_as_a_zombie() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        runs = process_runs(process.pid)
+        assert runs()
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not runs()
+    assert not runs()
+    with pytest.raises(UsageError, match="there is no process"):
+        process_runs(process.pid)
+
+
+def test_rows_are_appended_to_those_that_are_there(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    for number in range(2):
+        with AppendedRows(file) as rows:
+            assert not rows.removed
+            rows.append({"interval": number})
+            assert len(file.read_text().splitlines()) == number + 1  # at once
+    assert [json.loads(line)["interval"] for line in file.read_text().splitlines()] == [0, 1]
+
+
+def test_a_line_that_was_left_unfinished_is_removed_and_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"interval": 0}\n{"inter')
+    with AppendedRows(file) as rows:
+        assert rows.removed
+        rows.append({"interval": 1})
+    assert file.read_text() == '{"interval": 0}\n{"interval": 1}\n'
+
+
+def test_a_place_that_cannot_be_and_a_full_disk_are_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(OutputError, match=r"rows\.jsonl: cannot be written"),
+        AppendedRows(tmp_path / "file/rows.jsonl"),
+    ):
+        pass
+    (tmp_path / "full").symlink_to("/dev/full")
+    with pytest.raises(OutputError, match="full: cannot be written: No space left"), AppendedRows(
+        tmp_path / "full"
+    ) as rows:  # fmt: skip
+        rows.append({"interval": 0})
+
+
+@pytest.fixture
+def model(detector: Detector, tmp_path: Path) -> Path:
+    detector.save(tmp_path / "model.skops")
+    return tmp_path / "model.skops"
+
+
+def run(words: list[str], probes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.setattr(watch_module, "installed_probes", lambda: probes)
+    return CliRunner().invoke(watch_command, words, standalone_mode=False)
+
+
+def test_a_command_is_watched_until_it_ends_and_its_exit_status_is_that_of_the_watch(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    probes = FakeProbes(3, 40)
+    words = ["-o", str(rows), str(model), "--", sys.executable, "-c", "raise SystemExit(3)"]
+    ended = run(words, probes, monkeypatch)
+    assert ended.return_value == 3, ended.output
+    written = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert 1 <= len(written) <= 43
+    assert set(written[0]) == {
+        "interval", "at", "calibrating", "probability_l1", "probability_l2", "probability_l3", "alarm"
+    }  # fmt: skip
+    assert probes.closed == 1
+
+
+def test_the_intervals_are_printed_and_counted(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = run(["--for", "1000", str(model)], FakeProbes(2, 3), monkeypatch)
+    lines = ended.output.splitlines()
+    assert sum("ALARM (l3)" in line for line in lines) == 3
+    assert "interval 0: l1 0." in lines[0]
+    assert "3 of 5 intervals raised an alarm; of quiet ones at most 5.0 % do" in lines[-1]
+    said = json.loads(run(["--for", "1000", "--json", str(model)], FakeProbes(2, 3), monkeypatch).output)
+    assert (said["intervals"], said["alarms"], said["set"], said["exit_status"]) == (5, 3, "l3", 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "expected a command behind --, --pid, or --for"),
+        (["--pid", "1"], "expected one of them"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(
+    words: list[str], said: str, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["--", "true"] if words else []
+    ended = run([*words, str(model), *command], FakeProbes(1, 0), monkeypatch)
+    assert isinstance(ended.exception, UsageError)
+    assert said in str(ended.exception)
+
+
+def test_a_command_that_is_not_there_is_told(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = run([str(model), "--", "/no/such/program"], FakeProbes(1, 0), monkeypatch)
+    assert "/no/such/program: cannot be started: No such file" in str(ended.exception)
