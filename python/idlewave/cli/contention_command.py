@@ -1,5 +1,6 @@
 """``idlewave contention``: contention in memory, made, measured and remedied."""
 """``idlewave contention``: what writes from outside a computation do to it in memory."""
+"""``idlewave contention``: contention in memory, detected and scaled."""
 
 from __future__ import annotations
 
@@ -14,9 +15,11 @@ COMMANDS = {
 }
 """For the name of each command the module that has it and its line in the help."""
     "learn": ("contention_learn_commands", "Train a detector of traffic on a table of contention."),
+    "learn": ("contention_learn_commands", "Train detectors of traffic on a table of contention, and evaluate them."),
     "watch": ("contention_learn_commands", "Watch a running job: how probable traffic is, interval by interval."),
     "scale": ("contention_learn_commands", "Simulate what measured traffic does to a program at scale."),
 }
+"""For the name of each command the module that has it and its line in the help."""
 
 
 @click.group(cls=LazyGroup, later=COMMANDS)

@@ -108,7 +108,7 @@ def test_intervals_hold_the_scatter_of_the_measurement() -> None:
     for pairs in widths:
         for seed in range(4):
             table = table_of(seed, scatter=0.0, run_scatter=0.1, pairs=pairs, iterations=2)
-            scaled = scale_contention(table, compute(10**9), ODIN, victim="cg", ranks=[1], replicates=20)
+            scaled = scale_contention(table, compute(10**8), ODIN, victim="cg", ranks=[1], replicates=20)
             widths[pairs] += (scaled["high"] - scaled["low"]).item() / 4
     assert widths[4] > 1.8 * widths[40]
     assert widths[40] == pytest.approx(4 * 0.1 * 1.5 * np.sqrt(2 / 40), rel=0.5)  # four standard errors of the ratio

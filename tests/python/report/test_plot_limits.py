@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from export_tables import op
 from export_tables import table as ops_table
+from idlewave.contention.detection_plots import plot_contention_scale, plot_detector_scores, plot_importances
 from idlewave.export import plot_timeline
 from idlewave.measure.network.fitting.earlier_methods import METHODS
 from idlewave.measure.network.fitting.quantities import residuals_of
@@ -249,6 +250,34 @@ def one_sided_overlaps_plot(spoil: Spoil) -> Figure:
     return plot_one_sided_overlaps(spoil(pd.DataFrame(rows, columns=names), "hidden"))
 
 
+def detector_scores_plot(spoil: Spoil) -> Figure:
+    victims, sets = ("stream", "stream-cache", "cg", "stencil", "lj"), ("l1", "l2", "l3")
+    rows = [
+        (victim, name, *(0.6 + 0.02 * place + shift for shift in (0, -0.05, 0.05) * 2), 0.5, "suffers")
+        for place, victim in enumerate(victims)
+        for name in sets
+    ]
+    quantities = [f"{name}{end}" for name in ("oob", "held_out") for end in ("", "_low", "_high")]
+    table = pd.DataFrame(rows, columns=["victim", "set", *quantities, "majority", "verdict"])
+    return plot_detector_scores(spoil(table, "oob"))
+
+
+def importances_plot(spoil: Spoil) -> Figure:
+    rows = [
+        (victim, name, f"probe.latency_{level}_s", 0.01 * place, 0.01 * place - 0.02, 0.01 * place + 0.02)
+        for place, victim in enumerate(("stream", "cg", "stencil", "lj"))
+        for name, level in (("l1", "l1"), ("l2", "l2"), ("l3", "l3"), ("l3", "dram"))
+    ]
+    names = ["victim", "set", "column", "importance", "importance_low", "importance_high"]
+    return plot_importances(spoil(pd.DataFrame(rows, columns=names), "importance"))
+
+
+def contention_scale_plot(column: str) -> Callable[[Spoil], Figure]:
+    rows = [(2**i, 0.1 + 0.02 * i, 0.08 + 0.02 * i, 0.12 + 0.02 * i) for i in range(10)]
+    table = pd.DataFrame(rows, columns=["ranks", "slowdown", "low", "high"])
+    return lambda spoil: plot_contention_scale(spoil(table, column), "halo3d")
+
+
 def programs_plot(spoil: Spoil) -> Figure:
     kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1}, {"ranks": 1})
     rows = [row(program=f"p{i}", error=0.02 * i - 0.05, **kind) for i in range(6) for kind in kinds]
@@ -400,6 +429,9 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
+    ("plot_detector_scores", "a score"): detector_scores_plot,
+    ("plot_importances", "an importance"): importances_plot,
+    ("plot_contention_scale", "a slowdown"): contention_scale_plot("slowdown"),
     ("plot_validation", "an error"): programs_plot,
     ("plot_loops", "an error"): loops_plot,
     ("plot_collectives", "a time"): collectives_plot("median_ps"),

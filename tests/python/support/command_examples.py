@@ -12,11 +12,14 @@ from pathlib import Path
 import click
 import pandas as pd
 from command_runs import run_command
+from contention_tables import DRAM, contention_table
 from emulated_samples import emulate
 from idlewave import mpi
 from idlewave.cli import cli
 from idlewave.cli.named_studies import NAMED, named_study
 from idlewave.cli.option_types import OutputFile, OutputFolder
+from idlewave.contention.evaluation import learn
+from idlewave.contention.forest import ForestSettings
 from idlewave.measure import NetworkMeasurement, describe, estimate, write_machine
 from idlewave.measure.network.files.network_files import save_network
 from idlewave.measure.noise import summarise
@@ -61,6 +64,12 @@ EXAMPLES = {
     "about": Example("{study}"),
     "algorithms": Example(""),
     "computation": Example("{trace}", {"plot": "x.png"}),
+    "contention learn": Example("{contention} --trees 10", {"target": "x.skops", "plot": "x.png"}),
+    "contention scale": Example(
+        "{contention} --source halo2d --compute-ns 1000 --ranks 4 -m odin --replicates 2",
+        {"target": "x.parquet", "plot": "x.png"},
+    ),
+    "contention watch": Example("--for 0.1 --interval 0.1 {detector}", {"target": "x.jsonl"}, measures=True),
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
@@ -174,6 +183,8 @@ def material_in(folder: Path) -> dict[str, str]:
         "archive": "archive",
         "trace": "trace",
         "varying": "varying.toml",
+        "contention": "contention.parquet",
+        "detector": "detector.skops",
     }
     return {word: str(folder / name) for word, name in names.items()}
 
@@ -193,6 +204,9 @@ def make_material(folder: Path) -> None:
     write_machine(folder / "machine", noise, network, name="example")
     save_network(folder / "network", network, "example")
     write_detours(folder / "noise", [detours(1.0, [(250, 5e-6)], [(100, 2e-5)], core=core) for core in range(2)])
+    traffic = contention_table({"stream": DRAM}, pairs=2, iterations=3)
+    traffic.to_parquet(folder / "contention.parquet", index=False)
+    learn(traffic, ForestSettings(trees=2))[0].save(folder / "detector.skops")
     found = material_in(folder)
     made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
     assert made.status == 0, made.complained
