@@ -172,6 +172,8 @@ class OvertimeParameters(TypedDict, total=False):
         ),
     ]
     seed: Annotated[int, replace(_SEED, help="Seed of the random samples of which medians are taken")]
+
+
 class ContentionParameters(TypedDict, total=False):
     """How contention in memory is made and measured."""
 

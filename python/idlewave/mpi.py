@@ -110,12 +110,8 @@ def build(mpi: Mpi, name: str) -> Path:
     """Build `name` with `mpi`, unless it is in the cache, and return its path.
 
     `name` is "tracer" or "transport" (shared libraries) or "loggp", "pairs", "patterns", "collectives", "epoch",
-    "clocks", "one-sided", "overtime", "loops" or "ft", the Fourier transform in the examples (programs). Raises
-    MpiError with the message of the compiler.
-    "clocks", "one-sided", "contention-mpi", "loops" or "ft", the Fourier transform in the examples (programs). Raises MpiError with the
-    message of the compiler.
-    "clocks", "one-sided", "contention-mpi", "loops" or "ft", the Fourier transform in the examples (programs). Raises
-    MpiError with the message of the compiler.
+    "clocks", "one-sided", "overtime", "contention-mpi", "loops" or "ft", the Fourier transform in the examples
+    (programs). Raises MpiError with the message of the compiler.
     """
     sources = package_data()
     if name == "tracer":
@@ -145,8 +141,7 @@ def build(mpi: Mpi, name: str) -> Path:
         return _build_ft(mpi, sources / "examples" / name)
     raise ValueError(
         f"nothing to build is called '{name}': expected 'tracer', 'transport', 'loggp', 'pairs', 'patterns', "
-        "'collectives', 'epoch', 'clocks', 'one-sided', 'overtime', 'loops' or 'ft'"
-        "'collectives', 'epoch', 'clocks', 'one-sided', 'contention-mpi', 'loops' or 'ft'"
+        "'collectives', 'epoch', 'clocks', 'one-sided', 'overtime', 'contention-mpi', 'loops' or 'ft'"
     )
 
 

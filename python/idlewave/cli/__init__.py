@@ -15,11 +15,13 @@ from .lazy_groups import Ended, LazyGroup
 
 COMMANDS = {
     "measure": ("measure_commands", "Measure the noise and the network of this machine."),
-    "contention": ("contention_command", "Make, measure and remedy contention in memory."),
     "noise": ("noise_commands", "Show and compare recordings of noise, fit signatures, rank nodes."),
     "overtime": ("overtime_commands", "Analyse recordings of performance over time: changes, counters, predictions."),
-    "check-allocation": ("check_allocation_command", "Say whether the nodes of a job fit what it needs, for its prologue."),
-    "contention": ("contention_command", "Detect contention in memory, and scale its effect."),
+    "check-allocation": (
+        "check_allocation_command",
+        "Say whether the nodes of a job fit what it needs, for its prologue.",
+    ),
+    "contention": ("contention_command", "Make, measure, detect, remedy and scale contention in memory."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),
     "computation": ("computation_command", "Show how long the computations of a trace take, by call site."),
     "import": ("import_command", "Import the trace of another tool: OTF2, DUMPI, Chakra, liballprof."),

@@ -1,6 +1,4 @@
-"""``idlewave contention``: contention in memory, made, measured and remedied."""
-"""``idlewave contention``: what writes from outside a computation do to it in memory."""
-"""``idlewave contention``: contention in memory, detected and scaled."""
+"""``idlewave contention``: contention in memory, made, measured, remedied, detected and scaled."""
 
 from __future__ import annotations
 
@@ -12,9 +10,6 @@ COMMANDS = {
     "make": ("contention_commands", "Write into memory at a rate, from some cores."),
     "measure": ("contention_commands", "Measure how traffic into memory slows victims or a command."),
     "remedy": ("contention_commands", "Compare throttling the traffic with reserving a core for it."),
-}
-"""For the name of each command the module that has it and its line in the help."""
-    "learn": ("contention_learn_commands", "Train a detector of traffic on a table of contention."),
     "learn": ("contention_learn_commands", "Train detectors of traffic on a table of contention, and evaluate them."),
     "watch": ("contention_learn_commands", "Watch a running job: how probable traffic is, interval by interval."),
     "scale": ("contention_learn_commands", "Simulate what measured traffic does to a program at scale."),
@@ -28,4 +23,3 @@ def contention() -> None:
 
     The writes are made by other cores, at the rate that a NIC would have: an emulation.
     """
-    """Contention in memory: traffic from outside slows what computes in a node."""

@@ -27,7 +27,9 @@ SEED = click.option("--seed", type=Count(), default=1, show_default=True, help="
 
 
 def _table_file(what: str) -> Callable[[Command], Command]:
-    return click.option("-o", "--output", "file", type=OutputFile(TABLE_ENDINGS), help=f"Write {what}: .parquet or .csv.")
+    return click.option(
+        "-o", "--output", "file", type=OutputFile(TABLE_ENDINGS), help=f"Write {what}: .parquet or .csv."
+    )
 
 
 @click.group(cls=Commands)
@@ -75,9 +77,7 @@ def show(recording: Path, hours: bool, plot: Path | None, file: Path | None, as_
 @click.option("--plot", type=Picture(), help="Draw the matrix of correlations: .png, .pdf or .svg.")
 @_table_file("the correlations at all lags")
 @as_json
-def correlate(
-    recording: Path, lags: int, seed: int, plot: Path | None, file: Path | None, as_json: bool
-) -> None:
+def correlate(recording: Path, lags: int, seed: int, plot: Path | None, file: Path | None, as_json: bool) -> None:
     """Show which counters go with performance, in the phase itself and in those before.
 
     Rank correlations; p-values by permuting blocks, corrected by Holm's method for all counters and series.

@@ -186,9 +186,7 @@ def _present(one: Series) -> npt.NDArray[np.float64]:
     return one.value[max(begin, len(one.value) - _MOST_PRESENT) :]
 
 
-def _history(
-    need: Need, level: float, width: int, past: Sequence[Series]
-) -> tuple[npt.NDArray[np.bool_], int]:
+def _history(need: Need, level: float, width: int, past: Sequence[Series]) -> tuple[npt.NDArray[np.bool_], int]:
     """Whether the need would have held over the hours after moments like the present one, and how many separate hours
     these moments have."""
     import numpy as np

@@ -87,9 +87,7 @@ def _normal_scores(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return scores
 
 
-def _confirmed(
-    values: npt.NDArray[np.float64], found: npt.NDArray[np.int64], penalty: float
-) -> npt.NDArray[np.int64]:
+def _confirmed(values: npt.NDArray[np.float64], found: npt.NDArray[np.int64], penalty: float) -> npt.NDArray[np.int64]:
     """The change points without those, the weakest first, that ranks within the two levels beside them do not bear out.
 
     Ranks within the whole series scatter more in the outermost of its levels than in the others.

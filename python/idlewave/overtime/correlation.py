@@ -110,9 +110,7 @@ def _before(one: Series, rates: pd.DataFrame, counter: str, lags: int) -> npt.ND
     return found
 
 
-def _of_series(
-    one: Series, lagged: Sequence[_Lagged], permutations: int, seed: int
-) -> list[tuple[object, ...]]:
+def _of_series(one: Series, lagged: Sequence[_Lagged], permutations: int, seed: int) -> list[tuple[object, ...]]:
     import numpy as np
     from scipy.stats import rankdata
 

@@ -128,9 +128,7 @@ def _draw_values(
         mark_outside(axes, limits, places, values, colour)
         return
     stretches = np.array_split(np.arange(len(values)), MOST_POINTS)
-    middle, low, high = (
-        np.array([np.quantile(values[stretch], q) for stretch in stretches]) for q in (0.5, *_BAND)
-    )
+    middle, low, high = (np.array([np.quantile(values[stretch], q) for stretch in stretches]) for q in (0.5, *_BAND))
     at = np.array([places[stretch].mean() for stretch in stretches])
     axes.fill_between(at, low, high, color=colour, alpha=0.25, linewidth=0)
     axes.plot(at, middle, color=colour, linewidth=0.8)
@@ -301,7 +299,11 @@ def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
     return figure
 
 
-_PREDICTED_BY = {"active": "by the last active phase", "idle": "by counters when idle", "baseline": "by the median so far"}
+_PREDICTED_BY = {
+    "active": "by the last active phase",
+    "idle": "by counters when idle",
+    "baseline": "by the median so far",
+}
 
 
 def _draw_predictions(

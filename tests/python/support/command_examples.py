@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import pandas as pd
 from command_runs import run_command
-from contention_tables import DRAM, contention_table
 from emulated_samples import emulate
 from idlewave import mpi
 from idlewave.cli import cli
@@ -26,6 +25,7 @@ from idlewave.measure.noise import summarise
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours
 from otf2_archive import write_ring
+from planted_contention import DRAM, planted_contention
 from trace_files import write_trace
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
@@ -204,7 +204,7 @@ def make_material(folder: Path) -> None:
     write_machine(folder / "machine", noise, network, name="example")
     save_network(folder / "network", network, "example")
     write_detours(folder / "noise", [detours(1.0, [(250, 5e-6)], [(100, 2e-5)], core=core) for core in range(2)])
-    traffic = contention_table({"stream": DRAM}, pairs=2, iterations=3)
+    traffic = planted_contention({"stream": DRAM}, pairs=2, iterations=3)
     traffic.to_parquet(folder / "contention.parquet", index=False)
     learn(traffic, ForestSettings(trees=2))[0].save(folder / "detector.skops")
     found = material_in(folder)

@@ -107,7 +107,9 @@ def write_recording(folder: Path, table: pd.DataFrame, *, tail: int = 3, **said:
     whole = table.iloc[: len(table) - tail]
     for number, begin in enumerate(range(0, len(whole), 4096), start=1):
         whole.iloc[begin : begin + 4096].to_parquet(parts / f"part-{number:06}.parquet", index=False)
-    lines = [json.dumps({k: None if v != v else v for k, v in row.items()}) for row in table.tail(tail).to_dict("records")]
+    lines = [
+        json.dumps({k: None if v != v else v for k, v in row.items()}) for row in table.tail(tail).to_dict("records")
+    ]
     (folder / "tail.jsonl").write_text("".join(f"{line}\n" for line in lines))
     about = {"schema": 1, "seed": 1, "started": "2023-11-14T22:13:20Z", "hosts": ["a", "b"], "ranks": 2, **said}
     (folder / "overtime.json").write_text(json.dumps(about))

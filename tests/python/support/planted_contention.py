@@ -19,7 +19,7 @@ DRAM = {"probe.latency_dram_s": 4.0, "probe.bandwidth_dram_Bps": -2.0, "probe.la
 """Effects of traffic that reaches the last level of caches, in standard deviations."""
 
 
-def contention_table(
+def planted_contention(
     effects: Mapping[str, Mapping[str, float]],
     *,
     slowdown: Mapping[str, float] | None = None,
