@@ -32,8 +32,8 @@ ALONE = ("detour", "ftq", "fwq", "inject", "loggp-local", "contention")
 TOGETHER = ("loggp", "pairs", "patterns", "collectives", "clocks", "one-sided", "contention-mpi")
 """Probes whose tasks are the ranks of one MPI job."""
 STARTED = ("epoch", "overtime")
-"""Programs that commands start: `idlewave measure network` that of several of these probes, `idlewave measure overtime` the
-other."""
+"""Programs that commands start: `idlewave measure network` that of several of these probes, `idlewave measure overtime`
+the other."""
 
 _LAUNCHERS = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),

@@ -177,7 +177,10 @@ def read_part(file: Path) -> pa.Table:
 
     names = parquet_columns(file, WHAT)
     number = Column("number", nullable=True)
-    schema = {name: Column("whole", -1 if name in ("rank", "peer") else 0) for name in WHOLE}
+    schema = {
+        name: Column("whole", -1 if name in ("rank", "peer") else 0, 2 ** (31 if kind == "int32" else 63) - 1)
+        for name, kind in WHOLE.items()
+    }
     schema |= {"test": Column("text"), **dict.fromkeys(TIMES, number)}
     schema |= {name: number for name in names if name.startswith(COUNTER)}
     frame = read_table(file, schema, WHAT)
