@@ -26,6 +26,14 @@ def record(folder: Path, fake: Fake, sources: Sequence[CounterSource] = (), **ch
     return run
 
 
+def write_phases(folder: Path, phases: int) -> None:
+    """The recording of `Fake(phases)`, without a probe."""
+    with Recorder(folder, settings()) as recorder:
+        for number in range(phases):
+            recorder.add(phase(number))
+        recorder.end("time")
+
+
 def write_overtime(folder: Path) -> None:
     """A small recording with a part, a tail and a counter, without a probe."""
     with Recorder(folder, settings()) as recorder:

@@ -86,7 +86,7 @@ def lines_of(child: Child, silence: float) -> Iterator[Line]:
             continue
         try:
             yield _DECODER.decode(text)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             said = cut(text.decode("utf-8", "replace"))
             raise MeasurementError(f"the probe of overtime said what is not understood, {error}: {said}") from error
 

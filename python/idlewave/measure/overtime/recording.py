@@ -20,9 +20,10 @@ from ...errors import InputError
 from ...escaping import cut, name_of, printable
 from ...escaping import found as found_text
 from ...input.bounds import MOST_LINE
-from ...input.files import opened
+from ...input.decoding import decode_json
+from ...input.files import decoded, opened
 from ...input.validation import checked, load_json
-from ...input.value_types import Amount, Open, Whole
+from ...input.value_types import Amount, Number, Open, Whole
 from .settings import IDLE, TESTS
 
 if TYPE_CHECKING:
@@ -245,12 +246,12 @@ class TailRow(Open):
     peer: Annotated[int, Meta(ge=-1, lt=2**31)]
     size: Whole
     samples: Annotated[int, Meta(ge=0, lt=2**31)]
-    least_s: float | None = None
-    median_s: float | None = None
-    mean_s: float | None = None
-    most_s: float | None = None
-    sd_s: float | None = None
-    value: float | None = None
+    least_s: Number | None = None
+    median_s: Number | None = None
+    mean_s: Number | None = None
+    most_s: Number | None = None
+    sd_s: Number | None = None
+    value: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -279,10 +280,7 @@ class TailFile:
 
 
 def _row_of(line: bytes, where: str) -> Row:
-    try:
-        row = msgspec.json.decode(line)
-    except msgspec.MsgspecError as error:
-        raise InputError(f"{where}: expected a row of JSON: {error}") from error
+    row: Row = decode_json(decoded(line, where), where)
     found = checked(row, TailRow, where)
     if found.test not in (*TESTS, IDLE):
         raise InputError(f"{where}: test: expected one of {', '.join((*TESTS, IDLE))}, found {found.test}")
