@@ -9,6 +9,9 @@ import click
 
 from ..errors import InputError
 from ..formatting import count_text, percent_text, plain_time, plural, si_text, size_text
+from ..measure.overtime import OvertimeRecording, measure_overtime, read_overtime
+from ..measure.overtime.summary import TIMES, moved_counters, summary_of
+from ..measure.table_rows import records
 from ..measurement_parameters import OvertimeParameters
 from ..mpi import find
 from ..parameters import parameters_of
@@ -18,8 +21,6 @@ from .parameter_options import option_of
 from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
-    from ..measure.overtime import OvertimeRecording
-
     NamesType = click.ParamType[list[str]]
 else:
     NamesType = click.ParamType  # which older versions of click cannot subscript
@@ -105,8 +106,6 @@ def overtime(
     It can run for days: rows are appended to the folder, and memory stays constant. After an interrupt the same command
     continues the recording.
     """
-    from ..measure.overtime import measure_overtime, read_overtime
-
     if recorded is not None:
         measuring = tuple(str(parameter.name) for parameter in context.command.params)
         refuse_given(
@@ -139,8 +138,6 @@ def overtime(
 
 
 def _show(found: OvertimeRecording) -> None:
-    from ..measure.overtime.summary import TIMES, moved_counters, summary_of
-
     full = summary_of(found)
     table = full[["test", "phases"]].copy()
     pairs = [
@@ -181,9 +178,6 @@ def _say_load(found: OvertimeRecording) -> None:
 
 
 def _as_json(found: OvertimeRecording) -> dict[str, Any]:
-    from ..measure.overtime.summary import moved_counters, summary_of
-    from ..measure.table_rows import records
-
     return {
         "folder": str(found.folder),
         "phases": len(found.table),

@@ -26,6 +26,7 @@ from idlewave.cli import (
     measure_network_command,
     measure_noise_command,
     measure_one_sided_command,
+    measure_overtime_command,
     measure_pairs_command,
     measure_patterns_command,
     progress,
@@ -312,6 +313,7 @@ MEASURED = {
         "epoch-1/one-sided.i64",
         "idlewave measure one-sided --from",
     ),
+    "overtime": (measure_overtime_command, "measure_overtime", "overtime.json", "idlewave measure overtime --from"),
     "clocks -n 2": (measure_clocks_command, "measure_clocks", "clocks-bursts.i64", "idlewave measure clocks --from"),
 }
 

@@ -82,14 +82,25 @@ def number_in(file: Path) -> int | None:
     return int(word, 0) if _is_number(word) else None
 
 
-def text_in(file: Path, most: int = MOST_TEXT) -> str | None:
-    """The first `most` bytes of a regular file, as text; None if it cannot be read. A pipe or device is not waited
+def text_at_end(file: Path) -> str | None:
+    """The last MOST_TEXT bytes of a file, as text; None if it cannot be read."""
+    try:
+        size = file.stat().st_size
+    except (OSError, ValueError):
+        return None
+    return text_in(file, begin=max(0, size - MOST_TEXT))
+
+
+def text_in(file: Path, most: int = MOST_TEXT, begin: int = 0) -> str | None:
+    """Up to `most` bytes of a file from `begin` on, as text; None if it cannot be read. A pipe or device is not waited
     for."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError):
         return None
     try:
+        if begin:
+            os.lseek(descriptor, begin, os.SEEK_SET)
         return os.read(descriptor, most).decode("utf-8", "replace")
     except OSError:
         return None

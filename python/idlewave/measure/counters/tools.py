@@ -6,17 +6,18 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ...child_processes import run
-from .source import MOST_TEXT, Counter, folders_in, text_in
+from .source import MOST_TEXT, Counter, folders_in, text_at_end
 from .sysfs import SYS, interface_numbers
 
 _SECONDS = 5.0
 """How long a program may take for its counters."""
+_MOST_FILES = 1024
 
 
 class Ethtool:
@@ -83,33 +84,37 @@ class Ucx:
         """The counters of all files, by `class.counter`."""
         found: dict[str, int] = {}
         for file in self._files():
-            for name, number in _ucx_counters(text_in(file) or ""):
+            for name, number in _ucx_counters(_last_report(text_at_end(file) or "")):
                 found[name] = found.get(name, 0) + number
         return found
 
     def _files(self) -> Iterable[Path]:
         if self._file is None:
             return ()
-        return sorted(self._file.parent.glob(self._file.name))[:1024]
+        return sorted(self._file.parent.glob(self._file.name))[:_MOST_FILES]
+
+
+def _last_report(text: str) -> str:
+    """The last whole report of a file: each ends with an empty line, also the only one."""
+    whole, end, _ = text.rpartition("\n\n")
+    return whole.rpartition("\n\n")[2] if end else text
 
 
 def _ucx_counters(text: str) -> Iterator[tuple[str, int]]:
-    """The counters in a tree whose depth is the indentation: `class[-name]:` and `counter: number`."""
+    """The counters in a tree whose depth is the indentation: `class[-name]:` or `class*:`, and `counter: number`."""
     owner = ""
     for line in text.splitlines():
-        name, colon, number = line.strip().partition(":")
-        if not colon:
-            continue
-        if number.strip().isdecimal() and owner:
+        name, colon, number = line.strip().rpartition(":")
+        if colon and number.strip().isdecimal() and owner:
             yield f"{owner}.{name}", int(number)
-        elif not number.strip():
-            owner = re.sub(r"[-_]?(0x[0-9a-f]+|\d+)$", "", name).partition("-")[0]
+        elif colon and not number.strip():
+            owner = re.match(r"\w*", name)[0]  # type: ignore[index] - it matches always
 
 
 class Libfabric:
     """What libfabric's monitor counts (FI_HOOK=monitor), by `provider.counter`, from the CSV files that
-    `fi_mon_sampler -w … -o FOLDER` writes; IDLEWAVE_LIBFABRIC_MONITOR names that folder. Numbers of all processes and
-    of all rows are added up."""
+    `fi_mon_sampler -w … -o FOLDER` writes; IDLEWAVE_LIBFABRIC_MONITOR names that folder. A row has what was counted
+    since the last one. Rows and processes are added up."""
 
     name = "libfabric"
 
@@ -117,6 +122,7 @@ class Libfabric:
         """`folder`: None for the variable."""
         named = os.environ.get("IDLEWAVE_LIBFABRIC_MONITOR", "") if folder is None else str(folder)
         self._folder = Path(named) if named else None
+        self._files: dict[Path, _GrowingTable] = {}
 
     def discover(self) -> dict[str, Counter]:
         """All of them."""
@@ -125,21 +131,45 @@ class Libfabric:
     def read(self) -> dict[str, int]:
         """The counters of all files."""
         found: dict[str, int] = {}
-        for file in sorted(self._folder.iterdir())[:1024] if self._folder and self._folder.is_dir() else ():
-            provider = file.stem.rpartition("_")[2] or file.stem
-            for name, number in _csv_numbers(text_in(file, MOST_TEXT) or ""):
+        for file in sorted(self._folder.glob("*.csv"))[:_MOST_FILES] if self._folder else ():
+            provider = file.stem.rpartition("_")[2]
+            for name, number in self._files.setdefault(file, _GrowingTable()).read(file).items():
                 found[f"{provider}.{name}"] = found.get(f"{provider}.{name}", 0) + number
         return found
 
 
-def _csv_numbers(text: str) -> Iterator[tuple[str, int]]:
-    """The whole numbers of CSV with a title, by column."""
-    lines = text.splitlines()
-    titles = [title.strip() for title in lines[0].split(",")] if lines else []
-    for line in lines[1:]:
-        for title, word in zip(titles, line.split(","), strict=False):
-            if word.strip().isdecimal():
-                yield title, int(word)
+class _GrowingTable:
+    """The sums of the columns of a CSV file that grows: only what is new is read."""
+
+    def __init__(self) -> None:
+        self._titles: list[str] = []
+        self._sums: dict[str, int] = {}
+        self._read = 0
+
+    def read(self, file: Path) -> Mapping[str, int]:
+        """The sums of all whole rows until now."""
+        try:
+            with file.open("rb") as stream:
+                if os.fstat(stream.fileno()).st_size < self._read:  # another file
+                    self._titles, self._sums, self._read = [], {}, 0
+                stream.seek(self._read)
+                for line in iter(lambda: stream.readline(MOST_TEXT), b""):
+                    if not line.endswith(b"\n"):
+                        break
+                    self._read += len(line)
+                    self._add(line.decode("utf-8", "replace").strip().split(","))
+        except OSError:
+            return {}
+        return self._sums
+
+    def _add(self, words: list[str]) -> None:
+        if not self._titles:
+            self._titles = words
+            self._sums = dict.fromkeys(words, 0)
+            return
+        for title, word in zip(self._titles, words, strict=False):
+            if word.isdecimal():
+                self._sums[title] += int(word)
 
 
 class Papi:

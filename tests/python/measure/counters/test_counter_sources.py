@@ -103,20 +103,34 @@ def test_ethtool_is_asked_for_each_interface_and_only_again_where_it_answered(tm
     assert (tmp_path / "asked").read_text().split() == ["eth0", "lo", "eth0"]
 
 
-def test_ucx_statistics_of_all_processes_are_added_up(tmp_path: Path) -> None:
-    tree = "host:1\n  uct_iface-0x55aa:\n    tx_am: 5\n    flush: 1\n  uct_ep-0x77:\n    bytes_short: 40\n"
-    for process in (1, 2):
-        (tmp_path / f"ucx.{process}.stats").write_text(tree)
+def ucx_report(tx: int) -> str:
+    """As UCX writes it, with names of interfaces, and classes of which there are several."""
+    return f"host:1:\n  uct_iface-mlx5_0:1:\n    tx_am: {tx}\n    flush: 1\n  uct_ep*:\n    bytes_short: 40\n\n"
+
+
+def test_the_last_ucx_reports_of_all_processes_are_added_up(tmp_path: Path) -> None:
+    (tmp_path / "ucx.1.stats").write_text(ucx_report(1) + ucx_report(5))
+    (tmp_path / "ucx.2.stats").write_text(ucx_report(1) + ucx_report(7) + ucx_report(9)[:30])
     source = Ucx(f"file:{tmp_path}/ucx.%p.stats")
-    assert source.read() == {"uct_iface.tx_am": 10, "uct_iface.flush": 2, "uct_ep.bytes_short": 80}
+    assert source.read() == {"uct_iface.tx_am": 12, "uct_iface.flush": 2, "uct_ep.bytes_short": 80}
+    (tmp_path / "ucx.1.stats").write_text(ucx_report(1) * 20_000 + ucx_report(100))
+    assert source.read()["uct_iface.tx_am"] == 107
     assert Ucx("udp:collector:1234").discover() == {}
     assert Ucx(f"file:{tmp_path}/ucx.1.stats:bin").discover() == {}
     assert Ucx("").discover() == {}
 
 
-def test_libfabrics_monitor_is_read_as_its_sampler_writes_it(tmp_path: Path) -> None:
-    (tmp_path / "1_2_0_0_tcp.csv").write_text("time,mon_tsend,mon_recv\nx,5,7\nx,1,1\n")
-    assert Libfabric(tmp_path).read() == {"tcp.mon_tsend": 6, "tcp.mon_recv": 8}
+def test_what_libfabrics_monitor_counted_is_added_up_as_its_file_grows(tmp_path: Path) -> None:
+    file = tmp_path / "1_2_0_0_tcp.csv"
+    file.write_text("mon_tsend_0_64_c,mon_tsend_0_64_s\n5,40\n1,8\n")
+    source = Libfabric(tmp_path)
+    assert source.read() == {"tcp.mon_tsend_0_64_c": 6, "tcp.mon_tsend_0_64_s": 48}
+    with file.open("a") as more:
+        more.write("10,80\n3,")
+    assert source.read() == {"tcp.mon_tsend_0_64_c": 16, "tcp.mon_tsend_0_64_s": 128}
+    with file.open("a") as more:
+        more.write("24\n")
+    assert source.read() == {"tcp.mon_tsend_0_64_c": 19, "tcp.mon_tsend_0_64_s": 152}
     assert Libfabric("").discover() == {}
 
 
