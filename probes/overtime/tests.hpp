@@ -157,7 +157,7 @@ class Tests {
     }
 
     void reduce(int calls, int size) {
-        auto* const from = reinterpret_cast<double*>(sent_.data());
+        const auto* const from = reinterpret_cast<const double*>(sent_.data());
         auto* const to = reinterpret_cast<double*>(received_.data());
         const int numbers = size / static_cast<int>(sizeof(double));
         for (int i = 0; i < calls; ++i) {
