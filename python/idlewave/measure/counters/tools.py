@@ -18,6 +18,8 @@ from .sysfs import SYS, interface_numbers
 _SECONDS = 5.0
 """How long a program may take for its counters."""
 _MOST_FILES = 1024
+_CLASS = re.compile(r"\W")
+"""What ends the name of a class of UCX."""
 
 
 class Ethtool:
@@ -108,7 +110,7 @@ def _ucx_counters(text: str) -> Iterator[tuple[str, int]]:
         if colon and number.strip().isdecimal() and owner:
             yield f"{owner}.{name}", int(number)
         elif colon and not number.strip():
-            owner = re.match(r"\w*", name)[0]  # type: ignore[index] - it matches always
+            owner = _CLASS.split(name, maxsplit=1)[0]
 
 
 class Libfabric:
