@@ -35,6 +35,10 @@ from idlewave.measure.noise.noise_recording import Detours
 from idlewave.measure.noise.spectrum import detour_spectrum
 from idlewave.measure.one_sided.plots import plot_one_sided_floods, plot_one_sided_overlaps, plot_one_sided_times
 from idlewave.measure.one_sided.samples import GET_OVERLAP, OVERLAP
+from idlewave.overtime.changes import levels
+from idlewave.overtime.correlation import correlations
+from idlewave.overtime.prediction import predictions
+from idlewave.overtime.series import series_of
 from idlewave.pdes.plots import plot_epidemic, plot_flood, plot_run
 from idlewave.plot_limits import Limits, bulk_limits, cut_count
 from idlewave.report import (
@@ -49,6 +53,12 @@ from idlewave.report import (
     plot_time,
 )
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.overtime_plots import (
+    plot_overtime,
+    plot_overtime_correlations,
+    plot_overtime_hours,
+    plot_overtime_predictions,
+)
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.validation.plots import plot_loops, plot_validation
 from long_cases import later_long
@@ -56,6 +66,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
+from overtime_recordings import COUNTER, recording_table
 from pair_recordings import planted
 from report_samples import by_rank, computation_sites, fit, noise, study, trace
 from validation_rows import row
@@ -396,6 +407,36 @@ def run_plot(column: str) -> Callable[[Spoil], Figure]:
     return lambda spoil: plot_run(spoil(pd.DataFrame(series), column), 1e-6, "units")
 
 
+def overtime_table(spoil: Spoil, column: str) -> pd.DataFrame:
+    """A recording in which one phase of latency, or one of a counter, is spoilt."""
+    table = recording_table(40)
+    own = table["test"] == "latency"
+    values = table[column].to_numpy(dtype=float, copy=True)
+    values[own] = spoil(table[own], column)[column].to_numpy()
+    return table.assign(**{column: values})
+
+
+def overtime_plot(column: str) -> Callable[[Spoil], Figure]:
+    def draw(spoil: Spoil) -> Figure:
+        table = overtime_table(spoil, column)
+        return plot_overtime(table, levels(series_of(table)), [COUNTER])
+
+    return draw
+
+
+def correlations_plot(spoil: Spoil) -> Figure:
+    table = recording_table(40, counters=6)
+    names = [name for name in table if name.startswith("counter.")]
+    found = correlations(table, series_of(table), names, permutations=50)
+    return plot_overtime_correlations(spoil(found, "correlation"))
+
+
+def predictions_plot(column: str) -> Callable[[Spoil], Figure]:
+    table = recording_table(80)
+    found = predictions(table, series_of(table), [COUNTER])
+    return lambda spoil: plot_overtime_predictions(spoil(found, column))
+
+
 # By function and what is spoilt.
 PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_detours", "a detour"): detours_plot,
@@ -445,6 +486,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_maximum", "a number of ranks"): maximum_plot,
     ("plot_nodes", "a node"): nodes_plot,
     ("plot_timeline", "an op"): timeline_plot,
+    ("plot_overtime", "a phase"): overtime_plot("value"),
+    ("plot_overtime", "a counter"): overtime_plot(COUNTER),
+    ("plot_overtime_hours", "a phase"): lambda spoil: plot_overtime_hours(overtime_table(spoil, "value")),
+    ("plot_overtime_correlations", "a correlation"): correlations_plot,
+    ("plot_overtime_predictions", "a prediction"): predictions_plot("predicted"),
+    ("plot_overtime_predictions", "what came"): predictions_plot("came"),
     ("plot_epidemic", "a run"): epidemic_plot,
     ("plot_flood", "a loss"): flood_plot("lost"),
     ("plot_flood", "a delay"): flood_plot("delay"),
@@ -452,6 +499,7 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_run", "a time"): run_plot("gvt"),
 }
 BOUNDED = {
+    ("plot_overtime_correlations", "a correlation"),
     ("plot_one_sided_overlaps", "a share"),
     ("plot_epidemic", "a run"),
     ("plot_flood", "a loss"),

@@ -26,6 +26,7 @@ from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours
 from otf2_archive import write_ring
 from planted_contention import DRAM, planted_contention
+from overtime_recordings import recording_table, write_recording
 from trace_files import write_trace
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
@@ -63,6 +64,7 @@ class Example:
 EXAMPLES = {
     "about": Example("{study}"),
     "algorithms": Example(""),
+    "check-allocation": Example("--needs latency<1s,bandwidth>1MB/s --from {overtime}"),
     "computation": Example("{trace}", {"plot": "x.png"}),
     "contention learn": Example("{contention} --trees 10", {"target": "x.skops", "plot": "x.png"}),
     "contention scale": Example(
@@ -102,6 +104,10 @@ EXAMPLES = {
     "noise nodes": Example("{noise}", {"plot": "x.png"}),
     "noise show": Example("{noise}", {"plot": "x.png"}),
     "noise signature": Example("{noise}", {"target": "x.toml", "folder": "machine"}),
+    "overtime correlate": Example("{overtime} --lags 2", {"plot": "x.png", "file": "x.csv"}),
+    "overtime predict": Example("{overtime}", {"plot": "x.png", "file": "x.csv"}),
+    "overtime report": Example("{overtime}", {"page": "x.html"}),
+    "overtime show": Example("{overtime}", {"plot": "x.png", "file": "x.csv"}),
     "pdes epidemic": Example("--persons 200 --days 3 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes flood": Example("--end 0.01 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes phold": Example("--lps 16 --end 1", {"plot": "x.png", "statistics": "x.json"}),
@@ -180,6 +186,7 @@ def material_in(folder: Path) -> dict[str, str]:
         "machine": "machine",
         "network": "network",
         "noise": "noise",
+        "overtime": "overtime",
         "archive": "archive",
         "trace": "trace",
         "varying": "varying.toml",
@@ -207,6 +214,7 @@ def make_material(folder: Path) -> None:
     traffic = planted_contention({"stream": DRAM}, pairs=2, iterations=3)
     traffic.to_parquet(folder / "contention.parquet", index=False)
     learn(traffic, ForestSettings(trees=2))[0].save(folder / "detector.skops")
+    write_recording(folder / "overtime", recording_table(70, counters=2))
     found = material_in(folder)
     made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
     assert made.status == 0, made.complained

@@ -1,0 +1,87 @@
+"""Counters that drive performance are found with their lag, and others are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from idlewave.overtime.correlation import LEVEL, block_length, correlations, holm
+from idlewave.overtime.series import Series, series_of
+from overtime_recordings import COUNTER, ar1, recording_table
+
+RECORDINGS = 1000
+
+
+def counters_of(table: pd.DataFrame) -> list[str]:
+    return [name for name in table if name.startswith("counter.")]
+
+
+@pytest.mark.parametrize("lag", [0, 1, 2, 5, 7, 12])
+@pytest.mark.parametrize("strength", [0.03, -0.03])
+def test_a_planted_lag_is_found_exactly(lag: int, strength: float) -> None:
+    table = recording_table(120, driven=[("latency", lag, strength)], counters=4)
+    found = correlations(table, series_of(table), counters_of(table), permutations=999)
+    significant = found[found["p_holm"] <= LEVEL]
+    assert significant[["test", "counter", "lag"]].to_numpy().tolist() == [["latency", "net.stalls", lag]]
+    assert np.sign(significant["correlation"].iloc[0]) == np.sign(strength)
+
+
+def test_a_counter_of_another_run_is_not_before_a_phase() -> None:
+    table = recording_table(60, driven=[("latency", 1, 0.05)])
+    table.loc[table.index >= 180, "run"] = 1
+    found = correlations(table, series_of(table), [COUNTER], permutations=200)
+    own = found[found["test"] == "latency"].set_index("lag")["phases"]
+    assert own[0] == 60
+    assert own[1] == 58  # neither the first phase of the recording nor that of the second run
+
+
+def test_a_counter_that_could_not_be_read_for_a_while_is_judged_by_the_rest() -> None:
+    table = recording_table(120, driven=[("allreduce", 1, 0.1)])
+    table.loc[100:400, COUNTER] = np.nan
+    found = correlations(table, series_of(table), [COUNTER], permutations=999)
+    significant = found[found["p_holm"] <= LEVEL]
+    assert significant[["test", "lag"]].to_numpy().tolist() == [["allreduce", 1]]
+
+
+def test_a_counter_that_never_changes_has_no_correlation() -> None:
+    table = recording_table(60).assign(**{COUNTER: 0.0})
+    found = correlations(table, series_of(table), [COUNTER], permutations=50)
+    assert found["correlation"].isna().all()
+    assert found["p"].isna().all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("remembered", [0.0, 0.5])
+def test_no_more_recordings_than_stated_have_a_counter_that_goes_with_nothing(remembered: float) -> None:
+    random = np.random.default_rng(1)
+    count, counters, lags = 60, 3, 3
+    at = np.arange(count, dtype=np.int64)
+    starts, lengths = 10**9 * at, np.full(count, 10**9)
+    table = pd.DataFrame({"phase": at, "run": 0, "length_ns": lengths})
+    names = [f"counter.made.{number}" for number in range(counters)]
+    false_alarms = 0
+    for seed in range(RECORDINGS):
+        value = np.exp(0.1 * ar1(count, remembered, random))
+        own = table.assign(**{name: np.exp(ar1(count, remembered, random)) for name in names})
+        one = Series("latency", 0, 1, 8, 0 * at, at, starts, lengths, value)
+        found = correlations(own, [one], names, lags=lags, permutations=199, seed=seed)
+        false_alarms += bool((found["p_holm"] <= LEVEL).any())
+    assert false_alarms <= RECORDINGS * LEVEL + 3 * np.sqrt(RECORDINGS * LEVEL * (1 - LEVEL))
+
+
+def test_blocks_are_longer_than_what_a_series_remembers() -> None:
+    random = np.random.default_rng(2)
+    assert block_length(random.normal(size=500)) <= 6
+    assert block_length(ar1(500, 0.8, random)) >= 20
+
+
+def test_a_series_that_remembers_too_long_gets_no_p_value() -> None:
+    table = recording_table(60, steps={"latency": [(30, 3.0)]}, driven=[("bandwidth", 1, 0.1)])
+    found = correlations(table, series_of(table), [COUNTER], permutations=200)
+    judged = found[found["strongest"]].set_index("test")["p"].notna().to_dict()
+    assert judged == {"latency": False, "bandwidth": True, "allreduce": True}
+
+
+def test_p_values_are_corrected_as_Holm_did() -> None:
+    corrected = holm(pd.Series([0.01, np.nan, 0.04, 0.03, 0.005]))
+    assert corrected == pytest.approx([0.03, np.nan, 0.06, 0.06, 0.02], nan_ok=True)
