@@ -105,5 +105,5 @@ def _show(found: Verdict, notes: list[str]) -> None:
     for note in notes:
         say_note(note)
     interval = f"{plain_percent(found.low)} to {plain_percent(found.high)}"
-    probability = f"holds over the next hour with a probability of {plain_percent(found.probability)} ({interval})"
-    say(f"{'fit' if found.fit else 'unfit'}: {found.decides} decides, which {probability}", bold=True)
+    probability = f"the probability that it holds over the next hour is {plain_percent(found.probability)} ({interval})"
+    say(f"{'fit' if found.fit else 'unfit'}: {found.decides} decides; {probability}", bold=True)

@@ -40,6 +40,7 @@ _MOST_PRESENT = 60
 """The present level is that of so many phases at most."""
 _MOST_MOMENTS = 500
 _LEAST_MOMENTS = 30
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,7 @@ def _row(
     share = float(held.mean()) if hours else float(met >= SHARE)
     counted = hours or 1  # the present counts as one hour
     estimate, low, high = _jeffreys(share, counted)
-    reachable = hours > 0 and _jeffreys(1.0, hours)[0] >= wanted
+    reachable = hours > 0 and _jeffreys(1.0, hours)[0] >= wanted - _ROUNDING
     if not hours:
         notes.append(_no_history(need, past, same))
     elif not reachable:
@@ -149,7 +150,7 @@ def _row(
             f"{need.test}: the history has {plural(hours, 'separate hour')}, too few to show a probability of "
             f"{100 * wanted:g} %: the verdict rests on the share of hours that held"
         )
-    likely = estimate >= wanted if reachable else share >= wanted
+    likely = (estimate if reachable else share) >= wanted - _ROUNDING
     everything = np.concatenate([other.value for other in same]) if same else np.zeros(0)
     better = everything > level if need.above else everything < level
     return {
