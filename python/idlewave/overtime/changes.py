@@ -1,11 +1,11 @@
 """Where performance changes: levels of a series, its drift, and how long it stays as it is.
 
-The points of change are those of PELT (Killick, Fearnhead and Eckley, JASA 2012), the exact minimum of squared distances
-from each segment's mean plus a penalty for each segment, on normal scores of the values' ranks: so how often a change is
-found where there is none does not depend on how the values are distributed. Their scatter is that of successive values,
-which a change of level does not widen; values further than `CLIP` times the scatter from the median of their neighbours
-count as that far; and the penalty grows with the correlation of successive values. Each change has to be borne out by the
-ranks within the two levels beside it.
+The points of change are those of PELT (Killick, Fearnhead and Eckley, JASA 2012), the exact minimum of squared
+distances from each segment's mean plus a penalty for each segment, on normal scores of the values' ranks: so how often
+a change is found where there is none does not depend on how the values are distributed. Their scatter is that of
+successive values, which a change of level does not widen; values further than `CLIP` times the scatter from the median
+of their neighbours count as that far; and the penalty grows with the correlation of successive values. Each change has
+to be borne out by the ranks within the two levels beside it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Slope(NamedTuple):
 def change_points(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """The positions at which a new level of `values` begins, in order; they are positive.
 
-    Of series of independent values at most `FALSE_ALARMS` have one found, of those whose successive values are correlated by
-    0.3 at most `CORRELATED_FALSE_ALARMS`. Fewer than two times `LEAST` values have none.
+    Of series of independent values at most `FALSE_ALARMS` have one found, of those whose successive values are
+    correlated by 0.3 at most `CORRELATED_FALSE_ALARMS`. Fewer than two times `LEAST` values have none.
     """
     import numpy as np
 
@@ -208,7 +208,8 @@ def levels(series: Iterable[Series]) -> pd.DataFrame:
 
     Columns: those of `series.KEY`; first_phase, last_phase, phases, start_ns; seconds, until the next level begins or
     the recording ends; level (median), low and high (5 and 95 % of the values); step, the level by the one before it
-    (NaN for the first); by_change, whether it began with a change; whole, whether it began and ended by a change, and not with the recording or an interruption.
+    (NaN for the first); by_change, whether it began with a change; whole, whether it began and ended by a change, and
+    not with the recording or an interruption.
     """
     import pandas as pd
 
@@ -258,8 +259,8 @@ def stability(found: pd.DataFrame) -> pd.DataFrame:
     """How long levels last, from the table of `levels`: a row a test and size.
 
     Columns: test, size, levels, whole (levels that began and ended with a change); quantiles p10_s, p50_s, p90_s;
-    longest_s. The quantiles are those of Kaplan and Meier, because levels that the recording cuts off lasted at least as
-    long as was seen; NaN where so few levels ended that a quantile is beyond `longest_s`.
+    longest_s. The quantiles are those of Kaplan and Meier, because levels that the recording cuts off lasted at least
+    as long as was seen; NaN where so few levels ended that a quantile is beyond `longest_s`.
     """
     import pandas as pd
 
@@ -296,8 +297,8 @@ def _survival_quantile(seconds: npt.NDArray[np.float64], whole: npt.NDArray[np.b
 def drift(one: Series) -> Slope:
     """The slope of a series by Theil and Sen (JASA 1968), as a share per hour, with its 95 % interval.
 
-    It is the median of the slopes between all pairs, so outliers do not move it; steps between levels do. The interval is
-    wider by what correlation of successive values takes from their number. Fewer than three values have none: NaN.
+    It is the median of the slopes between all pairs, so outliers do not move it; steps between levels do. The interval
+    is wider by what correlation of successive values takes from their number. Fewer than three values have none: NaN.
     """
     import numpy as np
     from scipy.stats import theilslopes
@@ -322,8 +323,8 @@ def drift(one: Series) -> Slope:
 def summary(series: Iterable[Series], found: pd.DataFrame) -> pd.DataFrame:
     """A row for each series: how many phases over how many hours, quantiles of its values, changes, and drift.
 
-    `found` is the table of `levels` of the same series. Columns: those of `series.KEY`; phases, hours; median, p05, p95,
-    least, most; changes; drift_per_h, drift_low, drift_high.
+    `found` is the table of `levels` of the same series. Columns: those of `series.KEY`; phases, hours; median, p05,
+    p95, least, most; changes; drift_per_h, drift_low, drift_high.
     """
     import numpy as np
     import pandas as pd

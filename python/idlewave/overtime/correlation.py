@@ -1,11 +1,11 @@
 """Which counters go with performance: rank correlations over lags, with p-values by permuting blocks.
 
 A counter's rate in a phase is what it grew by, over the length of the phase. The rate `lag` phases before each phase of
-a series is compared with the figure of the series, by Spearman's correlation; lag 1 is the idle phase just before, lag 0
-the phase itself, and a round has six phases. A p-value is that of the strongest correlation over all lags: the share of
-permutations of the series in blocks, longer than it remembers, in which any lag is as strong. All p-values of a recording
-are corrected by Holm's method (Scandinavian Journal of Statistics 1979): the probability that any of the counters found
-is none, is at most the level, however the counters depend on each other.
+a series is compared with the figure of the series, by Spearman's correlation; lag 1 is the idle phase just before, lag
+0 the phase itself, and a round has six phases. A p-value is that of the strongest correlation over all lags: the share
+of permutations of the series in blocks, longer than it remembers, in which any lag is as strong. All p-values of a
+recording are corrected by Holm's method (Scandinavian Journal of Statistics 1979): the probability that any of the
+counters found is none, is at most the level, however the counters depend on each other.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def correlations(
 
     `permutations`: of each series; by default so many that p-values are small enough for all counters.
 
-    Columns: those of `series.KEY`; counter (without "counter."), lag, phases; correlation, NaN where the counter did not
-    change; strongest: whether it is the strongest of the series' and counter's lags. In these rows, else NaN: p (of the
-    strongest over all lags) and p_holm, corrected for all counters and series of the table.
+    Columns: those of `series.KEY`; counter (without "counter."), lag, phases; correlation, NaN where the counter did
+    not change; strongest: whether it is the strongest of the series' and counter's lags. In these rows, else NaN: p (of
+    the strongest over all lags) and p_holm, corrected for all counters and series of the table.
     """
     import pandas as pd
 

@@ -36,8 +36,8 @@ def _name(row: dict[Any, Any]) -> str:
 def _varied(row: dict[Any, Any]) -> str:
     low, high = (value_text(row["test"], row[name]) for name in ("p05", "p95"))
     text = (
-        f"In {duration_text(3600 * row['hours'])} nine tenths of {plural(row['phases'], 'phase')} lay between {low} and "
-        f"{high}; the largest was {row['most'] / row['least']:.2f} times the smallest. "
+        f"In {duration_text(3600 * row['hours'])} nine tenths of {plural(row['phases'], 'phase')} lay between {low} "
+        f"and {high}; the largest was {row['most'] / row['least']:.2f} times the smallest. "
     )
     text += f"{plural(row['changes'], 'change')} of level." if row["changes"] else "No change of level."
     if math.isfinite(row["drift_low"]) and not row["drift_low"] <= 0 <= row["drift_high"]:
@@ -65,7 +65,7 @@ def counters_finding(found: Analysis) -> str:
     of_all = f"of {plural(int(tested.sum()), 'pair')} of a counter and a series"
     if not len(own):
         return f"No correlation {of_all} is significant after the correction."
-    first = own.loc[own["correlation"].abs().idxmax()].to_dict()
+    first = own.assign(strength=own["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]
     lag = f"{plural(int(first['lag']), 'phase')} before" if first["lag"] else "in the same phase"
     return (
         f"{len(own)} {of_all} {'is' if len(own) == 1 else 'are'} significant after the correction; the strongest is "
@@ -78,12 +78,12 @@ def _predicted(found: Analysis) -> list[tuple[str, str]]:
     if not len(table):
         return [("predictions", "There are too few phases to judge predictions.")]
     said = []
-    for key, group in table.groupby(["test", "rank", "peer", "size"], sort=False):
+    for _, group in table.groupby(["test", "rank", "peer", "size"], sort=False):
         first = group[group["horizon"] == group["horizon"].min()].sort_values("median_error", kind="stable")
         texts = [
             f"by {_WORDS[str(row['predictor'])]} {percent_text(row['median_error'])} off in the median, "
             f"{percent_text(row['optimistic'])} optimistic by more than {percent_text(found.tolerance)}"
             for row in first.to_dict("records")
         ]
-        said.append((f"{series_name(*key)}: the next phase", f"Predicted {'; '.join(texts)}."))
+        said.append((f"{_name(first.iloc[0].to_dict())}: the next phase", f"Predicted {'; '.join(texts)}."))
     return said

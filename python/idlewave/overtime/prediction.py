@@ -46,8 +46,8 @@ def predictions(
 ) -> pd.DataFrame:
     """What each predictor said of each phase, and what came: a row for each of both.
 
-    Columns: those of `series.KEY`; predictor; horizon, in phases of the series (1: the next one); ahead_s, the time from
-    the last known phase of the series to the predicted one; phase, start_ns, predicted, came. Only phases that all
+    Columns: those of `series.KEY`; predictor; horizon, in phases of the series (1: the next one); ahead_s, the time
+    from the last known phase of the series to the predicted one; phase, start_ns, predicted, came. Only phases that all
     predictors predict are there; "idle" is not if there are no counters.
     """
     import pandas as pd
@@ -66,8 +66,9 @@ def errors(found: pd.DataFrame, *, tolerance: float = TOLERANCE) -> pd.DataFrame
     """How far predictions were off, by series, predictor and horizon.
 
     Columns: those of `series.KEY`; predictor, horizon, ahead_s (median), predictions; median_error and p90_error, of
-    |came / predicted − 1|; optimistic and pessimistic, the shares that came worse and better than predicted by more than
-    `tolerance`: for times came > predicted · (1 + tolerance) is worse, for bandwidth came < predicted / (1 + tolerance).
+    |came / predicted − 1|; optimistic and pessimistic, the shares that came worse and better than predicted by more
+    than `tolerance`: for times came > predicted · (1 + tolerance) is worse, for bandwidth came < predicted / (1 +
+    tolerance).
     """
     import numpy as np
     import pandas as pd
@@ -135,7 +136,8 @@ def _of_horizon(one: Series, known: _Known, horizon: int) -> pd.DataFrame:
         if name in predicted
     ]
     order = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "came"]
-    return pd.concat(tables, ignore_index=True)[order]
+    found: pd.DataFrame = pd.concat(tables, ignore_index=True)[order]
+    return found
 
 
 def _from_idle(
@@ -148,7 +150,8 @@ def _from_idle(
     pairs = rates[: len(logs) - shift], logs[shift:]  # the rates before a phase, and the figure `shift` phases later
     found = np.full(len(came), np.nan)
     for begin, end in _stretches(len(came)):
-        # Of the first phase that is predicted, the figures before what is known are known: `came - horizon` and earlier.
+        # Of the first phase that is predicted, the figures before what is known are known: `came - horizon` and
+        # earlier.
         known = int(came[begin]) - horizon + 1 - shift
         found[begin:end] = np.exp(_ridge(pairs[0][:known], pairs[1][:known], rates[came[begin:end] - shift]))
     return found
@@ -168,7 +171,8 @@ def _ridge(
 ) -> npt.NDArray[np.float64]:
     """The predictions for `asked`: within what was seen, and as uncertain as the number of counters makes them.
 
-    The coefficients of rates and figures in units of their scatter have a penalty of as many phases as there are counters.
+    The coefficients of rates and figures in units of their scatter have a penalty of as many phases as there are
+    counters.
     """
     import numpy as np
 

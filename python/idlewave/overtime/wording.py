@@ -103,6 +103,7 @@ def need_rows(needs: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     for r in needs.to_dict("records"):
+        interval = f"{percent_text(r['low'])} to {percent_text(r['high'])}"
         history = "–"
         if not math.isnan(r["worse_than"]):
             history = f"worse than {percent_text(r['worse_than'])} of its phases"
@@ -114,7 +115,7 @@ def need_rows(needs: pd.DataFrame) -> pd.DataFrame:
                 "phases that meet it": f"{percent_text(r['met'])} of {r['phases']}",
                 "history": history,
                 "hours of it": str(r["hours"]),
-                "holds for an hour": f"{percent_text(r['probability'])} ({percent_text(r['low'])} to {percent_text(r['high'])})",
+                "holds for an hour": f"{percent_text(r['probability'])} ({interval})",
                 "": "fit" if r["fit"] else "unfit",
             }
         )

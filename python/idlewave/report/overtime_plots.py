@@ -49,8 +49,8 @@ _RATES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 def plot_overtime(table: pd.DataFrame, found: pd.DataFrame, counters: Sequence[str] = ()) -> Figure:
     """The figures of active phases over time with their levels and changes, and beneath the rates of counters.
 
-    `table`: as of a recording; `found`: as of `overtime.changes.levels`. Of `counters` the first four are drawn, in active
-    and in idle phases apart.
+    `table`: as of a recording; `found`: as of `overtime.changes.levels`. Of `counters` the first four are drawn, in
+    active and in idle phases apart.
     """
     series = series_of(table)
     groups = _by_test(series)
@@ -256,9 +256,8 @@ def _say_cell(axes: Axes, place: tuple[int, int], value: float, lag: int, *, sig
     text = f"{value:+.2f}, {lag} before" if lag else f"{value:+.2f}"
     axes.text(column, row, text.replace("-", MINUS), ha="center", va="center", color=colour, fontsize=SMALL)
     if significant:
-        frame = {"color": INK, "linewidth": 1.6, "zorder": 5}
-        axes.plot(column + np.array([-0.48, 0.48, 0.48, -0.48, -0.48]), row + np.array([-0.46, -0.46, 0.46, 0.46, -0.46]),
-                  **frame)  # fmt: skip
+        x, y = (0.48 * np.array(side) for side in ((-1, 1, 1, -1, -1), (-1, -1, 1, 1, -1)))
+        axes.plot(column + x, row + 0.96 * y, color=INK, linewidth=1.6, zorder=5)
 
 
 def _short(name: str) -> str:
@@ -269,8 +268,8 @@ def _short(name: str) -> str:
 def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
     """What was predicted for the next phase against what came: a row a series, a column a predictor.
 
-    `found`: as of `overtime.prediction.predictions`; the shortest horizon is drawn. In the shaded half it came worse than
-    predicted by more than the tolerance.
+    `found`: as of `overtime.prediction.predictions`; the shortest horizon is drawn. In the shaded half it came worse
+    than predicted by more than the tolerance.
     """
     groups = list(found.groupby(["test", "rank", "peer", "size"], sort=False))[:MOST_PANELS]
     predictors = [name for name in PREDICTORS if name in set(found["predictor"])] or [BASELINE]
@@ -279,9 +278,10 @@ def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
         say_empty(figure.subplots(), "too few phases to predict the next")
         return figure
     panels = np.atleast_2d(figure.subplots(len(groups), len(predictors), squeeze=False))
-    for row, (key, group) in zip(panels, groups, strict=True):
+    for row, (_, group) in zip(panels, groups, strict=True):
+        test, message = str(group["test"].iloc[0]), int(group["size"].iloc[0])
         next_one = group[group["horizon"] == group["horizon"].min()]
-        size, unit = _figure_unit(key[0], float(np.nanmedian(next_one["came"])))
+        size, unit = _figure_unit(test, float(np.nanmedian(next_one["came"])))
         both = next_one[["predicted", "came"]].to_numpy(dtype=np.float64) / size
         usable = both[np.isfinite(both).all(axis=1)]
         limits = bulk_limits(usable[:, 1])
@@ -289,8 +289,8 @@ def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
         ends = (limits.low - margin, limits.high + margin)
         for axes, predictor in zip(row, predictors, strict=True):
             own = both[(next_one["predictor"] == predictor).to_numpy()]
-            _draw_predictions(axes, own, ends, worse_above=key[0] not in HIGHER_IS_BETTER)
-        row[0].set_ylabel(f"{key[0]}, {size_text(key[3])}:\ncame [{unit}]")
+            _draw_predictions(axes, own, ends, worse_above=test not in HIGHER_IS_BETTER)
+        row[0].set_ylabel(f"{test}, {size_text(message)}:\ncame [{unit}]")
         row[len(row) // 2].set_xlabel(f"predicted [{unit}]")
     for axes, predictor in zip(panels[0], predictors, strict=True):
         axes.set_title(_PREDICTED_BY[predictor])

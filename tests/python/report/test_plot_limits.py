@@ -53,13 +53,13 @@ from idlewave.report import (
     plot_time,
 )
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
     plot_overtime,
     plot_overtime_correlations,
     plot_overtime_hours,
     plot_overtime_predictions,
 )
-from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.validation.plots import plot_loops, plot_validation
 from long_cases import later_long
 from matplotlib.axes import Axes

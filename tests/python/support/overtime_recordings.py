@@ -63,8 +63,9 @@ def recording_table(
 ) -> pd.DataFrame:
     """A recording with planted truth.
 
-    `steps`: by test, from which round on its figure is how many times that of the beginning. `driven`: a test, a lag and
-    a strength: the logarithm of its figure grows by strength times the first counter's deviation, `lag` phases before.
+    `steps`: by test, from which round on its figure is how many times that of the beginning. `driven`: a test, a lag
+    and a strength: the logarithm of its figure grows by strength times the first counter's deviation, `lag` phases
+    before.
     """
     random = np.random.default_rng(seed)
     table = phases(rounds, phase_s=phase_s)
