@@ -1,7 +1,7 @@
 """Whether an allocation of nodes fits a job: what it measures now, and what the machine's history makes of that.
 
 A need holds over an hour if at least `SHARE` of the phases of that hour meet it. From the history come the ratios of an
-hour's figure, the one that so many of its phases are not worse than, to the level before that hour; those of the third
+hour's figure, the one that so many of its phases are not worse than, to the level before that hour; those of the tenth
 of moments whose level was nearest to the present one are taken. The share of ratios that leave the need met is the
 probability, as far as so many separate hours show it: its interval is the one by Jeffreys' prior, and the estimate lies
 in it even where all hours or none met the need.
@@ -39,6 +39,7 @@ CONFIDENCE = 0.95
 _MOST_PRESENT = 60
 """The present level is that of so many phases at most."""
 _MOST_MOMENTS = 500
+_NEAREST = 0.1
 _LEAST_MOMENTS = 30
 _ROUNDING = 1e-9
 
@@ -199,7 +200,7 @@ def _history(need: Need, level: float, width: int, past: Sequence[Series]) -> tu
     if not len(moments):
         return np.zeros(0, dtype=bool), 0
     nearest = np.argsort(np.abs(np.log(before / level)), kind="stable")
-    chosen = nearest[: max(_LEAST_MOMENTS, len(nearest) // 3)]
+    chosen = nearest[: max(_LEAST_MOMENTS, round(len(nearest) * _NEAREST))]
     figures = level * ratios[chosen]
     held = figures > need.limit if need.above else figures < need.limit
     return held, _separate_hours(np.sort(moments[chosen]))

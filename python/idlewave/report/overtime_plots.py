@@ -284,7 +284,7 @@ def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
         size, unit = _figure_unit(test, float(np.nanmedian(next_one["came"])))
         both = next_one[["predicted", "came"]].to_numpy(dtype=np.float64) / size
         usable = both[np.isfinite(both).all(axis=1)]
-        limits = bulk_limits(usable[:, 1])
+        limits = bulk_limits(usable)
         margin = 0.06 * max(limits.high - limits.low, abs(limits.high) / 50) or 1.0
         ends = (limits.low - margin, limits.high + margin)
         for axes, predictor in zip(row, predictors, strict=True):

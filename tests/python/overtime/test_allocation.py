@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pandas as pd
 import pytest
 from command_runs import Ended, run_command
 from idlewave.errors import InputError, UsageError
-from idlewave.overtime.allocation import check_allocation
+from idlewave.overtime.allocation import check_allocation, measure_allocation
 from idlewave.overtime.needs import Need, parse_needs
 from idlewave.overtime.recording import Recording
 from overtime_recordings import recording_table, write_recording
@@ -135,6 +138,24 @@ def test_what_was_not_measured_is_an_error() -> None:
         check_allocation(parse_needs("allreduce<1s"), now)
     with pytest.raises(InputError, match=r"expected latency of 16.B, found 8.B"):
         check_allocation(parse_needs("latency@16B<1s"), now)
+
+
+def test_a_brief_measurement_has_rounds_enough_of_each_pair_and_no_idle_phases(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def measure(folder: Path, **given: object) -> Recording:
+        asked.update(given)
+        assert folder.parent.is_dir()
+        return recording(20)
+
+    module = ModuleType("idlewave.measure.overtime")
+    module.measure_overtime = measure  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    found = measure_allocation(30.0, 9)
+    assert check_allocation(parse_needs("latency<3us"), found).fit
+    assert (asked["ranks"], asked["peers"], asked["idle"], asked["counters"]) == (9, 8, 0.0, [])
+    rounds = asked["seconds"] / (3 * asked["phase"])
+    assert rounds / asked["peers"] >= 5
 
 
 @pytest.fixture(scope="module")

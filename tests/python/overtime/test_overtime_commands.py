@@ -93,7 +93,7 @@ def test_the_page_is_one_file_with_findings_figures_and_tables(folder: Path, tmp
     page = (tmp_path / "overtime.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 4
     assert page.count("<table>") == 5
-    for words in ("1 change of level", "1 of 6 pairs of a counter and a series is significant", "net.stalls"):
+    for words in ("1 change of level", "1 of 4 pairs of a counter and a series is significant", "net.stalls"):
         assert words in page
     for outside in ("<script", '<link rel="stylesheet', 'src="http'):
         assert outside not in page

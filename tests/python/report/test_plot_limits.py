@@ -433,7 +433,7 @@ def correlations_plot(spoil: Spoil) -> Figure:
 
 def predictions_plot(column: str) -> Callable[[Spoil], Figure]:
     table = recording_table(80)
-    found = predictions(table, series_of(table), [COUNTER])
+    found = predictions(table, series_of(table), [COUNTER], ahead_s=[0])
     return lambda spoil: plot_overtime_predictions(spoil(found, column))
 
 
@@ -529,7 +529,9 @@ def spans(figure: Figure) -> list[tuple[str, float]]:
             found.append(("log" if log else "linear", float(np.log10(high / low) if log else high - low)))
         for image in axes.images:
             norm = image.norm
-            if norm.vmin and norm.vmax:
+            if norm.vmin and norm.vmin < 0 and norm.vmax:
+                found.append(("linear", float(norm.vmax - norm.vmin)))
+            elif norm.vmin and norm.vmax:
                 found.append(("colour", float(np.log10(norm.vmax / norm.vmin))))
     return found
 
