@@ -162,7 +162,7 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
             "phase": table.get("phase", starts),
             "test": table["test"].astype(str),
             **columns,
-            "value": table["value"],
+            "value": table["value"].astype("float64"),
             "start": starts + moved,
             "end": ends + moved,
         }
