@@ -131,7 +131,7 @@ class Run {
     Run(const RunOptions& options, Traffic& traffic)
         : options_(options),
           traffic_(traffic),
-          caches_(cache_sizes()),
+          caches_(cache_sizes(options.victim_cpu)),
           counters_(options.l2_event),
           victim_(new_victim(options.victim, caches_)) {
         if (!options.without_probes) probes_ = std::make_unique<MemoryProbes>(caches_);
