@@ -33,15 +33,15 @@ def test_the_slowdown_is_that_which_was_planted_by_victim_rate_and_cores() -> No
 
 @pytest.mark.parametrize("pairs", [5, 10])
 def test_the_interval_covers_the_truth_as_often_as_it_says(pairs: int) -> None:
-    """Of 200 tables with scatter between pairs, of which 95 % should: less than 90 % has a probability below 0.3 %."""
+    """Of 60 tables with scatter between pairs, of which 95 % should: fewer than 51 have a probability below 0.3 %."""
     covered = 0
-    for seed in range(200):
+    for seed in range(60):
         table = contention_table(
             lambda *_: 1.5, rates=(1e9,), pairs=pairs, iterations=8, scatter=0.02, between_pairs=0.05, seed=seed
         )
-        row = impact_table(table, draws=300, seed=seed).iloc[0]
+        row = impact_table(table, draws=200, seed=seed).iloc[0]
         covered += bool(row["low"] <= 1.5 <= row["high"])
-    assert 180 <= covered <= 200
+    assert covered >= 51
 
 
 def test_few_pairs_have_wider_intervals_than_the_normal_law() -> None:
