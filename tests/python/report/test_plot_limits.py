@@ -12,9 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from contention_tables import contention_table
 from export_tables import op
 from export_tables import table as ops_table
 from idlewave.contention.detection_plots import plot_contention_scale, plot_detector_scores, plot_importances
+from idlewave.contention.impact_statistics import correlation_table, impact_table
+from idlewave.contention.plots import (
+    plot_contention_correlations,
+    plot_contention_impact,
+    plot_contention_remedies,
+)
+from idlewave.contention.remedies import remedies_of
 from idlewave.export import plot_timeline
 from idlewave.measure.network.fitting.earlier_methods import METHODS
 from idlewave.measure.network.fitting.quantities import residuals_of
@@ -435,6 +443,23 @@ def predictions_plot(column: str) -> Callable[[Spoil], Figure]:
     table = recording_table(80)
     found = predictions(table, series_of(table), [COUNTER], ahead_s=[0])
     return lambda spoil: plot_overtime_predictions(spoil(found, column))
+def contention_impact_plot(column: str) -> Callable[[Spoil], Figure]:
+    table = contention_table(
+        lambda _v, rate, cores: 1 + cores * rate / 4e9, rates=(1e9, 2e9, 3e9), cores=(1, 2), pairs=2
+    )
+    impact = impact_table(table, draws=50)
+    return lambda spoil: plot_contention_impact(spoil(impact, column))
+
+
+def contention_correlations_plot(spoil: Spoil) -> Figure:
+    table = contention_table(lambda *_: 1.5, pairs=2, iterations=5)
+    return plot_contention_correlations(spoil(correlation_table(table, draws=20), "correlation"))
+
+
+def contention_remedies_plot(column: str) -> Callable[[Spoil], Figure]:
+    table = contention_table(lambda _v, rate, cores: 1.0 if cores else 1 + rate / 4e9, cores=(0, 1), pairs=2)
+    remedies = remedies_of(table, node_cores=4, draws=50)
+    return lambda spoil: plot_contention_remedies(spoil(remedies.table, column), remedies.threshold)
 
 
 # By function and what is spoilt.
@@ -458,6 +483,10 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_distribution", "a round trip"): distribution_plot("rtt"),
     ("plot_distribution", "a call"): distribution_plot("send"),
     ("plot_pairs", "a pair"): pairs_plot,
+    ("plot_contention_impact", "a slowdown"): contention_impact_plot("slowdown"),
+    ("plot_contention_impact", "a rate"): contention_impact_plot("achieved_rate_Bps"),
+    ("plot_contention_correlations", "a coefficient"): contention_correlations_plot,
+    ("plot_contention_remedies", "an overhead"): contention_remedies_plot("overhead"),
     ("plot_patterns", "an error"): patterns_plot("error"),
     ("plot_patterns", "a time"): patterns_plot("median_ps"),
     ("plot_one_sided_times", "a time"): one_sided_plot,
@@ -500,6 +529,7 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
 }
 BOUNDED = {
     ("plot_overtime_correlations", "a correlation"),
+    ("plot_contention_correlations", "a coefficient"),
     ("plot_one_sided_overlaps", "a share"),
     ("plot_epidemic", "a run"),
     ("plot_flood", "a loss"),
@@ -507,7 +537,7 @@ BOUNDED = {
     ("plot_detours", "a duration"),
     ("plot_distribution", "a call"),
 }
-"""Nothing need be cut: of shares, which end at 1 anyway; of a median, which one value does not move; of a time in which
+"""Nothing need be cut: of shares and coefficients, which end at 1 anyway; of a median, which one value does not move; of a time in which
 nothing happened."""
 DEFINED = re.compile(r"^def (plot_\w+)\((?:[^\n]|\n(?!\n))*?\) -> Figure:", re.MULTILINE)
 WRAPPERS = {"plot_curves": "plot_network", "plot_fit": "plot_network"}

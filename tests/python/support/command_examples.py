@@ -72,6 +72,13 @@ EXAMPLES = {
         {"target": "x.parquet", "plot": "x.png"},
     ),
     "contention watch": Example("--for 0.1 --interval 0.1 {detector}", {"target": "x.jsonl"}, measures=True),
+    "contention make": Example("--rate 1MB --seconds 0.1", measures=True),
+    "contention measure": Example(
+        "--victims stencil --rates 1MB --pairs 2 --iterations 2", {"folder": "impact", "plot": "x.png"}, measures=True
+    ),
+    "contention remedy": Example(
+        "--victim stencil --rates 1MB --pairs 2 --iterations 2", {"folder": "remedy", "plot": "x.png"}, measures=True
+    ),
     "convert": Example("{goal}", {"target": "x.idg"}),
     "demo": Example("--small", {"folder": "demo"}, measures=True),
     "doctor": Example(""),
