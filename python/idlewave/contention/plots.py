@@ -153,7 +153,7 @@ def _table_axes(axes: Axes, values: np.ndarray, heads: list[str], names: list[st
     if not values.size:
         say_empty(axes, "no counter and no probe")
         return
-    axes.imshow(values, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+    axes.imshow((1 + values) / 2, cmap="RdBu_r", vmin=0, vmax=1, aspect="auto")
     axes.set_facecolor(FAINT)
     axes.set_xticks(range(len(heads)), heads)
     axes.set_yticks(range(len(names)), [_short(name) for name in names])

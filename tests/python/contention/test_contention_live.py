@@ -144,7 +144,7 @@ def test_a_signal_ends_a_run_with_the_rows_that_it_had(tmp_path: Path) -> None:
 @TWO_CPUS
 def test_a_full_disk_ends_a_measurement_and_leaves_the_runs_that_are_there(tmp_path: Path) -> None:
     with small_disk_at(tmp_path / "small", "100k") as small:
-        with pytest.raises((OutputError, MeasurementError), match="cannot be written|No space"):
+        with pytest.raises((OutputError, MeasurementError), match=r"cannot be written|No space"):
             contention_impact(["stencil"], [1e7], folder=small / "impact", **(SMALL | {"pairs": 30}))
         assert len(read_contention(small / "impact")) >= 2
 
