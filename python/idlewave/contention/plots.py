@@ -17,12 +17,13 @@ from .columns import NO_TRAFFIC
 from .remedies import REMEDIES
 
 COLUMNS = 3
-SHORT = {"counter.": "", "probe.": "", "_Bps": "", "_s": "", "latency_": "latency ", "bandwidth_": "bandwidth "}
+DASHES = dict(zip(REMEDIES, ("-", "--", "-", ":"), strict=True))
+"""The styles of lines: throttling may be the best at the highest rate, and lies on another line then."""
 TALK = {
-    ("without RDMA", "time"): (-0.04, 0.941, 0.946, 0.930),
+    ("without", "time"): (-0.04, 0.941, 0.946, 0.930),
     ("with RDMA", "time"): (0.912, 0.959, 0.978, 0.925),
-    ("without RDMA", "stalled cycles"): (np.nan, 0.086, 0.030, 0.068),
-    ("with RDMA", "stalled cycles"): (np.nan, 0.870, 0.973, 0.997),
+    ("without", "stalled"): (np.nan, 0.086, 0.030, 0.068),
+    ("with RDMA", "stalled"): (np.nan, 0.870, 0.973, 0.997),
 }
 """Table IV of the talk on network-induced memory contention: with stalled cycles, and misses of L1, L2, L3."""
 TALK_COLUMNS = ("stalled cycles", "L1 misses", "L2 misses", "L3 misses")
@@ -54,7 +55,8 @@ def plot_contention_impact(impact: pd.DataFrame) -> Figure:
     panels[0].set_ylim(min(limits.low, 1) - 0.05, max(limits.high, 1) * 1.05 + 0.05)
     for row in panels[::COLUMNS]:
         row.set_ylabel("time with / without")
-    panels[0].legend(loc="best")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
     say_above(panels[0], cut_text(cut_count(figure)))
     return figure
 
@@ -63,7 +65,7 @@ def plot_contention_impact(impact: pd.DataFrame) -> Figure:
 def plot_contention_correlations(correlations: pd.DataFrame) -> Figure:
     """The coefficients with their intervals as a table of colours, and beside it the talk's table IV. `correlations`:
     of correlation_table."""
-    figure = new_figure(4.6, 7.6)
+    figure = new_figure(4.6, 8.2)
     ours, talk = figure.subplots(1, 2, width_ratios=(3, 2))
     columns = [*dict.fromkeys(correlations["column"])]
     rows = [*correlations[["traffic", "metric"]].drop_duplicates().itertuples(index=False, name=None)]
@@ -78,7 +80,7 @@ def plot_contention_correlations(correlations: pd.DataFrame) -> Figure:
             value, low, high = found
             values[y, x] = np.clip(value, -1, 1)
             ends = f"\n{low:.2f} … {high:.2f}" if np.isfinite([low, high]).all() else ""
-            _write_cell(ours, x, y, f"{value:.2f}{ends}", value)
+            _write_cell(ours, x, y, f"{value + 0.0:.2f}{ends}".replace("-0.00", "0.00"), value)
     heads = ["without" if traffic == NO_TRAFFIC else f"with {traffic}" for traffic, _ in rows]
     _table_axes(ours, values, [f"{_short(m)}\n{head}" for (_, m), head in zip(rows, heads, strict=True)], columns)
     ours.set_title("here")
@@ -102,7 +104,7 @@ def plot_contention_remedies(table: pd.DataFrame, threshold: float | None = None
         own = table[table["remedy"] == remedy]
         low, high = (own[name].clip(limits.low, limits.high) for name in ("low", "high"))
         axes.fill_between(own["demand_Bps"], low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(own["demand_Bps"], own["overhead"], color=colour, linewidth=1.2, label=remedy)
+        axes.plot(own["demand_Bps"], own["overhead"], DASHES[remedy], color=colour, linewidth=1.4, label=remedy)
         mark_outside(axes, limits, own["demand_Bps"], own["overhead"], colour)
     if threshold is not None:
         axes.axvline(threshold, color=MUTED, linewidth=0.8, linestyle="--", label="threshold")
@@ -167,6 +169,10 @@ def _write_cell(axes: Axes, x: int, y: int, text: str, value: float) -> None:
 
 
 def _short(name: str) -> str:
-    for old, new in SHORT.items():
-        name = name.replace(old, new) if old.startswith("_") is False or name.endswith(old) else name
-    return {"seconds": "time"}.get(name, name.replace("_", " "))
+    """A column without what all of them have in their names: "latency L2" of probe.latency_l2_s."""
+    if name == "seconds":
+        return "time"
+    words = name.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
+    return " ".join(
+        word.upper() if word[:1] == "l" and word[1:].isdigit() or word == "dram" else word for word in words
+    )

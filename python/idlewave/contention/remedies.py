@@ -186,9 +186,12 @@ def _slowdowns(own: pd.DataFrame, cores: int, draws: int, seed: int) -> Slowdown
 
 
 def completion(demand: float, rate: float, slowdown: NDArray[np.float64], work: float) -> NDArray[np.float64]:
-    """The time until a computation of `work` seconds and the transfer of `demand` bytes at `rate` have both ended."""
+    """The time until a computation of `work` seconds and the transfer of `demand` bytes at `rate` have both ended.
+
+    A slowdown below 1 counts as 1: traffic speeds up nothing, and what was measured so is scatter.
+    """
     transfer = demand / rate
-    slowed = np.maximum(slowdown, 1e-9)
+    slowed = np.maximum(slowdown, 1.0)
     whole = work * slowed
     return np.where(whole <= transfer, transfer, work + transfer * (1 - 1 / slowed))
 

@@ -43,6 +43,10 @@ def test_a_computation_is_slowed_while_the_transfer_goes_on() -> None:
     assert completion(2e9, 1e9, twice, 1.0) == pytest.approx(2)  # both end at once
 
 
+def test_scatter_does_not_make_traffic_speed_up_a_computation() -> None:
+    assert completion(1e9, 1e10, np.array([0.5, 1.0]), 1.0).tolist() == [1.0, 1.0]
+
+
 def test_a_large_node_reserves_from_the_demand_at_which_a_core_is_worth_it() -> None:
     """At 16 cores a core is 1/15 of the time; the victim's core needs 1/8 s for each GB, whatever the rate is."""
     remedies = found(node_cores=16)

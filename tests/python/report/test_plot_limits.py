@@ -537,8 +537,8 @@ BOUNDED = {
     ("plot_detours", "a duration"),
     ("plot_distribution", "a call"),
 }
-"""Nothing need be cut: of shares and coefficients, which end at 1 anyway; of a median, which one value does not move; of
-a time in which nothing happened."""
+"""Nothing need be cut: of shares and coefficients, which end at 1 anyway; of a median, which one value does not move;
+of a time in which nothing happened."""
 DEFINED = re.compile(r"^def (plot_\w+)\((?:[^\n]|\n(?!\n))*?\) -> Figure:", re.MULTILINE)
 WRAPPERS = {"plot_curves": "plot_network", "plot_fit": "plot_network"}
 
