@@ -174,5 +174,5 @@ def _short(name: str) -> str:
         return "time"
     words = name.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
     return " ".join(
-        word.upper() if word[:1] == "l" and word[1:].isdigit() or word == "dram" else word for word in words
+        word.upper() if (word[:1] == "l" and word[1:].isdigit()) or word == "dram" else word for word in words
     )
