@@ -170,8 +170,8 @@ def _write_cell(axes: Axes, x: int, y: int, text: str, value: float) -> None:
 
 def _short(name: str) -> str:
     """A column without what all of them have in their names: "latency L2" of probe.latency_l2_s."""
-    if name == "seconds":
-        return "time"
+    if "." not in name:
+        return {"seconds": "time"}.get(name, name)
     words = name.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
     return " ".join(
         word.upper() if (word[:1] == "l" and word[1:].isdigit()) or word == "dram" else word for word in words
