@@ -74,7 +74,7 @@ def test_a_rate_that_was_not_reached_is_said_with_what_was_reached() -> None:
     table = contention_table(planted, rates=(1e9, 2e9), reached=0.6)
     assert rate_notes(table) == [
         "Traffic 'writer' from 1 core: 1GB/s were asked, and 600MB/s were reached.",
-        "Traffic 'writer' from 1 core: 2\u202fGB/s were asked, and 1.2GB/s were reached.",
+        "Traffic 'writer' from 1 core: 2GB/s were asked, and 1.2GB/s were reached.",
     ]
     assert not impact_table(table, draws=20)["reached"].any()
     assert rate_notes(contention_table(planted, reached=0.995)) == []
