@@ -116,10 +116,14 @@ def test_an_interrupted_measurement_is_continued_with_the_pairs_that_are_missing
 
 @TWO_CPUS
 def test_a_probe_that_is_killed_is_said_and_leaves_what_there_was(tmp_path: Path) -> None:
-    """The victim kills the process that writes and measures."""
-    command = ["sh", "-c", f"test -e {tmp_path}/second && kill -9 $PPID; touch {tmp_path}/second; sleep 0.05"]
+    """The victim kills the process that writes and measures, in the second of the runs, each of which starts it three
+    times."""
+    count = f"echo >> {tmp_path}/starts; test $(wc -l < {tmp_path}/starts) -ge 6 && kill -9 $PPID; sleep 0.01"
     with pytest.raises(MeasurementError, match=r"the probe of contention failed \(exit status"):
-        contention_impact(["command"], [1e7], command=command, folder=tmp_path / "impact", **SMALL)
+        contention_impact(["command"], [1e7], command=["sh", "-c", count], folder=tmp_path / "impact", **SMALL)
+    left = read_contention(tmp_path / "impact")
+    assert left["pair"].tolist() == [0, 0, 0]  # the whole first run, and an iteration of the second
+    assert left["iteration"].tolist() == [0, 1, 0]
 
 
 @TWO_CPUS
