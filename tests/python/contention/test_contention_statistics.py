@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from contention_tables import contention_table
+from idlewave import contention
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
 from idlewave.contention.impact_statistics import (
     complete_pairs,
@@ -109,3 +110,11 @@ def test_the_columns_are_those_that_a_detector_reads() -> None:
         name for name in names if name.startswith("probe.")
     }
     assert pd.Series(names).is_unique
+
+
+def test_every_public_name_is_there_though_all_are_loaded_late() -> None:
+    assert set(contention.__all__) <= set(dir(contention))
+    for name in contention.__all__:
+        assert getattr(contention, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'Writer'"):
+        _ = contention.Writer
