@@ -24,6 +24,7 @@ from ..errors import InputError, UsageError
 from ..formatting import join_words, plain, plural, volume_text
 from ..machine import Machine
 from ..noise_models import Noise
+from ..provenance import Provenance
 from ..simulation import as_machine, simulate
 from .features import check_labels, check_victim, has_traffic, pairs_of
 
@@ -210,7 +211,14 @@ def scale_contention(
         low, middle, high = np.quantile(slowdowns, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2])
         quiet_s = float(np.median(finished[:, 0])) / PICOSECONDS
         rows.append((count, quiet_s, float(middle), float(low), float(high), replicates))
-    return pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "low", "high", "replicates"])
+    options = {
+        "victim": victim,
+        "rate_Bps": float(own["pair_rate_Bps"].iloc[0]),
+        "replicates": replicates,
+        "seed": seed,
+    }
+    said = Provenance.made("study", by="idlewave.contention", options=options, sources=(base.provenance,))
+    return said.attach(pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "low", "high", "replicates"]))
 
 
 def _with(machine: Machine, noise: Noise) -> Machine:
