@@ -358,7 +358,7 @@ def _detector(
 def alarm_threshold(quiet: Numbers, level: float) -> float:
     """The probability that one more quiet interval exceeds with a probability of at most `level`, if it is drawn as the
     `quiet` ones were; 1, which none exceeds, if there are too few of them."""
-    place = int(np.ceil((len(quiet) + 1) * (1 - level)))
+    place = int(np.ceil((len(quiet) + 1) * (1 - level) - 1e-9))
     return 1.0 if place > len(quiet) else float(np.sort(quiet)[place - 1])
 
 
