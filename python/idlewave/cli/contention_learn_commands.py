@@ -167,7 +167,7 @@ def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
     return [f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in zip(*columns, strict=True)]
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command()
 @click.option("--pid", type=Count(1, 2**31 - 1), help="Watch this process, until it ends.")
 @click.option("--for", "seconds", type=FiniteRange(0, min_open=True), help="End after so many seconds.")
 @click.option(
@@ -179,7 +179,7 @@ def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
 @click.option("-o", "--output", "target", type=OutputFile(), help="Append a row an interval (JSON lines).")
 @as_json
 @click.argument("model", type=MODEL)
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="[-- COMMAND]...", nargs=-1)
 def watch(
     model: Path,
     pid: int | None,
@@ -190,17 +190,16 @@ def watch(
     calibrate: int,
     target: Path | None,
     as_json: bool,
-    command: tuple[str, ...],
+    words: tuple[str, ...],
 ) -> int:
-    """Apply a MODEL to a running job: COMMAND, the process of --pid, or whatever runs for the time of --for.
+    """Apply a MODEL to a running job: COMMAND behind --, the process of --pid, or whatever runs for the time of --for.
 
-    The options stand before MODEL, and the command behind --. The probes run on another core than the job, if it leaves
-    one free; each interval is printed with the probability of traffic. The exit status is that of the command.
+    The probes run on another core than the job, if it leaves one free; each interval is printed with the probability of
+    traffic. The exit status is that of the command.
     """
     from ..contention.forest import Detector
     from ..contention.watch import AppendedRows, Watch, installed_probes
 
-    words = command[1:] if command[:1] == ("--",) else command
     if (pid is not None) and words:
         raise UsageError("--pid watches a process, and a command starts one: expected one of them")
     if pid is None and not words and seconds is None:

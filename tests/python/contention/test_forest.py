@@ -27,6 +27,7 @@ from idlewave.contention.features import (
 from idlewave.contention.forest import Detector, ForestSettings, probability
 from idlewave.errors import InputError, LibraryError
 from planted_contention import DRAM, QUIET, planted_contention
+from planted_contention import DRAM, QUIET, contention_table
 from sklearn.ensemble import RandomForestClassifier
 
 FEW_TREES = ForestSettings(trees=15, seed=3)

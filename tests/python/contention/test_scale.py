@@ -13,6 +13,7 @@ from idlewave.contention.memory_noise import Bursts, MemoryNoise, memory_noise, 
 from idlewave.errors import InputError, UsageError
 from idlewave.noise_models import Noise
 from planted_contention import planted_contention
+from planted_contention import contention_table
 from trace_files import write_trace
 
 ODIN = Machine.preset("odin")

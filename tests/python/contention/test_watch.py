@@ -20,6 +20,7 @@ from idlewave.contention.forest import Detector, ForestSettings
 from idlewave.contention.watch import AppendedRows, Samples, Watch, process_runs
 from idlewave.errors import InputError, OutputError, UsageError
 from planted_contention import DRAM, QUIET, planted_contention
+from planted_contention import DRAM, QUIET, contention_table
 
 LEVEL = 0.05
 

@@ -27,6 +27,7 @@ from noise_recordings import detour_summary, detours, write_detours
 from otf2_archive import write_ring
 from planted_contention import DRAM, planted_contention
 from overtime_recordings import recording_table, write_recording
+from planted_contention import DRAM, contention_table
 from trace_files import write_trace
 
 PING = "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n"
