@@ -13,7 +13,7 @@ import click
 
 from ..errors import UsageError
 from ..escaping import cut
-from ..formatting import plain_percent, plain_time, plural, volume_text
+from ..formatting import plain_percent, plain_time, plural
 from ..output import TABLE_ENDINGS, write_table
 from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
 from .figure_files import Picture, save_figure
@@ -330,7 +330,7 @@ def scale(
     the measurement (pairs of runs drawn with replacement), and that of the ranks' places in it.
     """
     from ..contention.features import read_contention, victims_of
-    from ..contention.memory_noise import Bursts, memory_noise, scale_contention
+    from ..contention.memory_noise import UNSTEADY, Bursts, memory_noise, scale_contention
     from ..measure.table_rows import records
 
     if (share < 1) != (burst is not None):
@@ -354,13 +354,14 @@ def scale(
     if plot is not None:
         from ..contention.detection_plots import plot_contention_scale
 
-        title = f"{cut(source)}, whose computations suffer as {chosen} does at {volume_text(found.rate_Bps)}/s"
+        title = f"{cut(source)}, whose computations suffer as {chosen} does at {found.traffic}"
         save_figure(plot_contention_scale(scaled, title), plot)
     if as_json:
         print_json(
             {
                 "victim": chosen,
                 "rate_Bps": found.rate_Bps,
+                "achieved_Bps": None if math.isnan(found.achieved_Bps) else found.achieved_Bps,
                 "slowdown": found.slowdown,
                 "quiet_scatter": found.quiet_scatter,
                 "scaled": records(scaled),
@@ -375,11 +376,16 @@ def scale(
         ],
         replicates=scaled["replicates"],
     )
-    show_table(shown, f"Slowdown by traffic of {volume_text(found.rate_Bps)}/s, with 95 % of the replicates")
+    show_table(shown, f"Slowdown by traffic of {found.traffic}, with 95 % of the replicates")
     say(
         f"{chosen} alone: {plain_percent(found.slowdown, signed=True)} in the mean; its quiet intervals take "
         f"{plain_percent(found.quiet_scatter)} longer than the quickest one"
     )
+    if found.quiet_scatter > UNSTEADY:
+        say_note(
+            "something else than the traffic slowed the victim at times, so the slowdowns are less certain than their "
+            "intervals say"
+        )
     if target is not None:
         say(f"written: {target}")
     errors.print(

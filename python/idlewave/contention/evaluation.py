@@ -342,7 +342,14 @@ def _detector(
         for fold in _folds(pairs, settings.seed):
             held_out[fold] = probability(grown_forest(given[~fold], traffic[~fold], settings), given[fold].to_numpy())
         forests[name] = grown_forest(given, traffic, settings)
-        scores[name] = float(np.mean((held_out > 0.5) == traffic))
+        found = bootstrap_mean((held_out > 0.5) == traffic, pairs, settings.seed)
+        scores[name] = found.value
+        majority = float(max(traffic.mean(), 1 - traffic.mean()))
+        if found.low <= majority:
+            notes.append(
+                f"{name}: detects nothing in the victims together: it classifies {found.value:.3f} ({found.low:.3f} to "
+                f"{found.high:.3f}) of the intervals of held-out pairs correctly, and the majority is {majority:.3f}"
+            )
         thresholds[name] = alarm_threshold(held_out[~traffic], alarm_level)
         if thresholds[name] >= 1:
             notes.append(
@@ -364,11 +371,13 @@ def alarm_threshold(quiet: Numbers, level: float) -> float:
 
 def _trained_on(table: pd.DataFrame, sets: FeatureSets, machine: Mapping[str, Any]) -> dict[str, Any]:
     rates = sorted({float(rate) for rate in table["pair_rate_Bps"].dropna()})
+    reached = table.loc[has_traffic(table)].get("achieved_rate_Bps", pd.Series(dtype=float)).dropna()
     return {
         "machine": dict(machine),
         "victims": victims_of(table),
         "traffic": sorted({str(kind) for kind in table["traffic"]} - {NO_TRAFFIC}),
         "rates_Bps": rates,
+        "achieved_Bps": [float(reached.min()), float(reached.max())] if len(reached) else None,
         "intervals": len(table),
         "pairs": len(np.unique(pairs_of(table))),
         "sources": dict(sets.sources),

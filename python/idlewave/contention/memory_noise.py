@@ -13,6 +13,7 @@ computation and reductions, and no message: neither the CPU's share of a message
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -41,6 +42,10 @@ MOST_DETOURS = 400_000
 REACHES = ("calc", "reduction")
 """What traffic slows in the model."""
 REPLICATES = 20
+RATE_REACHED = 0.01
+"""How far the rate that was reached may be from what was asked for."""
+UNSTEADY = 0.3
+"""Quiet intervals that take longer than the quickest by more than this share are disturbed by something else."""
 CONFIDENCE = 0.95
 PICOSECONDS = 1e12
 _SETTING = ("pair_rate_Bps", "pattern", "stores", "cores", "buffer_bytes")
@@ -51,7 +56,8 @@ _SETTING = ("pair_rate_Bps", "pattern", "stores", "cores", "buffer_bytes")
 class MemoryNoise:
     """What traffic does to a computation.
 
-    `noise` is that of intervals with traffic, `quiet_noise` that of those without; both lengthen a computation beyond
+    `rate_Bps` was asked for, `achieved_Bps` is the median of what was reached (NaN if the table does not say). `noise`
+    is that of intervals with traffic, `quiet_noise` that of those without; both lengthen a computation beyond
     `quickest_s`, the quickest interval. `slowdowns` is the distribution: each interval with traffic over the mean of
     the quiet ones. `slowdown` is the mean of it less 1, `quiet_scatter` how much longer than the quickest a quiet one
     is.
@@ -59,11 +65,20 @@ class MemoryNoise:
 
     victim: str
     rate_Bps: float  # noqa: N815 - bytes per second
+    achieved_Bps: float  # noqa: N815
     noise: Noise
     quiet_noise: Noise
     quickest_s: float
     slowdowns: Seconds
     quiet_scatter: float
+
+    @property
+    def traffic(self) -> str:
+        """The traffic in words, with the rate that was reached if that is not what was asked for."""
+        asked = f"{plain(volume_text(self.rate_Bps))}/s"
+        if math.isnan(self.achieved_Bps) or abs(self.achieved_Bps / self.rate_Bps - 1) <= RATE_REACHED:
+            return asked
+        return f"{plain(volume_text(self.achieved_Bps))}/s ({asked} were asked for)"
 
     @property
     def slowdown(self) -> float:
@@ -133,6 +148,7 @@ def _noise_of(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> MemoryNo
     return MemoryNoise(
         victim,
         float(own["pair_rate_Bps"].iloc[0]),
+        float(own.loc[traffic, "achieved_rate_Bps"].median()) if "achieved_rate_Bps" in own else math.nan,
         _trace(_with_pauses(slowed, quiet, bursts), quickest),
         _trace(quiet, quickest),
         quickest,

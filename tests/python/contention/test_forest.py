@@ -102,6 +102,11 @@ def test_victims_that_were_not_trained_on_are_classified_by_their_own_quiet_base
     assert (across["intervals"] < 160).all()  # the pairs of the baseline are not scored
 
 
+def test_a_set_that_is_no_better_than_chance_is_said_to_detect_nothing(learnt: tuple[Detector, Evaluation]) -> None:
+    said = [note.partition(":")[0] for note in learnt[1].notes if "detects nothing" in note]
+    assert said == ["l1", "l2"]
+
+
 def test_importances_come_in_the_planted_order() -> None:
     planted = {"probe.latency_dram_s": 2.2, "probe.bandwidth_dram_Bps": -1.5, "probe.latency_l3_s": 0.8}
     table = planted_contention({"lj": planted}, pairs=24, iterations=12)

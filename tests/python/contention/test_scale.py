@@ -171,6 +171,14 @@ def test_a_table_without_what_is_asked_for_is_refused(table, victim, rate, said)
         memory_noise(table(), victim, rate)
 
 
+def test_a_rate_that_was_not_reached_is_said() -> None:
+    table = table_of()
+    assert memory_noise(table, "cg").traffic == "1 GB/s"
+    slow = table.assign(achieved_rate_Bps=table["achieved_rate_Bps"] * 0.25)
+    assert memory_noise(slow, "cg").traffic == "250 MB/s (1 GB/s were asked for)"
+    assert memory_noise(table.drop(columns="achieved_rate_Bps"), "cg").traffic == "1 GB/s"
+
+
 @pytest.fixture
 def file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
