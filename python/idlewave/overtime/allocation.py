@@ -68,7 +68,7 @@ def measure_allocation(seconds: float = SECONDS, ranks: int | None = None) -> Re
     """Measure the ranks of this allocation briefly, without idle phases. Raises MpiError, MeasurementError."""
     import tempfile
 
-    from ..measure.overtime import measure_overtime  # type: ignore[import-not-found,unused-ignore]
+    from ..measure.overtime import measure_overtime
 
     count = 2 if ranks is None else ranks
     peers = count - 1

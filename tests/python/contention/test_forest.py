@@ -26,7 +26,6 @@ from idlewave.contention.features import (
 )
 from idlewave.contention.forest import Detector, ForestSettings, probability
 from idlewave.errors import InputError, LibraryError
-from planted_contention import DRAM, QUIET, planted_contention
 from planted_contention import DRAM, QUIET, contention_table
 from sklearn.ensemble import RandomForestClassifier
 
@@ -36,7 +35,7 @@ FEW_TREES = ForestSettings(trees=15, seed=3)
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
     """Two victims that suffer, and one on which traffic has no effect."""
-    return planted_contention(
+    return contention_table(
         {"stream": DRAM, "stencil": {}, "cg": DRAM}, slowdown={"stream": 0.3, "cg": 0.2}, pairs=10, iterations=8
     )
 
@@ -109,7 +108,7 @@ def test_a_set_that_is_no_better_than_chance_is_said_to_detect_nothing(learnt: t
 
 def test_importances_come_in_the_planted_order() -> None:
     planted = {"probe.latency_dram_s": 2.2, "probe.bandwidth_dram_Bps": -1.5, "probe.latency_l3_s": 0.8}
-    table = planted_contention({"lj": planted}, pairs=24, iterations=12)
+    table = contention_table({"lj": planted}, pairs=24, iterations=12)
     found = learn(table, FEW_TREES)[1]
     assert "one victim alone" in found.notes[0]
     own = found.importances[found.importances["set"] == "l3"].sort_values("importance", ascending=False)
@@ -130,13 +129,13 @@ def test_the_same_seed_gives_the_same_detector(table: pd.DataFrame) -> None:
 
 def test_of_victims_without_effect_few_are_said_to_suffer() -> None:
     victims = {f"v{number}": {} for number in range(150)}
-    table = planted_contention(victims, pairs=8, iterations=2, run_scatter=0.2, measured=())
+    table = contention_table(victims, pairs=8, iterations=2, run_scatter=0.2, measured=())
     wrong = (suffering(table)["verdict"] == SUFFERS).mean()
     assert 0.005 < wrong < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(victims))
 
 
 def test_with_few_pairs_nothing_is_said_of_suffering() -> None:
-    table = planted_contention({"stream": {}}, slowdown={"stream": 1.0}, pairs=4, measured=())
+    table = contention_table({"stream": {}}, slowdown={"stream": 1.0}, pairs=4, measured=())
     assert list(suffering(table)["verdict"]) == [UNDECIDED]
     half = table[has_traffic(table) | (table["pair"] > 0)]
     assert list(suffering(half)["pairs"]) == [3]  # a pair that lacks a run is left out
@@ -158,9 +157,9 @@ def test_too_few_quiet_intervals_have_no_threshold() -> None:
 def test_detectors_of_many_tables_raise_as_many_false_alarms_as_stated() -> None:
     level, rates, hits = 0.1, [], []
     for seed in range(4):
-        table = planted_contention({"stream": DRAM}, pairs=8, iterations=8, seed=seed)
+        table = contention_table({"stream": DRAM}, pairs=8, iterations=8, seed=seed)
         detector, _ = learn(table, ForestSettings(trees=8, seed=seed), alarm_level=level)
-        fresh = planted_contention({"stream": DRAM}, pairs=12, iterations=20, seed=100 + seed)
+        fresh = contention_table({"stream": DRAM}, pairs=12, iterations=20, seed=100 + seed)
         columns = detector.columns["l3"]
         given = features(fresh, columns, detector.baselines["stream"], values=False).to_numpy()
         alarms = probability(detector.forests["l3"], given) > detector.thresholds["l3"]
@@ -172,15 +171,15 @@ def test_detectors_of_many_tables_raise_as_many_false_alarms_as_stated() -> None
 
 def test_counters_are_features_where_there_are_some_and_probes_elsewhere() -> None:
     counted = tuple(name for name in QUIET if name.startswith("counter."))
-    both = planted_contention({"stream": {}}, pairs=2, measured=tuple(QUIET))
+    both = contention_table({"stream": {}}, pairs=2, measured=tuple(QUIET))
     assert set(feature_sets(both).sources.values()) == {"counter"}
     assert feature_sets(both).columns["l2"] == ("counter.l2_misses",)
     assert set(feature_sets(both, "probe").sources.values()) == {"probe"}
-    some = planted_contention({"stream": {}}, pairs=2, measured=("counter.l1_misses", *QUIET)[:1] + tuple(
+    some = contention_table({"stream": {}}, pairs=2, measured=("counter.l1_misses", *QUIET)[:1] + tuple(
         name for name in QUIET if name.startswith("probe.")
     ))  # fmt: skip
     assert feature_sets(some).sources == {"l1": "counter", "l2": "probe", "l3": "probe"}
-    alone = planted_contention({"stream": {}}, pairs=2, measured=counted)
+    alone = contention_table({"stream": {}}, pairs=2, measured=counted)
     with pytest.raises(InputError, match="expected probes of l1 in the table"):
         feature_sets(alone, "probe")
     given = features(both, ("counter.l1_misses",), quiet_baselines(both, ["counter.l1_misses"])[""])
@@ -188,7 +187,7 @@ def test_counters_are_features_where_there_are_some_and_probes_elsewhere() -> No
 
 
 def test_a_ratio_is_to_the_median_of_the_victim_s_own_quiet_intervals() -> None:
-    table = planted_contention({"stream": DRAM, "cg": DRAM}, pairs=3)
+    table = contention_table({"stream": DRAM, "cg": DRAM}, pairs=3)
     columns = ("probe.latency_dram_s",)
     ratios = features_by_victim(table, columns, quiet_baselines(table, columns))
     for victim in ("stream", "cg"):
@@ -197,7 +196,7 @@ def test_a_ratio_is_to_the_median_of_the_victim_s_own_quiet_intervals() -> None:
 
 
 def test_intervals_that_lack_a_value_are_left_out_and_said() -> None:
-    table = planted_contention({"stream": DRAM}, pairs=4, iterations=5)
+    table = contention_table({"stream": DRAM}, pairs=4, iterations=5)
     table.loc[3, "probe.latency_l2_s"] = np.nan
     _, found = learn(table, ForestSettings(trees=3))
     assert "1 of 40 intervals lack a value, and are left out" in found.notes
@@ -213,13 +212,13 @@ def test_intervals_that_lack_a_value_are_left_out_and_said() -> None:
     ],
 )
 def test_a_table_that_nothing_can_be_learnt_from_is_refused(rows: object, said: str) -> None:
-    table = planted_contention({"stream": DRAM}, pairs=2)
+    table = contention_table({"stream": DRAM}, pairs=2)
     with pytest.raises(InputError, match=said):
         learn(table[rows(table)], FEW_TREES)  # type: ignore[operator]
 
 
 def test_a_table_is_read_from_a_file_and_from_a_folder_of_files(tmp_path) -> None:
-    table = planted_contention({"stream": DRAM}, pairs=2, iterations=3)
+    table = contention_table({"stream": DRAM}, pairs=2, iterations=3)
     table.to_csv(tmp_path / "all.csv", index=False)
     (tmp_path / "folder/runs").mkdir(parents=True)
     for pair, rows in table.groupby("pair"):

@@ -16,11 +16,10 @@ from idlewave.contention.evaluation import learn
 from idlewave.contention.features import features_by_victim
 from idlewave.contention.forest import SEAL, Detector, ForestSettings, _sealed, probability
 from idlewave.errors import InputError, OutputError
-from planted_contention import DRAM, planted_contention
 from planted_contention import DRAM, contention_table
 from skops import io as skops_io
 
-TABLE = planted_contention({"stream": DRAM, "cg": DRAM}, pairs=4, iterations=5)
+TABLE = contention_table({"stream": DRAM, "cg": DRAM}, pairs=4, iterations=5)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from idlewave import Machine, Schedule, simulate
 from idlewave.contention.memory_noise import Bursts, MemoryNoise, memory_noise, scale_contention
 from idlewave.errors import InputError, UsageError
 from idlewave.noise_models import Noise
-from planted_contention import planted_contention
 from planted_contention import contention_table
 from trace_files import write_trace
 
@@ -20,7 +19,7 @@ ODIN = Machine.preset("odin")
 
 
 def table_of(seed: int = 1, scatter: float = 0.1, slowdown: float = 0.5, **more: float) -> pd.DataFrame:
-    return planted_contention({"cg": {}}, slowdown={"cg": slowdown}, scatter=scatter, seed=seed, measured=(), **more)
+    return contention_table({"cg": {}}, slowdown={"cg": slowdown}, scatter=scatter, seed=seed, measured=(), **more)
 
 
 def compute(ns: int) -> object:

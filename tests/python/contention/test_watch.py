@@ -19,7 +19,6 @@ from idlewave.contention.evaluation import learn
 from idlewave.contention.forest import Detector, ForestSettings
 from idlewave.contention.watch import AppendedRows, Samples, Watch, process_runs
 from idlewave.errors import InputError, OutputError, UsageError
-from planted_contention import DRAM, QUIET, planted_contention
 from planted_contention import DRAM, QUIET, contention_table
 
 LEVEL = 0.05
@@ -27,16 +26,14 @@ LEVEL = 0.05
 
 @pytest.fixture(scope="module")
 def detector() -> Detector:
-    return learn(planted_contention({"stream": DRAM}, pairs=10, iterations=10), ForestSettings(15), alarm_level=LEVEL)[
-        0
-    ]
+    return learn(contention_table({"stream": DRAM}, pairs=10, iterations=10), ForestSettings(15), alarm_level=LEVEL)[0]
 
 
 class FakeProbes:
     """Probes of a table that is made up: some intervals without traffic, then some with it."""
 
     def __init__(self, quiet: int, busy: int, scale: float = 1.0) -> None:
-        table = planted_contention({"stream": DRAM}, pairs=1, iterations=max(quiet, busy), seed=99)
+        table = contention_table({"stream": DRAM}, pairs=1, iterations=max(quiet, busy), seed=99)
         rows = [*table[table["traffic"] == "none"].to_dict("records")[:quiet]]
         rows += table[table["traffic"] != "none"].to_dict("records")[:busy]
         self.rows = [{name: scale * row[name] for name in QUIET} for row in rows]
@@ -125,7 +122,7 @@ def test_a_watch_that_has_no_meaning_is_refused(options: dict[str, object], said
 
 def test_a_model_by_counters_watches_no_job() -> None:
     counted = tuple(name for name in QUIET if name.startswith("counter."))
-    table = planted_contention({"stream": {"counter.l3_misses": 5.0}}, pairs=3, iterations=4, measured=counted)
+    table = contention_table({"stream": {"counter.l3_misses": 5.0}}, pairs=3, iterations=4, measured=counted)
     detector, _ = learn(table, ForestSettings(3))
     with pytest.raises(InputError, match=r"counter\.l1_misses, a counter of the victim's own core.*--by probe"):
         Watch(detector)

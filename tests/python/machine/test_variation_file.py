@@ -61,7 +61,10 @@ def test_a_broken_file_of_factors_is_refused_with_its_line(tmp_path: Path, rows:
         ('file = "variation.csv"\nperiod = "0us"', "network.variation.period: expected a time above 0, found 0"),
         ('file = "variation.csv"\nperiod = "-1us"', "network.variation.period: expected"),
         ('file = "variation.csv"\nperiod = "20ns"', "machine.toml: variation: row 2 begins at 30000 ps: expected less"),
-        ('file = "variation.csv"\nphase = "random"', "network.variation.phase is not known here; expected file, from, period"),
+        (
+            'file = "variation.csv"\nphase = "random"',
+            "network.variation.phase is not known here; expected file, from, period",
+        ),
     ],
 )
 def test_an_impossible_table_is_refused_by_name(tmp_path: Path, table: str, said: str) -> None:

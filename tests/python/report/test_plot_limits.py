@@ -443,6 +443,8 @@ def predictions_plot(column: str) -> Callable[[Spoil], Figure]:
     table = recording_table(80)
     found = predictions(table, series_of(table), [COUNTER], ahead_s=[0])
     return lambda spoil: plot_overtime_predictions(spoil(found, column))
+
+
 def contention_impact_plot(column: str) -> Callable[[Spoil], Figure]:
     table = contention_table(
         lambda _v, rate, cores: 1 + cores * rate / 4e9, rates=(1e9, 2e9, 3e9), cores=(1, 2), pairs=2

@@ -25,7 +25,6 @@ from idlewave.measure.noise import summarise
 from known_networks import RENDEZVOUS
 from noise_recordings import detour_summary, detours, write_detours
 from otf2_archive import write_ring
-from planted_contention import DRAM, planted_contention
 from overtime_recordings import recording_table, write_recording
 from planted_contention import DRAM, contention_table
 from trace_files import write_trace
@@ -219,7 +218,7 @@ def make_material(folder: Path) -> None:
     write_machine(folder / "machine", noise, network, name="example")
     save_network(folder / "network", network, "example")
     write_detours(folder / "noise", [detours(1.0, [(250, 5e-6)], [(100, 2e-5)], core=core) for core in range(2)])
-    traffic = planted_contention({"stream": DRAM}, pairs=2, iterations=3)
+    traffic = contention_table({"stream": DRAM}, pairs=2, iterations=3)
     traffic.to_parquet(folder / "contention.parquet", index=False)
     learn(traffic, ForestSettings(trees=2))[0].save(folder / "detector.skops")
     write_recording(folder / "overtime", recording_table(70, counters=2))
