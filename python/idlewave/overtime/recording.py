@@ -1,4 +1,4 @@
-"""A recording over time as the analysis takes it: from a folder of `idlewave measure overtime`, or made by a program."""
+"""A recording over time as the analysis takes it: from a folder of `idlewave measure overtime`, or one made here."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_a_torn_last_line_is_left_out_and_said(tmp_path: Path) -> None:
         file.write('{"run": 0, "pha')
     found = read_recording(place)
     assert len(found.table) == 60
-    assert "the last line is torn" in found.notes[0]
+    assert any("torn" in note for note in found.notes)
 
 
 def test_rows_that_are_in_a_part_and_in_the_tail_count_once(tmp_path: Path) -> None:
