@@ -146,9 +146,10 @@ def _parquet(file: Any, schema: Schema, name: str, what: str) -> pa.Table:  # no
         )
         if source.metadata.num_rows > _MOST_ROWS:
             raise InputError(f"{name}: expected at most {_MOST_ROWS} rows, found {source.metadata.num_rows}")
-        chosen = _chosen(source.schema_arrow.names, schema, name)
+        types = source.schema_arrow  # made anew at each access
+        chosen = _chosen(types.names, schema, name)
         for column in chosen:
-            _check_type(source.schema_arrow.field(column).type, schema[column], f"{name}: {column}")
+            _check_type(types.field(column).type, schema[column], f"{name}: {column}")
         table = source.read(columns=chosen, use_threads=False)
         table.validate(full=True)
     except _BROKEN as error:

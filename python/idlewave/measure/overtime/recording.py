@@ -221,8 +221,9 @@ def _joined(tables: list[pa.Table]) -> pa.Table:
     counters = list({name: None for table in tables for name in table.column_names if name.startswith(COUNTER)})
     filled = []
     for table in tables:
+        there = set(table.column_names)
         for name in counters:
-            if name not in table.column_names:
+            if name not in there:
                 table = table.append_column(name, pa.array([math.nan] * table.num_rows, pa.float64()))
         filled.append(table.select([*COLUMNS, *counters]))
     return pa.concat_tables(filled)
