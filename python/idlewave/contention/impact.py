@@ -18,7 +18,7 @@ from ..host_environment import describe_recording
 from ..measurement_parameters import ContentionParameters
 from ..mpi import Mpi
 from ..parameters import takes
-from ..termination_signals import ended_by_signals
+from ..termination_signals import Interrupted, ended_by_signals
 from .table_folder import TableFolder, read_contention
 from .traffic import Traffic, places
 from .victim_run import COMMAND, VICTIMS, Setting, VictimRun, record_run, rows_of
@@ -71,7 +71,12 @@ def contention_impact(
             table.say(
                 {"environment": describe_recording("contention", used, by="idlewave.contention.contention_impact")}
             )
-        _measure(runs, table, place, given, used, command, progress)
+        try:
+            _measure(runs, table, place, given, used, command, progress)
+        except KeyboardInterrupt as end:
+            if folder is None:
+                raise
+            raise Interrupted.by(end, f"the runs so far are kept in {folder}: the same call continues") from end
         return read_contention(place)
 
 
