@@ -39,7 +39,7 @@ def test_a_torn_last_line_is_left_out_and_said(tmp_path: Path) -> None:
 def test_rows_that_are_in_a_part_and_in_the_tail_count_once(tmp_path: Path) -> None:
     table = recording_table(10)
     place = write_recording(tmp_path / "r", table)
-    table.iloc[50:].to_parquet(place / "overtime.parquet" / "part-000002.parquet", index=False)
+    table.iloc[57:].to_parquet(place / "overtime.parquet" / "part-000002.parquet", index=False)
     assert len(read_recording(place).table) == 60
 
 
@@ -47,10 +47,10 @@ def test_rows_that_are_in_a_part_and_in_the_tail_count_once(tmp_path: Path) -> N
     ("damage", "expected"),
     [
         (lambda place: (place / "overtime.json").unlink(), "overtime.json"),
-        (lambda place: (place / "overtime.json").write_text("[]"), r"overtime.json: expected an object of JSON"),
+        (lambda place: (place / "overtime.json").write_text("[]"), "overtime.json: expected a JSON object"),
         (lambda place: (place / "overtime.parquet/part-000001.parquet").write_bytes(b"PAR1 no"), "part-000001"),
-        (lambda place: (place / "tail.jsonl").write_text('x\n{"run": 0}\n'), "tail.jsonl: line 1: expected an object"),
-        (lambda place: (place / "tail.jsonl").write_text('{"run": 0}\n'), "tail.jsonl: lacks the columns phase"),
+        (lambda place: (place / "tail.jsonl").write_text('x\n{"run": 0}\n'), "tail.jsonl:1: expected JSON"),
+        (lambda place: (place / "tail.jsonl").write_text('{"run": 0}\n'), "tail.jsonl:1: phase: expected a whole number"),
     ],
 )
 def test_a_damaged_recording_is_refused_with_its_file(damage, expected: str, tmp_path: Path) -> None:
