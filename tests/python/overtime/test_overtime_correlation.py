@@ -64,7 +64,7 @@ def test_no_more_recordings_than_stated_have_a_counter_that_goes_with_nothing(re
         value = np.exp(0.1 * ar1(count, remembered, random))
         own = table.assign(**{name: np.exp(ar1(count, remembered, random)) for name in names})
         one = Series("latency", 0, 1, 8, 0 * at, at, starts, lengths, value)
-        found = correlations(own, [one], names, lags=lags, permutations=199, seed=seed)
+        found = correlations(own, [one], names, lags=lags, permutations=119, seed=seed)
         false_alarms += bool((found["p_holm"] <= LEVEL).any())
     assert false_alarms <= RECORDINGS * LEVEL + 3 * np.sqrt(RECORDINGS * LEVEL * (1 - LEVEL))
 
