@@ -91,8 +91,8 @@ struct Machine {
     Progress progress = Progress::network;  ///< of one-sided operations
     Noise noise;
     NoiseReach noise_reach;
-    Variation
-        variation;  ///< of L and G of messages between nodes, and of one-sided operations with parameters of their own
+    /// Of L and G of messages between nodes, and of one-sided operations with parameters of their own.
+    Variation variation;
 
     /// One of the levels, which the machine must have.
     [[nodiscard]] const Level& level(LevelKind kind) const {

@@ -58,7 +58,7 @@ def simulate(
     above 0, and L for one-sided operations. A checkpoint of a run that records has all rows so far.
 
     `dialect` "loggopsim" gives the finish times of LogGOPSim instead, quirks included (docs/loggopsim.md): without
-    noise, segments, a node level and one-sided operations, on one thread, and without a recording.
+    noise, a variation, segments, a node level and one-sided operations, on one thread, and without a recording.
 
     Raises Deadlock if the schedule cannot end (UnmatchedReceive or UnmatchedRendezvous if the other half is missing and
     there is no cycle), UnmatchedSend if all ops have ended and no op receives some messages, UsageError for an unknown

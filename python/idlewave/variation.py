@@ -157,7 +157,7 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
     begins = (last - first).cumsum().shift(fill_value=0)
     moved = runs.map(begins - first)
     columns = {name: table.get(name, 0) for name in ("rank", "peer", "size")}
-    phases = pd.DataFrame(
+    every = pd.DataFrame(
         {
             "phase": table.get("phase", starts),
             "test": table["test"].astype(str),
@@ -167,9 +167,9 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
             "end": ends + moved,
         }
     )
-    whole = int(phases["end"].max()) if len(phases) else 0
-    valid = phases["test"].isin(["latency", "bandwidth"]) & np.isfinite(phases["value"]) & (phases["value"] > 0)
-    phases: pd.DataFrame = phases[valid].copy()
+    whole = int(every["end"].max()) if len(every) else 0
+    valid = every["test"].isin(["latency", "bandwidth"]) & np.isfinite(every["value"]) & (every["value"] > 0)
+    phases: pd.DataFrame = every[valid].copy()
     if phases.empty:
         raise InputError("a recording of a network: expected phases of latency or bandwidth, found none")
     phases["end"] = max(whole, int(phases["start"].max()) + 1)

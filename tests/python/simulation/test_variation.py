@@ -232,7 +232,7 @@ def test_the_lookahead_has_the_least_L() -> None:
 
 
 def test_derivatives_and_the_loggopsim_dialect_are_refused() -> None:
-    schedule = Schedule.pattern("dissemination", ranks=8)
+    schedule = Schedule.from_goal(goal_of(*sent_at(5)))
     machine = Machine("plain", Level(replace(PARAMETERS, o_s=o_r))).with_variation(variation((10, 2, 1)))
     for way in ({}, {"scheduler": "yawns"}):
         with pytest.raises(InputError, match="without a variation of L and G"):
