@@ -135,8 +135,9 @@ def variation_from_recording(table: pd.DataFrame, machine: Machine | None = None
     steps = of_phase.pivot_table(index="start", columns="test", values="factor").ffill().bfill()
     ones = np.ones(len(steps))
     L, G = (steps[test].to_numpy() if test in steps else ones for test in ("latency", "bandwidth"))
-    period = int(phases["end"].max())
-    return Variation(steps.index.to_numpy() * 1000, L, G, period * 1000, recorded)
+    starts, period = steps.index.to_numpy() * 1000, int(phases["end"].max()) * 1000
+    starts[0] = 0  # what was recorded before the first phase has its factors, too
+    return Variation(starts, L, G, period, recorded)
 
 
 def _phases(table: pd.DataFrame) -> pd.DataFrame:

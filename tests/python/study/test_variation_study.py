@@ -58,6 +58,13 @@ def test_a_recording_of_one_test_leaves_the_other_parameter_as_it_is() -> None:
     assert (found.L.tolist(), found.G.tolist()) == ([0.5, 1.5], [1, 1])
 
 
+def test_before_the_first_phase_its_factor_holds() -> None:
+    rows = [(0, "allreduce", 1.0), (2 * SECOND, "latency", 3.0), (4 * SECOND, "latency", 1.0)]
+    found = variation_from_recording(recording(rows))
+    assert (found.starts.tolist(), found.L.tolist()) == ([0, 4 * SECOND * 1000], [1.5, 0.5])
+    assert found.period == 5 * SECOND * 1000
+
+
 def test_pairs_have_medians_of_their_own_and_the_mean_of_a_phase_counts() -> None:
     table = recording([(0, "latency", 1.0), (1, "latency", 10.0), (8, "latency", 3.0), (9, "latency", 50.0)])
     found = variation_from_recording(table.assign(phase=[0, 0, 1, 1], rank=[0, 2, 0, 2], peer=[1, 3, 1, 3]))
