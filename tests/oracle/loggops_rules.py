@@ -556,7 +556,6 @@ class Simulation:
     # ---- L and G as functions of time
 
     def varies(self, message: Message, a: int, b: int) -> bool:
-        """Whether L and G of what a transmits to b vary: between nodes, and by parameters of one-sided ops."""
         """Whether L and G of what rank a transmits to rank b vary: between nodes, and of one-sided ops of their own."""
         machine, tag = self.machine, message.eager_tag
         if machine.variation is None:

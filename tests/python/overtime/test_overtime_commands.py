@@ -50,7 +50,10 @@ def test_rows_that_are_in_a_part_and_in_the_tail_count_once(tmp_path: Path) -> N
         (lambda place: (place / "overtime.json").write_text("[]"), "overtime.json: expected a JSON object"),
         (lambda place: (place / "overtime.parquet/part-000001.parquet").write_bytes(b"PAR1 no"), "part-000001"),
         (lambda place: (place / "tail.jsonl").write_text('x\n{"run": 0}\n'), "tail.jsonl:1: expected JSON"),
-        (lambda place: (place / "tail.jsonl").write_text('{"run": 0}\n'), "tail.jsonl:1: phase: expected a whole number"),
+        (
+            lambda place: (place / "tail.jsonl").write_text('{"run": 0}\n'),
+            "tail.jsonl:1: phase: expected a whole number",
+        ),
     ],
 )
 def test_a_damaged_recording_is_refused_with_its_file(damage, expected: str, tmp_path: Path) -> None:
