@@ -96,23 +96,23 @@ class PutGet {
         await([&] { return library_.notifications() >= awaited_; });
     }
 
-    // Both ranks: each put ends in the byte that the other waits for and then clears. Between two runs that byte may
-    // have any value, so both clear it first, and meet.
+    // Both ranks: each put ends in the byte that the other waits for, another one each time. The other must not clear
+    // it: a copy may store the last byte twice, and the second store would look like the next put. Between two runs
+    // that byte may have any value, so both clear it first, and meet.
     Times polled(std::size_t size, int times) {
         volatile char* const last = library_.shown() + size - 1;
         *last = 0;
-        library_.sent()[size - 1] = 1;
         library_.progress();
         meet_other();
+        char round = 0;
         const auto send = [&] {
+            library_.sent()[size - 1] = round;
             library_.put(job_.peer(), size);
             library_.complete();
         };
-        const auto see = [&] {
-            await([&] { return *last == 1; });
-            *last = 0;
-        };
+        const auto see = [&] { await([&] { return *last == round; }); };
         return timed(times, [&] {
+            round = static_cast<char>(round % 100 + 1);
             if (job_.origin()) send();
             see();
             if (!job_.origin()) send();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -109,10 +108,10 @@ def study_variation(
 
 def recorded_variation(folder: Path, machine: Machine) -> Variation:
     """The variation that `idlewave measure overtime` has recorded in a folder. Raises InputError naming its files."""
+    from ..measure.overtime import read_overtime
     from ..variation import variation_from_recording
 
-    read = import_module("idlewave.measure.overtime").read_overtime
-    return variation_from_recording(read(folder).table, machine, recorded=folder.name)
+    return variation_from_recording(read_overtime(folder).table, machine, recorded=folder.name)
 
 
 def _run(
