@@ -13,7 +13,8 @@ namespace {
 constexpr double greatest_factor = 1e6;
 
 void check_factor(const std::string& row, const char* name, double factor) {
-    if (!(factor > 0 && factor <= greatest_factor)) {
+    const bool valid = factor > 0 && factor <= greatest_factor;  // which NaN is not
+    if (!valid) {
         throw InputError(row + ": expected a factor of " + name + " above 0 and up to 1000000, found " +
                          std::to_string(factor));
     }

@@ -55,10 +55,10 @@ class WorkingSet {
           memory_(new_large_pages(bytes)) {
         std::vector<std::uint32_t> order(bytes / line_bytes);
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-        std::minstd_rand random(1);
+        std::minstd_rand random(1);  // NOLINT(bugprone-random-generator-seed): the same order in every run
         for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random() % (i + 1)]);
         for (std::size_t i = 0; i < order.size(); ++i) {
-            line(order[i]) = &line(order[i + 1 == order.size() ? 0 : i + 1]);
+            line(order[i]) = static_cast<void*>(&line(order[i + 1 == order.size() ? 0 : i + 1]));
         }
         at_ = &line(0);
     }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/arguments.hpp"
@@ -35,7 +36,7 @@ constexpr double bucket_seconds = 0.1;  // what a writer may catch up
 
 template <class Value>
 auto one_of(Value& place, std::vector<std::pair<std::string, Value>> values) {
-    return [&place, values](const std::string& option, const std::string& text) {
+    return [&place, values = std::move(values)](const std::string& option, const std::string& text) {
         std::string known;
         for (const auto& [name, value] : values) {
             if (name == text) {

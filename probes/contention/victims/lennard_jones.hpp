@@ -28,7 +28,7 @@ class LennardJones : public Victim {
         }
         order_.resize(atoms());
         cell_.resize(atoms());
-        reset();
+        LennardJones::reset();
         first_energy_ = find_forces() + kinetic();
         first_force_ = force_;
     }
@@ -87,7 +87,7 @@ class LennardJones : public Victim {
     }
 
     void give_velocities() {
-        std::minstd_rand random(1);
+        std::minstd_rand random(1);  // NOLINT(bugprone-random-generator-seed): the same atoms in every run
         const auto uniform = [&] { return static_cast<double>(random()) / std::minstd_rand::max() - 0.5; };
         double squares = 0;
         for (auto& component : first_velocity_) {
@@ -181,8 +181,9 @@ class LennardJones : public Victim {
     }
 
     [[nodiscard]] std::size_t cell_at(int x, int y, int z) const {
-        const auto around = [&](int i) { return (i + cells_) % cells_; };
-        return static_cast<std::size_t>((around(z) * cells_ + around(y)) * cells_ + around(x));
+        const auto side = static_cast<std::size_t>(cells_);
+        const auto around = [&](int i) { return static_cast<std::size_t>((i + cells_) % cells_); };
+        return (around(z) * side + around(y)) * side + around(x);
     }
 
     double pair(std::size_t i, std::size_t j) {

@@ -49,6 +49,7 @@ class Program : public Victim {
 
     [[noreturn]] void become() {
         std::vector<char*> arguments;
+        arguments.reserve(words_.size() + 1);
         for (std::string& word : words_) arguments.push_back(word.data());
         arguments.push_back(nullptr);
         signal(SIGPIPE, SIG_DFL);  // which this process ignores

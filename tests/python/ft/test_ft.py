@@ -88,6 +88,7 @@ def test_a_decomposition_may_be_of_one_dimension_or_uneven(grid: str, way: str) 
     assert is_right(result(open_mpi, grid, way))
 
 
+@pytest.mark.long
 def test_puts_work_in_an_older_open_mpi() -> None:
     assert is_right(result(debian_open_mpi, "2x2", "put"))
 
@@ -100,6 +101,7 @@ def test_every_moment_belongs_to_a_phase() -> None:
     assert all(0 < phase["mean"] <= phase["max"] * 1.000001 for phase in said["phases"].values())
 
 
+@pytest.mark.long
 def test_other_local_transforms_give_the_published_checksums(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fourier_library.pocketfft_folder()
     if not (folder / "pocketfft.c").is_file():

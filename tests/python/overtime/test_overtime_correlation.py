@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from idlewave.overtime.correlation import LEVEL, block_length, correlations, holm
 from idlewave.overtime.series import Series, series_of
+from long_cases import most_long
 from overtime_recordings import COUNTER, ar1, recording_table
 
 RECORDINGS = 1000
@@ -51,7 +52,7 @@ def test_a_counter_that_never_changes_has_no_correlation() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("remembered", [0.0, 0.5])
+@pytest.mark.parametrize("remembered", most_long([0.0, 0.5], 1))
 def test_no_more_recordings_than_stated_have_a_counter_that_goes_with_nothing(remembered: float) -> None:
     random = np.random.default_rng(1)
     count, counters, lags = 60, 3, 3

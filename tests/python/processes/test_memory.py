@@ -245,7 +245,7 @@ def test_what_ops_take_is_counted_before_they_are_recorded_or_written(monkeypatc
     schedule = idlewave.Schedule.from_goal(f"num_ranks 1\nrank 0 {{\n{lines}}}\n")
     monkeypatch.setattr(memory_limits, "UNCHECKED", 0)
     monkeypatch.setattr(memory_limits, "tightest", lambda: Limit(8_000_000, "a test"))
-    with pytest.raises(MemoryLimit, match=r"recording a simulation of 1 ranks needs at least about 52 MB"):
+    with pytest.raises(MemoryLimit, match=r"recording a simulation of 1 ranks needs at least about 60 MB"):
         idlewave.simulate(schedule, "odin", record=True)
     with pytest.raises(MemoryLimit, match=r"writing the GOAL text of 1 ranks needs at least about 8.8 MB"):
         schedule.to_goal()

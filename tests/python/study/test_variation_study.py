@@ -152,6 +152,7 @@ def test_what_makes_no_study_is_refused() -> None:
         slowdown_by_variation(PING, MACHINE, HALF, runs=0)
 
 
+@pytest.mark.long
 def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
     rng = np.random.default_rng(1)
     held = 0
