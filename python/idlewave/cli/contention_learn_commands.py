@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TABLE = click.Path(exists=True, path_type=Path)
 MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
-_SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help="Of what is drawn.")
+_SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help="Seed of the random draws.")
 
 
 @click.command()
@@ -175,7 +175,12 @@ def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
 )
 @click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
 @click.option("--victim", default="", help="Compare with the quiet intervals of this victim of the model.")
-@click.option("--calibrate", default=0, type=Count(0, 10**6), help="The first so many intervals are quiet.")
+@click.option(
+    "--calibrate",
+    default=0,
+    type=Count(0, 10**6),
+    help="Number of first intervals, which have to be quiet, that give the baseline.",
+)
 @click.option("-o", "--output", "target", type=OutputFile(), help="Append a row an interval (JSON lines).")
 @as_json
 @click.argument("model", type=MODEL)
@@ -198,14 +203,15 @@ def watch(
     traffic. The exit status is that of the command.
     """
     from ..contention.forest import Detector
-    from ..contention.watch import AppendedRows, Watch, installed_probes
+    from ..contention.sampling import sample_probes
+    from ..contention.watch import AppendedRows, Watch
 
     if (pid is not None) and words:
         raise UsageError("--pid watches a process, and a command starts one: expected one of them")
     if pid is None and not words and seconds is None:
         raise UsageError("expected a command behind --, --pid, or --for: else nothing ends the watch")
     watched = Watch(Detector.load(model), feature_set, victim, calibrate)
-    sample = installed_probes()
+    sample = sample_probes
     counts = {"intervals": 0, "alarms": 0, "calibrating": 0, "missing": 0}
     status = 0
     with ExitStack() as stack:
@@ -284,7 +290,9 @@ def _job(words: tuple[str, ...], pid: int | None, *, as_json: bool) -> Iterator[
 
 @click.command()
 @click.argument("table", type=TABLE)
-@click.option("--source", required=True, metavar="FILE|TRACE|PATTERN", help="The program: a trace, or a pattern.")
+@click.option(
+    "--source", required=True, metavar="FILE|TRACE|PATTERN", help="The program: a schedule, a trace or a pattern."
+)
 @machine_options
 @click.option("--ranks", "sizes", default="64,512,4096,8192", show_default=True, help="Numbers of ranks.")
 @click.option("--victim", help="Whose computations the program's are like (default: the only victim of the table).")

@@ -68,7 +68,13 @@ def _lasting(name: str) -> Lasting:
 @option_of(OvertimeParameters, "idle")
 @option_of(OvertimeParameters, "sizes")
 @click.option(
-    "-n", "--ranks", "ranks", type=Count(2), default=_DECLARED["ranks"].default, show_default=True, help="Ranks."
+    "-n",
+    "--ranks",
+    "ranks",
+    type=Count(2),
+    default=_DECLARED["ranks"].default,
+    show_default=True,
+    help="Number of ranks.",
 )
 @option_of(OvertimeParameters, "peers")
 @click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")

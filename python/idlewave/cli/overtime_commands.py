@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 RECORDING = click.argument("recording", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-SEED = click.option("--seed", type=Count(), default=1, show_default=True, help="Of the permutations.")
+SEED = click.option("--seed", type=Count(), default=1, show_default=True, help="Seed of the permutations.")
 
 
 def _table_file(what: str) -> Callable[[Command], Command]:
@@ -134,7 +134,7 @@ def predict(recording: Path, tolerance: float, plot: Path | None, file: Path | N
     if plot is not None:
         from ..report.overtime_plots import plot_overtime_predictions
 
-        save_figure(plot_overtime_predictions(table), plot)
+        save_figure(plot_overtime_predictions(table, tolerance), plot)
 
 
 @overtime.command()

@@ -1,4 +1,4 @@
-"""Contention in memory: made, measured and remedied.
+"""Contention in memory: made, measured, remedied, detected and scaled.
 
 >>> table = contention_impact(["cg"], rates=[1e9], folder="impact")
 >>> impact_table(table)[["victim", "achieved_rate_Bps", "slowdown", "low", "high"]]

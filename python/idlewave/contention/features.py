@@ -29,7 +29,6 @@ LEVELS_OF_SETS: dict[str, tuple[str, ...]] = {"l1": ("l1",), "l2": ("l2",), "l3"
 """The levels of memory that each feature set looks at."""
 SETS = tuple(LEVELS_OF_SETS)
 CYCLES = "counter.cycles"
-STALLED_CYCLES = "counter.stalled_cycles"
 RATIO = " / quiet"
 PER_CYCLE = " per cycle"
 _KINDS: dict[str, Literal["whole", "number", "flag", "text"]] = {

@@ -28,6 +28,7 @@ from ..noise_models import Noise
 from ..provenance import Provenance
 from ..simulation import as_machine, simulate
 from .features import check_labels, check_victim, has_traffic, pairs_of
+from .traffic import reached
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,8 +43,6 @@ MOST_DETOURS = 400_000
 REACHES = ("calc", "reduction")
 """What traffic slows in the model."""
 REPLICATES = 20
-RATE_REACHED = 0.01
-"""How far the rate that was reached may be from what was asked for."""
 UNSTEADY = 0.3
 """Quiet intervals that take longer than the quickest by more than this share are disturbed by something else."""
 CONFIDENCE = 0.95
@@ -76,7 +75,7 @@ class MemoryNoise:
     def traffic(self) -> str:
         """The traffic in words, with the rate that was reached if that is not what was asked for."""
         asked = f"{plain(volume_text(self.rate_Bps))}/s"
-        if math.isnan(self.achieved_Bps) or abs(self.achieved_Bps / self.rate_Bps - 1) <= RATE_REACHED:
+        if math.isnan(self.achieved_Bps) or reached(self.rate_Bps, self.achieved_Bps):
             return asked
         return f"{plain(volume_text(self.achieved_Bps))}/s ({asked} were asked for)"
 

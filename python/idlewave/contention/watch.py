@@ -13,14 +13,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
 import numpy as np
 
-from ..errors import InputError, MeasurementError, OutputError, UsageError
+from ..errors import InputError, OutputError, UsageError
 from ..formatting import unknown_name
 from .forest import Detector, probability
 
@@ -40,15 +39,6 @@ class SampleProbes(Protocol):
 
     def __call__(self, columns: Sequence[str], *, interval_s: float, pid: int | None) -> Samples:
         """Begin to sample."""
-
-
-def installed_probes() -> SampleProbes:
-    """The probes of this installation. Raises MeasurementError if it has none."""
-    try:
-        found: SampleProbes = import_module(".sampling", __package__).sample_probes
-    except (ImportError, AttributeError) as error:
-        raise MeasurementError(f"this installation has no probe that samples beside a job: {error}") from error
-    return found
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ __all__ = ["COUNTER", "IDLE", "Recording", "read_recording"]
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A recording: a row a phase (docs/overtime.md), what was measured where, and the names of the counters.
+    """A recording: a row a phase (docs/measuring.md, Over time), what was measured where, and the counters.
 
     `notes` says what of the folder could not be used.
     """

@@ -17,7 +17,6 @@ TESTS = ("latency", "bandwidth", "allreduce")
 HIGHER_IS_BETTER = ("bandwidth",)
 """Tests whose figure is a rate; of the others it is a time."""
 KEY = ("test", "rank", "peer", "size")
-HOUR_NS = 3_600_000_000_000
 
 
 @dataclass(frozen=True, eq=False)

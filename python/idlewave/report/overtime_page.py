@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,6 @@ from idlewave.formatting import percent_text
 from idlewave.output import write_text
 from idlewave.overtime.analysis import Analysis
 from idlewave.overtime.findings import overtime_findings
-from idlewave.overtime.prediction import TOLERANCE
 from idlewave.overtime.wording import correlation_rows, error_rows, level_rows, series_rows, stability_rows
 from idlewave.provenance import Provenance
 from idlewave.report.figures import inline_svg, svg_of
@@ -74,9 +74,10 @@ def _figures(found: Analysis) -> Iterator[OvertimeFigure]:
     if len(found.predictions):
         caption = (
             "The next phase as predicted, and what came. In the shaded half it came worse than predicted by more than "
-            f"{percent_text(TOLERANCE)}."
+            f"{percent_text(found.tolerance)}."
         )
-        yield OvertimeFigure("overtime-predictions", caption, lambda: plot_overtime_predictions(found.predictions))
+        drawn = partial(plot_overtime_predictions, found.predictions, found.tolerance)
+        yield OvertimeFigure("overtime-predictions", caption, drawn)
 
 
 def _tables(found: Analysis) -> Iterator[Table]:

@@ -265,7 +265,7 @@ def _short(name: str) -> str:
 
 
 @styled
-def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
+def plot_overtime_predictions(found: pd.DataFrame, tolerance: float = TOLERANCE) -> Figure:
     """What was predicted for the next phase against what came: a row a series, a column a predictor.
 
     `found`: as of `overtime.prediction.predictions`; the shortest horizon is drawn. In the shaded half it came worse
@@ -289,7 +289,7 @@ def plot_overtime_predictions(found: pd.DataFrame) -> Figure:
         ends = (limits.low - margin, limits.high + margin)
         for axes, predictor in zip(row, predictors, strict=True):
             own = both[(next_one["predictor"] == predictor).to_numpy()]
-            _draw_predictions(axes, own, ends, worse_above=test not in HIGHER_IS_BETTER)
+            _draw_predictions(axes, own, ends, tolerance, worse_above=test not in HIGHER_IS_BETTER)
         row[0].set_ylabel(f"{test}, {size_text(message)}:\ncame [{unit}]")
         row[len(row) // 2].set_xlabel(f"predicted [{unit}]")
     for axes, predictor in zip(panels[0], predictors, strict=True):
@@ -307,10 +307,10 @@ _PREDICTED_BY = {
 
 
 def _draw_predictions(
-    axes: Axes, both: npt.NDArray[np.float64], ends: tuple[float, float], *, worse_above: bool
+    axes: Axes, both: npt.NDArray[np.float64], ends: tuple[float, float], tolerance: float, *, worse_above: bool
 ) -> None:
     line = np.array(ends)
-    factor = 1 + TOLERANCE if worse_above else 1 / (1 + TOLERANCE)
+    factor = 1 + tolerance if worse_above else 1 / (1 + tolerance)
     axes.fill_between(line, line * factor, ends[1] if worse_above else ends[0], color=FAINT, linewidth=0, zorder=0)
     axes.plot(line, line, color=MUTED, linewidth=0.8)
     usable = both[np.isfinite(both).all(axis=1)]

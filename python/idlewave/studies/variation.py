@@ -27,7 +27,7 @@ RUNS = 100
 """Simulations, if none are asked for."""
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
-COLUMNS = ["offset_ps", "seed", "quiet_ps", "finish_ps", "slowdown"]
+COLUMNS = ["offset_ps", "seed", "constant_ps", "finish_ps", "slowdown"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SlowdownByVariation:
 
     The mean lies between `low` and `high` with a probability of `confidence` (bootstrap over the offsets): this covers
     which offsets were drawn, and not that the network may vary otherwise at another time than when it was recorded.
-    `runs` has a row a simulation: offset_ps into the recording, seed of the noise, quiet_ps (without the variation),
+    `runs` has a row a simulation: offset_ps into the recording, seed of the noise, constant_ps (without the variation),
     finish_ps, slowdown.
     """
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from idlewave.cli.contention_learn_commands import watch as watch_command
-from idlewave.contention import watch as watch_module
+from idlewave.contention import sampling
 from idlewave.contention.evaluation import learn
 from idlewave.contention.forest import Detector, ForestSettings
 from idlewave.contention.watch import AppendedRows, Samples, Watch, process_runs
@@ -180,7 +180,7 @@ def model(detector: Detector, tmp_path: Path) -> Path:
 
 
 def run(words: list[str], probes: FakeProbes, monkeypatch: pytest.MonkeyPatch) -> object:
-    monkeypatch.setattr(watch_module, "installed_probes", lambda: probes)
+    monkeypatch.setattr(sampling, "sample_probes", probes)
     return CliRunner().invoke(watch_command, words, standalone_mode=False)
 
 

@@ -188,7 +188,7 @@ class Recorder:
         return max(_LEAST_ROWS, min(PART_ROWS, _PART_NUMBERS // max(len(row), 1)))
 
     def _finish_part(self) -> None:
-        """Write the rows of the tail as a part, at most PART_ROWS of them."""
+        """Write the rows of the tail as parts of at most PART_ROWS rows, and empty the tail."""
         while self._waiting:
             rows, rest = self._waiting[:PART_ROWS], self._waiting[PART_ROWS:]
             write_table(part_file(self.folder, self._part), table_of(rows))
