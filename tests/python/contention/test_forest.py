@@ -127,6 +127,7 @@ def test_the_same_seed_gives_the_same_detector(table: pd.DataFrame) -> None:
     assert first[0].thresholds == again[0].thresholds
 
 
+@pytest.mark.long
 def test_of_victims_without_effect_few_are_said_to_suffer() -> None:
     victims = {f"v{number}": {} for number in range(150)}
     table = contention_table(victims, pairs=8, iterations=2, run_scatter=0.2, measured=())

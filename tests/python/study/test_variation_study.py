@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import types
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,11 @@ from idlewave import (
     Variation,
     simulate,
 )
+from idlewave.cli.study_variation_command import recorded_variation
+from idlewave.measure.overtime import read_overtime
 from idlewave.studies.variation import mean_interval, slowdown_by_variation
 from idlewave.variation import LEAST_RECORDED, variation_from_recording
+from overtime_recordings import recording_table, write_recording
 
 SECOND = 10**9  # ns
 
@@ -192,11 +194,8 @@ def test_the_command_needs_a_variation(tmp_path: Path) -> None:
     assert "expected --recording" in made.complained
 
 
-def test_a_recordings_variation_is_that_of_its_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from idlewave.cli import study_variation_command
-
-    table = recording([(0, "latency", 1e-6), (SECOND, "latency", 2e-6), (2 * SECOND, "latency", 3e-6)])
-    reader = types.SimpleNamespace(read_overtime=lambda _folder: types.SimpleNamespace(table=table))
-    monkeypatch.setattr(study_variation_command, "import_module", lambda _name: reader)
-    found = study_variation_command.recorded_variation(tmp_path / "night", MACHINE)
-    assert found == variation_from_recording(table, MACHINE, recorded="night")
+def test_a_recordings_variation_is_that_of_its_table(tmp_path: Path) -> None:
+    folder = write_recording(tmp_path / "night", recording_table(40, steps={"latency": [(20, 2.0)]}))
+    found = recorded_variation(folder, MACHINE)
+    assert found == variation_from_recording(read_overtime(folder).table, MACHINE, recorded="night")
+    assert found.L.max() > 1.5 * found.L.min()
