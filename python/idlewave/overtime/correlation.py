@@ -89,11 +89,13 @@ def holm(p: pd.Series) -> npt.NDArray[np.float64]:
 def _rates(table: pd.DataFrame, counters: Sequence[str]) -> pd.DataFrame:
     """run, and the rates of the counters, a row a phase; of several pairs in a phase the mean."""
     import numpy as np
+    import pandas as pd
 
     lengths = table["length_ns"].to_numpy() / 1e9
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = {name: np.where(lengths > 0, table[name].to_numpy() / lengths, np.nan) for name in counters}
-    return table[["phase", "run"]].assign(**rates).groupby("phase").mean()
+    columns = {name: table[name].to_numpy() for name in ("phase", "run")}
+    return pd.DataFrame({**columns, **rates}).groupby("phase").mean()
 
 
 def _before(one: Series, rates: pd.DataFrame, counter: str, lags: int) -> npt.NDArray[np.float64]:
