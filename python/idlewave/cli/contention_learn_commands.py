@@ -169,7 +169,12 @@ def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
 
 @click.command()
 @click.option("--pid", type=Count(1, 2**31 - 1), help="Watch this process, until it ends.")
-@click.option("--for", "seconds", type=FiniteRange(0, min_open=True), help="End after so many seconds.")
+@click.option(
+    "--for",
+    "seconds",
+    type=FiniteRange(0, min_open=True),
+    help="End the watch after so many seconds; a command is waited for.",
+)
 @click.option(
     "--interval", default=1.0, show_default=True, type=FiniteRange(0.001, 3600), help="Seconds of an interval."
 )
@@ -231,14 +236,16 @@ def watch(
         status = job.end()
     if counts["missing"]:
         say_note(f"in {plural(counts['missing'], 'interval')} values could not be sampled")
-    judged = counts["intervals"] - counts["calibrating"]
+    judged = counts["intervals"] - counts["calibrating"] - counts["missing"]
     if as_json:
         print_json(
             {**counts, "set": watched.chosen_set, "alarm_level": watched.detector.alarm_level, "exit_status": status}
         )
     else:
         level = plain_percent(watched.detector.alarm_level)
-        say(f"{counts['alarms']} of {plural(judged, 'interval')} raised an alarm; of quiet ones at most {level} do")
+        say(
+            f"{counts['alarms']} of {plural(judged, 'interval')} raised an alarm; at most {level} of quiet ones like the model's do"
+        )
     return status
 
 
@@ -282,7 +289,9 @@ def _job(words: tuple[str, ...], pid: int | None, *, as_json: bool) -> Iterator[
     with child:
 
         def end() -> int:
-            status = child.poll()
+            if child.poll() is None:
+                say_note("the watch has ended, and the job goes on: its end is awaited")
+            status = child.wait()
             return 0 if status is None else status if status >= 0 else 128 - status
 
         yield _Job(None, lambda: child.poll() is None, end)

@@ -29,7 +29,7 @@ from .option_types import Count, OutputFile, as_json, print_json
 from .progress import doing
 from .structure_options import by_structure, structure_of, structure_options
 from .study_command import ranks_from
-from .terminal import progress_bar, say, show_table
+from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,13 @@ def recorded_variation(folder: Path, machine: Machine) -> Variation:
     from ..measure.overtime import read_overtime
     from ..variation import variation_from_recording
 
-    return variation_from_recording(read_overtime(folder).table, machine, recorded=folder.name)
+    found = read_overtime(folder)
+    hosts = {str(host) for host in found.said.get("hosts", [])}
+    for note in found.notes:
+        say_note(note)
+    if len(hosts) == 1:
+        say_note("the recording is of ranks of one host; its factors stand for the network between nodes here")
+    return variation_from_recording(found.table, machine, recorded=folder.name)
 
 
 def _run(

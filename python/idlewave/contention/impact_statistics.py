@@ -153,8 +153,10 @@ def correlation_table(table: pd.DataFrame, draws: int = 400, seed: int = 1) -> p
     number of rows.
 
     Each value is over the victim's median without traffic, because an iteration of one victim has nothing to do with
-    that of another. The bootstrap draws runs. A column that does not vary has no coefficient (NaN).
+    that of another. The bootstrap draws runs. A column that does not vary has no coefficient (NaN). Pairs that lack a
+    run are left out.
     """
+    table = complete_pairs(table)
     columns = sampled_columns(table)
     stalled = STALLED if STALLED in columns else IN_PLACE
     metrics = ["seconds", *([stalled] if stalled in columns else [])]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, UsageError
+from ..escaping import cut, printable
 from ..formatting import plural, size_text
 from .changes import change_points
 from .recording import Recording
@@ -78,7 +79,7 @@ def measure_allocation(seconds: float = SECONDS, ranks: int | None = None) -> Re
         found = measure_overtime(
             Path(folder) / "now", counters=[], seconds=seconds, ranks=count, peers=peers, phase=phase, idle=0.0
         )
-        return Recording("what was measured now", found.table, dict(found.said))
+        return Recording("what was measured now", found.table, dict(found.said), notes=found.notes)
 
 
 def check_allocation(
@@ -99,8 +100,8 @@ def check_allocation(
     if not needs:
         raise UsageError("expected at least one need")
     present = series_of(now.table)
-    past = [one for recording in history for one in series_of(recording.table)]
-    notes: list[str] = []
+    notes = [*now.notes, *_of_one_host(now)]
+    past = [one for recording in history for one in _comparable(recording, now)]
     rows = [_row(need, _of_need(need, present, now.name), past, probability, notes) for need in needs]
     table = pd.DataFrame(rows)
     deciding = table.sort_values(["fit", "probability", "margin"], kind="stable").iloc[0]
@@ -113,6 +114,20 @@ def check_allocation(
         table.drop(columns="margin"),
         tuple(dict.fromkeys(notes)),
     )
+
+
+def _of_one_host(now: Recording) -> list[str]:
+    """A sentence if no network between nodes was measured."""
+    hosts = {str(host) for host in now.said.get("hosts", [])}
+    if len(hosts) != 1:
+        return []
+    return [f"all ranks ran on one host, {cut(printable(hosts.pop()))}: no network between nodes was measured"]
+
+
+def _comparable(recording: Recording, now: Recording) -> list[Series]:
+    """The series of a history without those of all ranks, if these were others in number."""
+    same = recording.said.get("ranks") == now.said.get("ranks")
+    return [one for one in series_of(recording.table) if same or one.rank >= 0]
 
 
 def _of_need(need: Need, series: Sequence[Series], name: str) -> list[Series]:

@@ -57,7 +57,9 @@ def _lasted(row: dict[Any, Any]) -> str:
 
 def counters_finding(found: Analysis) -> str:
     """Which counters go with performance."""
-    strongest = found.correlations[found.correlations["strongest"]]
+    if not len(found.correlations):
+        return "The recording has no counters that could be compared with performance."
+    strongest = found.correlations[found.correlations["strongest"].astype(bool)]
     tested = strongest["p_holm"].notna()
     if not tested.any():
         return "Performance remembers so long, or there are so few phases, that no correlation can be judged."

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import InputError, UsageError
 from ..kernel import RunConfiguration
 from ..simulation import as_machine, checked_schedule, simulate_checked
 
@@ -107,6 +107,9 @@ def slowdown_by_variation(
         if on_run is not None:
             on_run()
         return row
+
+    if quiet == 0:
+        raise InputError("expected a schedule that takes some time: with constant L and G it takes none")
 
     with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
         rows = [(*row, row[-1] / row[-2] - 1) for row in pool.map(run, range(runs))]

@@ -51,6 +51,8 @@ TIMES = ("least_s", "median_s", "mean_s", "most_s", "sd_s", "value")
 COLUMNS = ("run", "phase", "start_ns", "length_ns", "test", "rank", "peer", "size", "samples", *TIMES)
 """The columns before those of counters."""
 INTERRUPTED = "The recording was interrupted {times}, and continued {continued}."
+LATE = "Counters were read too late {times}; what they grew by in such a phase and the next is not known."
+SHARED = "Several ranks shared a CPU: their times are also those of waiting for it."
 OPEN_END = "The recording does not say how it ended: it still runs, or was killed."
 TORN = "The last row of the recording was torn, and is left out."
 
@@ -125,6 +127,10 @@ class OvertimeRecording:
         notes = [str(note) for note in self.said.get("notes", [])]
         if times := self.said.get("interrupted", 0):
             notes.append(INTERRUPTED.format(times=_times(times), continued=_times(self.said.get("continued", 0))))
+        if late := sum(int(run.get("late_readings", 0)) for run in self.said.get("runs", [])):
+            notes.append(LATE.format(times=_times(late)))
+        if self.said.get("shared_cpus") is True:
+            notes.append(SHARED)
         if [run.get("ended") for run in self.said.get("runs", [])][-1:] == ["running"]:
             notes.append(OPEN_END)
         return (*notes, *([TORN] if self.torn else []))
