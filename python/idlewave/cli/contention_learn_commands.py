@@ -243,9 +243,8 @@ def watch(
         )
     else:
         level = plain_percent(watched.detector.alarm_level)
-        say(
-            f"{counts['alarms']} of {plural(judged, 'interval')} raised an alarm; at most {level} of quiet ones like the model's do"
-        )
+        alarms = f"{counts['alarms']} of {plural(judged, 'interval')} raised an alarm"
+        say(f"{alarms}; at most {level} of quiet ones like the model's do")
     return status
 
 
@@ -292,7 +291,7 @@ def _job(words: tuple[str, ...], pid: int | None, *, as_json: bool) -> Iterator[
             if child.poll() is None:
                 say_note("the watch has ended, and the job goes on: its end is awaited")
             status = child.wait()
-            return 0 if status is None else status if status >= 0 else 128 - status
+            return status if status >= 0 else 128 - status
 
         yield _Job(None, lambda: child.poll() is None, end)
 
