@@ -155,6 +155,7 @@ def test_too_few_quiet_intervals_have_no_threshold() -> None:
     assert alarm_threshold(np.zeros(99), 0.01) == 0.0
 
 
+@pytest.mark.long
 def test_detectors_of_many_tables_raise_as_many_false_alarms_as_stated() -> None:
     level, rates, hits = 0.1, [], []
     for seed in range(4):

@@ -15,6 +15,7 @@ from idlewave.overtime.changes import (
     summary,
 )
 from idlewave.overtime.series import Series, series_of
+from long_cases import most_long
 from overtime_recordings import ar1, phases, recording_table
 
 SERIES = 1000
@@ -36,7 +37,7 @@ def alarms_at_most(rate: float) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["normal", "heavy tail", "two modes", "whole ticks"])
+@pytest.mark.parametrize("kind", most_long(["normal", "heavy tail", "two modes", "whole ticks"], 1))
 def test_independent_series_of_any_distribution_have_no_more_false_alarms_than_stated(kind: str) -> None:
     random = np.random.default_rng(1)
     found = sum(len(change_points(independent(kind, 60, random))) > 0 for _ in range(SERIES))

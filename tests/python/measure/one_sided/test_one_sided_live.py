@@ -32,6 +32,7 @@ from idlewave.measure.one_sided.samples import (
     RPUT,
 )
 from idlewave.pkg_config import pkg_config
+from long_cases import most_long
 from tracer_support import debian_open_mpi, mpich, open_mpi
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -86,6 +87,7 @@ def test_a_flood_goes_to_one_two_and_all_others(tmp_path: Path) -> None:
     assert set(found.samples.loc[found.samples["operation"] != FLOOD, "links"]) == {1}
 
 
+@pytest.mark.long
 def test_openshmem_is_measured_where_the_mpi_has_it(tmp_path: Path) -> None:
     use = debian_open_mpi()
     if not shutil.which("oshcc"):
@@ -96,7 +98,7 @@ def test_openshmem_is_measured_where_the_mpi_has_it(tmp_path: Path) -> None:
     assert set(found.samples.loc[found.samples["back_end"] == "shmem", "operation"]) == OPERATIONS["shmem"]
 
 
-@pytest.mark.parametrize("name", ["ucx", "libfabric"])
+@pytest.mark.parametrize("name", most_long(["ucx", "libfabric"], 1))
 def test_the_libraries_of_networks_are_measured_where_they_run(name: str, tmp_path: Path) -> None:
     use = debian_open_mpi()  # which has the system's
     if pkg_config(name, mpi.FABRICS[name]) is None:
