@@ -8,17 +8,16 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from idlewave.escaping import printable
 from idlewave.formatting import count_text, percent_text, seconds_text, si_text, volume_text
 from idlewave.output import OutputFiles
 from idlewave.provenance import Provenance
 from idlewave.report.figures import inline_svg, png_of, svg_of
 from idlewave.report.ft_findings import ft_findings, link_rows
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.page_template import page_template
 from idlewave.report.tables import Table
 from idlewave.studies.ft.losses import WAITS
 from idlewave.studies.ft.study import FtStudy
@@ -154,15 +153,7 @@ def _render(
     tables: list[Table],
     provenance: Provenance,
 ) -> str:
-    environment = Environment(
-        loader=PackageLoader("idlewave.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("ft.html.j2").render(
+    return page_template("ft.html.j2").render(
         title=TITLE,
         findings=sentences,
         figures=figures,
@@ -185,8 +176,3 @@ def _setting_text(study: FtStudy, number: int) -> tuple[str, str]:
     if len(study.rows) and scope.beyond_node(int(study.rows["ranks"].max())):
         text += " It was measured within a node: the simulation takes all ranks to be as near to each other."
     return setting.name, text
-
-
-def _shown(value: object) -> object:
-    """Make texts from data printable; markup of the page itself stays."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -8,11 +8,9 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from idlewave.escaping import printable
 from idlewave.formatting import percent_text
 from idlewave.output import write_text
 from idlewave.overtime.analysis import Analysis
@@ -26,6 +24,7 @@ from idlewave.report.overtime_plots import (
     plot_overtime_hours,
     plot_overtime_predictions,
 )
+from idlewave.report.page_template import page_template
 from idlewave.report.tables import Table
 
 TITLE = "Performance over time"
@@ -103,15 +102,7 @@ def _render(
     tables: list[Table],
     provenance: Provenance,
 ) -> str:
-    environment = Environment(
-        loader=PackageLoader("idlewave.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("overtime.html.j2").render(
+    return page_template("overtime.html.j2").render(
         title=TITLE,
         recording=found.recording.name,
         findings=sentences,
@@ -120,8 +111,3 @@ def _render(
         notes=found.recording.notes,
         provenance=provenance,
     )
-
-
-def _shown(value: object) -> object:
-    """Make texts from data printable; markup of the page itself stays."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

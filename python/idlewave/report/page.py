@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from idlewave.escaping import printable
 from idlewave.output import OutputFiles
 from idlewave.report.caveats import caveats
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
 from idlewave.report.findings import findings
+from idlewave.report.page_template import page_template
 from idlewave.report.parts import Report
 from idlewave.report.provenance_table import provenance_rows
 from idlewave.report.tables import (
@@ -77,15 +76,7 @@ def build(report: Report, output: Path, on_figure: Callable[[str], None] | None 
 
 def render(report: Report, figures: dict[str, PlacedFigure]) -> str:
     """The page as text. `figures` by name; sections whose part is missing are left out."""
-    environment = Environment(
-        loader=PackageLoader("idlewave.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("report.html.j2")
+    template = page_template("report.html.j2")
     return template.render(
         report=report,
         figures=figures,
@@ -94,11 +85,6 @@ def render(report: Report, figures: dict[str, PlacedFigure]) -> str:
         tables=_tables(report),
         provenance=provenance_rows(report.provenance),
     )
-
-
-def _shown(value: object) -> object:
-    """Make texts from data printable; markup of the page itself stays."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _tables(report: Report) -> dict[str, Table]:
