@@ -30,6 +30,8 @@ CORRELATED_FALSE_ALARMS = 0.05
 CLIP = 3.0
 MOST_CORRELATION = 0.9
 """The strongest correlation of successive values that the penalty counts with."""
+FEW = 8
+"""Of so many values half of the correlation that they show counts."""
 MOST_DRIFT_POINTS = 400
 """A longer series is divided into so many stretches, and their medians count."""
 CONFIDENCE = 0.95
@@ -154,19 +156,42 @@ def _standardised(series: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float
         return np.zeros_like(series), 1.0
     middle = median_filter(series, 2 * LEAST - 1, mode="nearest")
     clipped = np.clip(series, middle - CLIP * scatter, middle + CLIP * scatter)
-    once, twice = (_half_mean_square(clipped, lag, scatter) for lag in (1, 2))
+    stepped = _steps(series, scatter)
+    once, twice = (_half_mean_square(clipped, lag, scatter, stepped) for lag in (1, 2))
     # Of correlation r^k between values k apart, these are the variance times 1 - r and 1 - r².
-    correlation = min(max(twice / once - 1, 0.0), MOST_CORRELATION) if once > 0 else 0.0
+    # Few values show little of it, and what they seem to show hides changes: so much less of it counts.
+    shown = len(series) / (len(series) + FEW)
+    correlation = min(max((twice / once - 1) * shown, 0.0), MOST_CORRELATION) if once > 0 else 0.0
     variance = once / (1 - correlation)
     return clipped / np.sqrt(variance), (1 + correlation) / (1 - correlation)
 
 
-def _half_mean_square(series: npt.NDArray[np.float64], lag: int, scatter: float) -> float:
-    """Half the mean square of steps over `lag` values, none of which counts as larger than clipping leaves it."""
+def _steps(series: npt.NDArray[np.float64], scatter: float) -> npt.NDArray[np.bool_]:
+    """Where, between each value and the next, the medians of the `LEAST` values on both sides are far apart.
+
+    A change of level is such a place, and so are its neighbours. Series without changes have hardly any.
+    """
+    import numpy as np
+
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(series, LEAST), axis=1)
+    found = np.zeros(len(series) - 1, dtype=np.bool_)
+    found[LEAST - 1 : len(series) - LEAST] = np.abs(medians[LEAST:] - medians[:-LEAST]) > CLIP * scatter
+    return found
+
+
+def _half_mean_square(
+    series: npt.NDArray[np.float64], lag: int, scatter: float, stepped: npt.NDArray[np.bool_]
+) -> float:
+    """Half the mean square of steps over `lag` values, none of which counts as larger than clipping leaves it.
+
+    Those across a place of `stepped` are left out: a change of level is no correlation.
+    """
     import numpy as np
 
     most = 2 * CLIP * scatter
-    return float(np.mean(np.clip(series[lag:] - series[:-lag], -most, most) ** 2) / 2)
+    crossed = np.convolve(stepped, np.ones(lag), "valid") > 0
+    squares = np.clip(series[lag:] - series[:-lag], -most, most)[~crossed] ** 2
+    return float(np.mean(squares) / 2) if len(squares) else scatter**2
 
 
 def _pelt(series: npt.NDArray[np.float64], penalty: float) -> npt.NDArray[np.int64]:

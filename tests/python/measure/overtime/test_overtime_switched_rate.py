@@ -1,0 +1,70 @@
+"""A network whose rate the kernel switches while it is recorded: changes are found at the times of the switches."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from idlewave import mpi
+from idlewave.measure import measure_overtime
+from idlewave.overtime.changes import levels
+from idlewave.overtime.series import series_of
+from tracer_support import mpich
+from veth_pair import VethPair, veth_pair
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+RATES = (800, 100, 400)
+"""Mbit/s, one after the other, each for `EACH` seconds."""
+EACH = 6.0
+PHASE = 0.04
+
+
+def switch(pair: VethPair, recording: Path, switched: list[int]) -> None:
+    """Switch the rate on schedule from the first phase on, and add to `switched` when: Unix time in ns."""
+    patience = time.monotonic() + 60
+    while not (recording / "tail.jsonl").exists() and time.monotonic() < patience:
+        time.sleep(0.01)
+    for rate in RATES[1:]:
+        time.sleep(EACH)
+        pair.set_rate(rate)
+        switched.append(time.time_ns())
+
+
+@contextmanager
+def switched_pair(recording: Path, switched: list[int]) -> Iterator[VethPair]:
+    """A pair of devices, whose rate is switched beside the block."""
+    with veth_pair() as pair:
+        pair.set_rate(RATES[0])
+        switching = threading.Thread(target=switch, args=(pair, recording, switched))
+        switching.start()
+        try:
+            yield pair
+        finally:
+            switching.join()
+
+
+def test_changes_are_found_when_the_kernel_switched_the_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, recording, switched = mpich(), tmp_path / "recording", list[int]()
+    program = mpi.build(found, "overtime")
+    try:
+        with switched_pair(recording, switched) as pair:
+            monkeypatch.setattr(mpi, "build", lambda *_: pair.launcher(program, tmp_path))
+            for name, value in pair.environment().items():
+                monkeypatch.setenv(name, value)
+            table = measure_overtime(recording, found, seconds=3 * EACH, phase=PHASE, sizes=(8, 8192, 8)).table
+    except (OSError, subprocess.CalledProcessError) as reason:
+        pytest.skip(f"no pair of devices can be made here: {reason}")
+    bandwidth = levels(series_of(table[table["test"] == "bandwidth"]))
+    starts = bandwidth["start_ns"].to_numpy()[1:]
+    assert bandwidth["by_change"].tolist() == [False, True, True]
+    round_ns = table["start_ns"].to_numpy()[-1] - table["start_ns"].to_numpy()[-7]
+    for start, when in zip(starts, switched, strict=True):
+        assert -round_ns <= start - when <= round_ns, "not within one phase of the series"
+    reached = bandwidth["level"].to_numpy() * 8e-6
+    assert reached[1] == pytest.approx(RATES[1], rel=0.15)
+    assert reached[2] == pytest.approx(RATES[2], rel=0.15)
