@@ -39,9 +39,8 @@ class VethPair:
         """A script in `folder` that runs `program`, MPICH's rank 1 in the other namespace."""
         script = folder / "apart"
         ip = shutil.which("ip", path=_path())
-        script.write_text(
-            f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && exec {ip} netns exec {self.namespace} {program} "$@"\nexec {program} "$@"\n'
-        )
+        apart = f"{ip} netns exec {self.namespace}"
+        script.write_text(f'#!/bin/sh\n[ "$PMI_RANK" = 1 ] && exec {apart} {program} "$@"\nexec {program} "$@"\n')
         script.chmod(0o755)
         return script
 
