@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .algorithm_rules import AlgorithmRule
     from .cold_caches import ColdCaches
     from .errors import (
+        CaseError,
         Deadlock,
         IdlewaveError,
         InputError,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from .schedule import Schedule, algorithms, convert, patterns
     from .sensitivity import Sensitivities, sensitivities
     from .simulation import simulate
-    from .studies.study import study
+    from .studies.studies import study
     from .timeline import Recording, Timeline
     from .tolerance import LatencyBracket, LatencyTolerance, latency_tolerance
     from .trace import Trace
@@ -64,6 +65,7 @@ _NAMES = {
     "cold_caches": ("ColdCaches",),
     "jobs": ("Job", "Operation"),
     "errors": (
+        "CaseError",
         "Deadlock",
         "IdlewaveError",
         "InputError",
@@ -97,7 +99,7 @@ _NAMES = {
     "schedule": ("Schedule", "algorithms", "convert", "patterns"),
     "sensitivity": ("Sensitivities", "sensitivities"),
     "simulation": ("simulate",),
-    "studies.study": ("study",),
+    "studies.studies": ("study",),
     "timeline": ("Recording", "Timeline"),
     "tolerance": ("LatencyBracket", "LatencyTolerance", "latency_tolerance"),
     "trace": ("Trace",),
@@ -107,6 +109,7 @@ _NAMES = {
 
 __all__ = [
     "AlgorithmRule",
+    "CaseError",
     "ColdCaches",
     "Deadlock",
     "EmpiricalLength",

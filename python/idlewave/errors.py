@@ -71,6 +71,20 @@ class LibraryError(IdlewaveError):
         return LibraryError, self._made_of
 
 
+class CaseError(IdlewaveError):
+    """The row of a case of a study could not be computed. The message names the case with its values, and why.
+
+    The exit status is that of the error which it names.
+    """
+
+    def __init__(self, message: str, exit_status: int = 1) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
+
+    def __reduce__(self) -> tuple[type[CaseError], tuple[str, int]]:
+        return CaseError, (str(self), self.exit_status)
+
+
 class MemoryLimit(IdlewaveError):  # noqa: N818 - a name of the contract
     """A run needs more memory than a limit allows, or memory ran out.
 

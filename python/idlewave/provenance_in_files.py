@@ -21,7 +21,7 @@ from .input.bounds import MOST_TEXT
 from .input.files import opened
 from .input.validation import load_json
 from .provenance import KEY, MOST_CHARACTERS, PROVENANCE, Provenance, provenance_text_in
-from .studies.rows_digest import ROWS, compared_with_rows, edited
+from .studies.rows_digest import CASE_ROWS, ROWS, compared_with_rows, digest_of_case_rows, edited
 
 CSVW = "dc:provenance"
 """The key of provenance in the metadata of CSV."""
@@ -118,7 +118,14 @@ def _of_parquet(file: BinaryIO, path: Path) -> Provenance | None:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{name_of(path)}: cannot be read as {WHAT}: {cut(str(error))}") from error
     text = provenance_text_in(metadata)
-    return None if text is None else Provenance.from_json(text, name_of(path))
+    found = None if text is None else Provenance.from_json(text, name_of(path))
+    if found is None or CASE_ROWS not in found.digests:
+        return found
+    try:
+        same = found.digests[CASE_ROWS] == digest_of_case_rows(source.read())
+    except (pa.ArrowException, OSError, ValueError):
+        same = False
+    return found if same else edited(found, str(path))
 
 
 def _of_rows(found: Provenance | None, path: Path) -> Provenance | None:

@@ -8,13 +8,20 @@ from typing import Any
 
 import click
 
-NAMED = {"ft": "study_ft_command", "variation": "study_variation_command"}
-"""The module of each named study, which has the command of that name."""
+STUDIES_OF_CASES = ("benchmark-error",)
+"""The named studies that can run as an array of jobs, which `collect` collects."""
+NAMED = {
+    "benchmark-error": "study_benchmark_error_command",
+    "ft": "study_ft_command",
+    "variation": "study_variation_command",
+    "collect": "study_collect_command",
+}
+"""The module of each named study, which has the command of that name; and of `collect`."""
 
 
 def named_study(name: str) -> click.Command:
     """The command of a named study; its module is loaded for it."""
-    command: click.Command = getattr(import_module(f".{NAMED[name]}", __package__), f"study_{name}")
+    command: click.Command = getattr(import_module(f".{NAMED[name]}", __package__), f"study_{name.replace('-', '_')}")
     return command
 
 

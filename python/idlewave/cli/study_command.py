@@ -46,7 +46,7 @@ from .terminal import Format, errors, progress_bar, say, show_table
 
 
 @click.command(cls=StudyCommand)
-@click.argument("source", metavar="TRACE|FILE|ft|variation")
+@click.argument("source", metavar="TRACE|FILE|NAME")
 @machine_options
 @algorithm_options
 @conversion_options
@@ -86,8 +86,8 @@ def study(
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise.
 
-    `idlewave study ft` and `idlewave study variation` are studies of their own, with options of their own; a file of
-    such a name is ./ft."""
+    `idlewave study NAME` is a study of its own, with options of its own: benchmark-error, ft, variation; and `collect`,
+    for those that ran as an array of jobs. A file of such a name is ./ft."""
     conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)

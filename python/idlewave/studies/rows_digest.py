@@ -9,6 +9,7 @@ from ..provenance import Provenance
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 KEY_COLUMNS = ("ranks", "noise", "seed")
 """The columns that identify a run of a study."""
@@ -16,6 +17,8 @@ DIGESTED = (*KEY_COLUMNS, "finish_ps", "messages")
 """The columns that the digest covers. `seconds` is left out, because it differs when the same study runs again."""
 ROWS = "rows"
 """The name of the digest in a provenance."""
+CASE_ROWS = "case_rows"
+"""The name of the digest in the provenance of a study of cases."""
 EDITED = "edited"
 
 
@@ -29,6 +32,16 @@ def digest_of_rows(runs: pd.DataFrame) -> str:
         digest.update(f"{name}\n".encode())
         digest.update(ordered[name].to_numpy(dtype="<u8").tobytes())
     return f"sha256:{digest.hexdigest()}"
+
+
+def digest_of_case_rows(table: pa.Table) -> str:
+    """The digest of the rows of a study of cases, in any order: of all columns but `seconds` (docs/provenance.md)."""
+    import hashlib
+    import json
+
+    rows = table.drop_columns([name for name in ("seconds",) if name in table.column_names]).to_pylist()
+    lines = sorted(json.dumps(row, sort_keys=True, separators=(",", ":"), default=str) + "\n" for row in rows)
+    return f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
 
 
 def attach_with_rows(provenance: Provenance, runs: pd.DataFrame) -> pd.DataFrame:

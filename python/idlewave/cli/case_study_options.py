@@ -1,0 +1,200 @@
+"""The options that all studies of cases have, and what their commands do with them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+from click.core import ParameterSource
+
+from ..errors import UsageError
+from ..escaping import cut, quote
+from ..formatting import plain_time
+from ..studies.case_runner import Running, Share, StudyProgress, digests_of, run_share
+from ..studies.case_study import CaseStudy
+from ..studies.job_array import (
+    ARRAY,
+    SUBMIT,
+    JobArray,
+    Scheduler,
+    check_cases,
+    digest_of_cases,
+    read_array,
+    write_array,
+)
+from ..studies.run_study import collect_study, run_study
+from ..units import parse_count
+from .option_types import Count, OutputFolder, as_json, print_json
+from .progress import doing
+from .terminal import errors, progress_bar, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C")
+LINE_PERIOD = 60.0
+"""Seconds between two lines of progress where the error stream is no terminal, as in the log of a job."""
+_OWN = ("folder", "workers", "array", "tasks", "share", "collect", "as_json")
+"""The parameters of `case_study_options`."""
+
+
+def case_study_options(name: str) -> Callable[[F], F]:
+    """The options of the study `name`; `run_command` takes their values."""
+
+    def add(command: F) -> F:
+        for option in reversed(_options(name)):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _options(name: str) -> list[Callable[[Any], Any]]:
+    return [
+        click.option(
+            "-o",
+            "--output",
+            "folder",
+            type=OutputFolder(),
+            default=Path(f"study-{name}"),
+            show_default=True,
+            help="Folder to write: rows as they come, study.parquet, report.html and pictures. What is there already "
+            "is not computed again.",
+        ),
+        click.option("--workers", type=Count(1), help="Cases that run at a time.  [default: one a core]"),
+        click.option(
+            "--array",
+            type=click.Choice([*SUBMIT]),
+            help="Write the script of an array of jobs into the folder instead; `idlewave study collect` follows it.",
+        ),
+        click.option("--tasks", type=Count(1), help="Tasks of the array."),
+        click.option(
+            "--share",
+            metavar="K/N",
+            help="Compute the cases whose number modulo N is K, from 0 on, and no table, as a task of the array does.",
+        ),
+        click.option("--collect", is_flag=True, hidden=True),
+        as_json,
+    ]
+
+
+@dataclass(frozen=True)
+class CaseStudyOptions:
+    """The values of `case_study_options`."""
+
+    folder: Path
+    workers: int | None
+    array: str | None
+    tasks: int | None
+    share: str | None
+    collect: bool
+    as_json: bool
+
+
+def run_command(
+    study: CaseStudy[C], cases: Sequence[C], given: dict[str, Any], show: Callable[[pd.DataFrame], None]
+) -> None:
+    """What the command of a study does with its cases; `given` has the values of `case_study_options`.
+
+    `show` prints the table.
+    """
+    options = CaseStudyOptions(**given)
+    if (options.array is None) != (options.tasks is None):
+        raise UsageError("--array and --tasks belong together")
+    if options.array is not None and options.share is not None:
+        raise UsageError("expected --array or --share, found both")
+    if options.array is not None and options.tasks is not None:
+        _write_array(study, cases, options, cast("Scheduler", options.array), options.tasks)
+        return
+    if options.share is not None:
+        _run_share(study, cases, options, _share_of(options.share))
+        return
+    if options.collect:
+        table = collect_study(study, cases, options.folder)
+    else:
+        with _progress(study.name) as tell:
+            table = run_study(study, cases, options.folder, Running(options.workers, None, tell))
+    page = options.folder / "report.html"
+    if options.as_json:
+        from ..measure.table_rows import records
+
+        print_json({"written": str(page), "rows": records(table)})
+        return
+    show(table)
+    say(f"written: {cut(str(page))}")
+
+
+def _write_array(
+    study: CaseStudy[C], cases: Sequence[C], options: CaseStudyOptions, scheduler: Scheduler, tasks: int
+) -> None:
+    digests = digests_of(study, cases)
+    if tasks > len(cases):
+        raise UsageError(f"expected at most as many tasks as cases, {len(cases):,}, found {tasks:,}")
+    array = JobArray(study.name, _words(), Path.cwd(), tasks, digest_of_cases(digests))
+    script = write_array(array, options.folder, scheduler)
+    if options.as_json:
+        print_json({"written": str(script), "cases": len(cases), "tasks": tasks})
+        return
+    say(f"written: {cut(str(script))}, {len(cases):,} cases in {tasks:,} tasks")
+    say(f"submit it: {SUBMIT[scheduler]} {cut(str(script))}")
+    say(f"then: idlewave study collect {cut(str(options.folder))}")
+
+
+def _run_share(study: CaseStudy[C], cases: Sequence[C], options: CaseStudyOptions, share: Share) -> None:
+    if (options.folder / ARRAY).is_file():
+        check_cases(read_array(options.folder), digests_of(study, cases), options.folder)
+    with _progress(f"{study.name}, share {share}") as tell:
+        run_share(study, cases, options.folder, share, Running(options.workers, None, tell))
+    done = f"share {share} of {study.name} is complete: {len(cases[share.task :: share.tasks]):,} rows"
+    if options.as_json:
+        print_json({"share": str(share), "written": str(options.folder)})
+        return
+    say(done)
+
+
+def _share_of(text: str) -> Share:
+    """The share in a text such as 3/8. Raises UsageError."""
+    try:
+        task, tasks = (parse_count(word) for word in text.split("/"))
+    except ValueError:
+        raise UsageError(f"expected a share such as 0/8, found {quote(text)}") from None
+    return Share(task, tasks)
+
+
+def _words() -> list[str]:
+    """The options of the present command that say which study this is, as words of a command."""
+    context = click.get_current_context()
+    found = []
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if not given or parameter.name in _OWN:
+            continue
+        name, value = max(parameter.opts, key=len), context.params[parameter.name or ""]
+        found += [name] if value is True else [name, str(value)]
+    return found
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[StudyProgress], None]]:
+    """Shows how far a study is: a bar on a terminal, else a line a minute."""
+    last = time.monotonic()
+    with progress_bar(count=True) as bar, doing(f"the study {name}"):
+        task = bar.add_task(name, total=None)
+
+        def tell(now: StudyProgress) -> None:
+            nonlocal last
+            bar.update(task, completed=now.done, total=now.total)
+            if sys.stderr.isatty() or time.monotonic() - last < LINE_PERIOD:
+                return
+            last = time.monotonic()
+            left = "" if now.left_s is None else f", about {plain_time(1e12 * now.left_s, 2)} left"
+            errors.print(f"{name}: {now.done:,} of {now.total:,} rows{left}")
+
+        yield tell

@@ -1,0 +1,117 @@
+"""``idlewave study benchmark-error``: how wrong usual ways to time a collective are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from ..escaping import quote
+from ..formatting import plain_percent, plain_time
+from ..studies.benchmark_error import (
+    BENCHMARK_ERROR,
+    CLOCK_ERROR_NS,
+    MACHINE,
+    METHODS,
+    MOST_CLOCK_ERROR_NS,
+    RANKS,
+    REPETITIONS,
+    benchmark_cases,
+)
+from ..units import parse_count
+from .case_study_options import case_study_options, run_command
+from .completion import machines
+from .input_options import load_machine
+from .option_types import Count
+from .terminal import say, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _counts(text: str, what: str) -> list[int]:
+    """The whole numbers in a text such as "64,1024", each once. Raises UsageError."""
+    try:
+        numbers = [parse_count(word) for word in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or len({*numbers}) != len(numbers):
+        raise UsageError(f"expected different {what} such as 1,1024, found {quote(text)}")
+    return numbers
+
+
+@click.command("benchmark-error")
+@click.option(
+    "-m",
+    "--machine",
+    "machine_name",
+    metavar="MACHINE",
+    default=MACHINE,
+    show_default=True,
+    shell_complete=machines,
+    help="The machine: a machine.toml, a folder with one, or a preset.",
+)
+@click.option(
+    "--collectives", metavar="NAME,…", default="bcast", show_default=True, help="Collectives; all their algorithms."
+)
+@click.option(
+    "--ranks",
+    "sizes",
+    metavar="COUNT,…",
+    default=",".join(map(str, RANKS)),
+    show_default=True,
+    help="Numbers of ranks.",
+)
+@click.option("--bytes", "volumes", metavar="COUNT,…", default="1", show_default=True, help="Sizes of a message, B.")
+@click.option(
+    "--repetitions", type=Count(1), default=REPETITIONS, show_default=True, help="Operations that a benchmark times."
+)
+@click.option(
+    "--clock-error-ns",
+    type=Count(0, MOST_CLOCK_ERROR_NS),
+    default=CLOCK_ERROR_NS,
+    show_default=True,
+    help="How early or late clocks are, at most, where operations start at an agreed time.",
+)
+@click.option("--seed", type=Count(0), default=0, show_default=True, help="Seed of the errors of clocks.")
+@case_study_options("benchmark-error")
+def study_benchmark_error(
+    machine_name: str,
+    collectives: str,
+    sizes: str,
+    volumes: str,
+    repetitions: int,
+    clock_error_ns: int,
+    seed: int,
+    **common: Any,  # noqa: ANN401 - of case_study_options
+) -> None:
+    """Simulate benchmarks of a collective as they time it, and compare with the time of one operation alone.
+
+    In a loop, in a loop with rotating roots, started by barriers, and started at an agreed time by clocks.
+    """
+    cases = benchmark_cases(
+        load_machine(machine_name),
+        collectives.split(","),
+        _counts(sizes, "numbers of ranks"),
+        _counts(volumes, "sizes"),
+        repetitions,
+        clock_error_ns,
+        seed,
+    )
+    run_command(BENCHMARK_ERROR, cases, common, _show)
+
+
+def _show(table: pd.DataFrame) -> None:
+    """Print the errors at the most ranks, and the sentences of the page."""
+    most = int(table["ranks"].max())
+    last = table[table["ranks"] == most]
+    for (collective, size), rows in last.groupby(["collective", "bytes"], sort=False):
+        shown = rows.pivot(index="algorithm", columns="method", values="error")
+        shown = shown.reindex(index=rows["algorithm"].unique(), columns=[name for name in METHODS if name in shown])
+        shown.insert(0, "alone", rows.groupby("algorithm", sort=False)["true_ps"].first())
+        formats: dict[str, Any] = {name: lambda error: plain_percent(error, signed=True) for name in METHODS}
+        title = f"Errors of benchmarks of {collective}, {size} B, {most:,} ranks"
+        show_table(shown.reset_index(), title, formats | {"alone": plain_time})
+    for topic, text in BENCHMARK_ERROR.page(table).findings:
+        say(f"• {topic}: {text}")

@@ -1,0 +1,60 @@
+"""A study of cases from its beginning to its page: what `idlewave study NAME` and `idlewave.study.NAME(...)` do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ..errors import InputError
+from ..escaping import name_of
+from .case_runner import Running, collected_rows, digests_of, finished_table, run_cases
+from .case_study import CaseStudy, Row, sources_of
+from .job_array import check_cases, read_array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+C = TypeVar("C")
+
+
+def run_study(
+    study: CaseStudy[C], cases: Sequence[C], folder: str | Path | None = None, running: Running | None = None
+) -> pd.DataFrame:
+    """The table of a study, which is also written into `folder`, with its page. Raises as `run_cases`."""
+    table = run_cases(study, cases, folder, running)
+    if folder is not None:
+        _write_page(study, cases, table, Path(folder))
+    return table
+
+
+def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.DataFrame:
+    """The table of a study whose rows the tasks of an array have computed; it is written with its page.
+
+    Raises InputError that says which tasks lack rows.
+    """
+    array = read_array(folder)
+    digests = digests_of(study, cases)
+    check_cases(array, digests, folder)
+    found: list[Row] = []
+    missing: dict[int, int] = {}
+    for number, row in enumerate(collected_rows(study, digests, folder)):
+        if row is None:
+            missing[number % array.tasks] = missing.get(number % array.tasks, 0) + 1
+        else:
+            found.append(row)
+    if missing:
+        tasks = ", ".join(f"{task} ({count:,})" for task, count in sorted(missing.items()))
+        raise InputError(
+            f"{name_of(folder)}: {sum(missing.values()):,} of {len(cases):,} rows are not there, of these tasks: "
+            f"{tasks}; submitted again, they go on where they were"
+        )
+    table = finished_table(study, cases, found, folder)
+    _write_page(study, cases, table, folder)
+    return table
+
+
+def _write_page(study: CaseStudy[C], cases: Sequence[C], table: pd.DataFrame, folder: Path) -> Path:
+    from ..report.study_page import write_study_page
+
+    return write_study_page(study.page(table), folder, study.name, sources_of(cases))

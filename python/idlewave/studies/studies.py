@@ -1,0 +1,153 @@
+"""`idlewave.study`: a study of one's own program when it is called, and a method for each named study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Unpack
+
+from ..kernel import RunOptions
+from ..machine import Machine
+from ..parameters import takes
+from ..simulation import as_machine
+from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
+from .case_runner import OnProgress, Running
+from .run_study import run_study
+from .study import SEEDS
+from .study import study as simulate_study
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    import pandas as pd
+
+    from ..event_run import EventRun
+    from ..ft_pattern import FtCosts
+    from ..schedule import Schedule
+    from ..variation import Variation
+    from .workers import Row
+
+
+class Studies:
+    """`idlewave.study(schedule, machine, …)` simulates a program at several numbers of ranks, with many seeds of noise.
+
+    The methods are the named studies, one a command `idlewave study NAME`; each returns its table. Those that take a
+    `folder` store what they find there: what is in the folder is not computed again, so that an interrupted study
+    continues. Cases run on `workers` threads (default: one a core), or on `executor`, any
+    `concurrent.futures.Executor`.
+    """
+
+    @takes(RunOptions)
+    def __call__(
+        self,
+        schedule: Schedule,
+        machine: Machine | str | Path,
+        *,
+        ranks: int | Iterable[int] | None = None,
+        seeds: int | Iterable[int] = SEEDS,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_row: Callable[[Row], None] | None = None,
+        on_run: Callable[[Row, EventRun], None] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> pd.DataFrame:
+        """See `idlewave.studies.study.study`, whose text `help(idlewave.study)` has."""
+        return simulate_study(
+            schedule,
+            machine,
+            ranks=ranks,
+            seeds=seeds,
+            workers=workers,
+            executor=executor,
+            on_row=on_row,
+            on_run=on_run,
+            **options,
+        )
+
+    def benchmark_error(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        collectives: Sequence[str] = ("bcast",),
+        ranks: Sequence[int] = RANKS,
+        sizes: Sequence[int] = (1,),
+        repetitions: int = REPETITIONS,
+        clock_error_ns: int = CLOCK_ERROR_NS,
+        seed: int = 0,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """How wrong usual ways to time a collective are (docs/studies/benchmark-error.md), for each of its algorithms.
+
+        A row a case: the values of `BenchmarkCase`, then true_ps, measured_ps, root_ps and error. Raises UsageError.
+        """
+        cases = benchmark_cases(as_machine(machine), collectives, ranks, sizes, repetitions, clock_error_ns, seed)
+        return run_study(BENCHMARK_ERROR, cases, folder, Running(workers, executor, on_progress))
+
+    def ft(
+        self,
+        machine: Machine | str | Path | None = None,
+        *,
+        problem: str = "D",
+        ranks: Sequence[int] = (1024, 2048, 4096, 8192, 16384, 32768),
+        links: Sequence[int] = (1, 2, 3, 4, 5, 6),
+        exchanges: Sequence[str] | None = None,
+        costs: FtCosts | None = None,
+        iterations: int = 1,
+        folder: str | Path | None = None,
+    ) -> pd.DataFrame:
+        """NAS FT by messages and by puts (docs/studies/ft.md), on the preset bluegene-p and `machine`: simulated rows.
+
+        `costs` are what a rank of `machine` computes. Raises UsageError for a problem that so many ranks cannot share.
+        """
+        from ..ft_pattern import EXCHANGES
+        from .ft.study import Plan, ft_study
+
+        plan = Plan(
+            machine=None if machine is None else as_machine(machine),
+            costs=costs,
+            problem=problem,
+            ranks=tuple(ranks),
+            links=tuple(links),
+            exchanges=EXCHANGES if exchanges is None else tuple(exchanges),
+            iterations=iterations,
+        )
+        if folder is not None:
+            return ft_study(plan, folder).rows
+        with TemporaryDirectory() as own:
+            return ft_study(plan, own).rows
+
+    def variation(
+        self,
+        schedule: Schedule,
+        machine: Machine | str | Path,
+        variation: Variation | None = None,
+        *,
+        ranks: int | Sequence[int] | None = None,
+        runs: int = 100,
+        seed: int = 0,
+        workers: int | None = None,
+    ) -> pd.DataFrame:
+        """What it costs a program that L and G vary over time (docs/studies/variation.md): a row a number of ranks.
+
+        `variation` None is that of the machine. Columns: ranks, mean, low and high of the slowdown, median, least,
+        most, runs. Raises UsageError without a variation.
+        """
+        import pandas as pd
+
+        from .variation import slowdown_by_variation
+
+        scales = [schedule.ranks] if ranks is None else [ranks] if isinstance(ranks, int) else list(ranks)
+        rows = []
+        for scale in scales:
+            program = schedule if scale == schedule.ranks else schedule.extrapolate(scale)
+            rows.append(slowdown_by_variation(program, machine, variation, runs, seed, workers=workers).row())
+        return pd.DataFrame(rows)
+
+
+Studies.__call__.__doc__ = simulate_study.__doc__
+study = Studies()
+"""The object of `idlewave.study`."""
