@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import chdir
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def study_collect(context: click.Context, folder: Path, as_json: bool) -> None:
         raise InputError(f"{name_of(folder / ARRAY)}: study: expected a named study, found {quote(array.study)}")
     if not array.directory.is_dir():
         raise InputError(f"{name_of(folder / ARRAY)}: directory: expected one, found {quote(str(array.directory))}")
-    words = [*array.words, "--output", os.path.relpath(folder.absolute(), array.directory), "--collect"]
+    words = [*array.words, "--output", str(folder.absolute()), "--collect"]
     with chdir(array.directory):
         command = named_study(array.study)
         with command.make_context(f"study {array.study}", [*words, *(["--json"] if as_json else [])], context) as own:

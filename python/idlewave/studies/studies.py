@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
@@ -149,5 +150,6 @@ class Studies:
 
 
 Studies.__call__.__doc__ = simulate_study.__doc__
+Studies.__doc__ = f"{cleandoc(Studies.__doc__ or '')}\n\n{simulate_study.__doc__}"
 study = Studies()
 """The object of `idlewave.study`."""
