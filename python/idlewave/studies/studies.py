@@ -39,6 +39,8 @@ class Studies:
     `concurrent.futures.Executor`.
     """
 
+    __name__ = "study"
+
     @takes(RunOptions)
     def __call__(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +32,15 @@ from pathlib import Path
 from idlewave.studies.case_runner import Running, run_cases
 from small_study import SMALL, small_cases
 run_cases(SMALL, small_cases(Path(sys.argv[1]), 60, sleep_s=0.1), sys.argv[2], Running(1))
+"""
+
+MPI_PROGRAM = """
+import sys
+import idlewave
+from mpi4py.futures import MPIPoolExecutor
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        idlewave.study.benchmark_error("odin", ranks=(2, 5), folder=sys.argv[1], executor=executor)
 """
 
 
@@ -312,3 +322,22 @@ def test_sigterm_ends_the_command_and_says_where_the_rows_are(tmp_path: Path) ->
         complained = ended.communicate()[1]
     assert ended.returncode == 128 + signal.SIGTERM
     assert "rows are in study, and the same command goes on from there" in complained
+
+
+@pytest.mark.mpi
+def test_mpi_processes_give_the_same_table(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if mpiexec is None:
+        pytest.skip("no mpiexec")
+    program = tmp_path / "program.py"
+    program.write_text(MPI_PROGRAM)
+    command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", program, tmp_path / "study"]
+    said = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    is_open_mpi = any(name in said for name in ("OpenRTE", "Open MPI", "prterun", "PRRTE"))
+    options = ["--allow-run-as-root", "--oversubscribe"] if is_open_mpi else []
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([mpiexec, *options, *command[1:]], env=environment, timeout=300, check=True)
+    table = pd.read_parquet(tmp_path / "study/study.parquet")
+    expected = run_cases(BENCHMARK_ERROR, benchmark_cases(Machine.preset("odin"), ranks=(2, 5)))
+    pd.testing.assert_frame_equal(without_seconds(table), without_seconds(expected))
