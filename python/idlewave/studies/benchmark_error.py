@@ -100,7 +100,8 @@ def benchmark_row(case: BenchmarkCase) -> Row:
     """What the benchmark reports, and the time of one operation alone, ps.
 
     `measured_ps` is what the slowest rank reports, `root_ps` what rank 0 does; `true_ps` is the time of one operation
-    that all ranks begin at the same moment, until the last has ended. `error` is measured / true − 1.
+    that all ranks begin at the same moment, until the last has ended. `error` is measured / true − 1, and
+    None where one operation takes no time.
     """
     true = _finish(case, [_operation(case, times=1)]).max()
     reported = _METHODS[case.method](case)
@@ -109,7 +110,7 @@ def benchmark_row(case: BenchmarkCase) -> Row:
         "true_ps": float(true),
         "measured_ps": measured,
         "root_ps": float(reported[0]),
-        "error": measured / float(true) - 1 if true else 0.0,
+        "error": measured / float(true) - 1 if true else None,
     }
 
 

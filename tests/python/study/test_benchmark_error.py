@@ -176,3 +176,15 @@ def test_the_named_studies_are_methods_that_give_tables(tmp_path: Path) -> None:
     found = idlewave.study.variation(schedule, machine(), varying, runs=3)
     assert list(found["ranks"]) == [4]
     assert list(found["mean"]) == [0]
+
+
+def test_an_operation_that_takes_no_time_has_no_error(tmp_path: Path) -> None:
+    text = '[network]\nL = "0us"\no = "0us"\ng = "1us"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
+    table = idlewave.study.benchmark_error(Machine.from_toml(f'name = "free"\n{text}'), ranks=(3,), folder=tmp_path)
+    free = table[table["algorithm"] == "chain"]
+    assert (free["true_ps"] == 0).all()
+    assert free["error"].isna().all()
+    assert (table.loc[table["algorithm"] == "linear", "error"].notna()).all()
+    page = (tmp_path / "report.html").read_text()
+    assert "nan" not in page.partition("<main>")[2].partition("<svg")[0]
+    assert "inf" not in page.partition("<main>")[2].partition("<svg")[0]

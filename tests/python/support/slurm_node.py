@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,8 @@ START_S = 60
 _CONFIGURATION = """
 ClusterName=one
 SlurmctldHost={host}(127.0.0.1)
-SlurmUser=root
+SlurmUser={user}
+SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 CryptoType=crypto/munge
@@ -46,9 +48,7 @@ def why_not() -> str:
     """Why no Slurm can be started here; "" if it can."""
     path = f"{os.environ['PATH']}:/usr/sbin"
     missing = [name for name in PROGRAMS if shutil.which(name, path=path) is None]
-    if missing:
-        return f"no {missing[0]}: apt-get install slurm-wlm munge"
-    return "" if os.geteuid() == 0 else "Slurm is started as root"
+    return f"no {missing[0]}: apt-get install slurm-wlm munge" if missing else ""
 
 
 @contextmanager
@@ -60,7 +60,9 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
     key.touch(mode=0o600)
     key.write_bytes(os.urandom(1024))
     configuration = folder / "slurm.conf"
-    configuration.write_text(_CONFIGURATION.format(host=socket.gethostname(), folder=folder, ports=_free_ports()))
+    user, host = pwd.getpwuid(os.geteuid()).pw_name, socket.gethostname().partition(".")[0]
+    text = _CONFIGURATION.format(host=host, user=user, folder=folder, ports=_free_ports())
+    configuration.write_text(text)
     environment = {**os.environ, "SLURM_CONF": str(configuration), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
     files = {"key": key, "socket": "munge.socket", "pid": "munged.pid", "log": "munged.log", "seed": "seed"}
     munged = [f"--{name}-file={folder / file}" for name, file in files.items() if name != "socket"]
