@@ -22,7 +22,7 @@ from ..escaping import name_of
 from ..output import write_table
 from ..provenance import Provenance
 from ..termination_signals import Interrupted, shielded
-from .case_study import CASE, SECONDS, CaseStudy, Row, sources_of, text_of, values_of
+from .case_study import CASE, SIMULATION, CaseStudy, Row, sources_of, text_of, values_of
 from .row_parts import RowParts, with_provenance
 from .stopping import row_ends_with
 from .workers import chosen_executor, threads_of
@@ -83,7 +83,7 @@ class Running:
 def run_cases(
     study: CaseStudy[C], cases: Sequence[C], folder: str | Path | None = None, running: Running | None = None
 ) -> pd.DataFrame:
-    """The table of a study: a row a case, in the order of the cases, the same on every executor but for its `seconds`.
+    """The table of a study: a row a case, in the order of the cases, the same on every executor but for `simulation_s`.
 
     Rows that are in `folder` are taken from there, the others computed and stored there, and the whole as
     study.parquet. Raises CaseError that names a case which failed, InputError for damaged parts and a folder of another
@@ -127,8 +127,8 @@ def finished_table(
     import pandas as pd
     import pyarrow as pa
 
-    names = [name for name in rows[0] if name not in (SECONDS, CASE)]
-    table = pd.DataFrame(list(rows), columns=[*names, SECONDS, CASE])
+    names = [name for name in rows[0] if name not in (SIMULATION, CASE)]
+    table = pd.DataFrame(list(rows), columns=[*names, SIMULATION, CASE])
     columns = with_provenance(pa.Table.from_pandas(table, preserve_index=False), study, sources_of(cases))
     if folder is not None:
         write_table(Path(folder) / TABLE, columns)
@@ -142,9 +142,9 @@ def computed_row(row: Callable[[C], Row], case: C) -> Row:
     found = row(case)
     seconds = time.perf_counter() - begin
     values = values_of(case)
-    if twice := {*values, SECONDS, CASE} & {*found}:
+    if twice := {*values, SIMULATION, CASE} & {*found}:
         raise TypeError(f"expected other names for the values of a row than {', '.join(sorted(twice))}")
-    return {**values, **{name: _plain(value) for name, value in found.items()}, SECONDS: seconds}
+    return {**values, **{name: _plain(value) for name, value in found.items()}, SIMULATION: seconds}
 
 
 def _computed_here(stop: Event, row: Callable[[C], Row], case: C) -> Row:

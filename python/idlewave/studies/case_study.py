@@ -29,7 +29,7 @@ Value = bool | int | float | str | None
 Row = dict[str, Value]
 CASE = "case"
 """The column of the digest of a row's case."""
-SECONDS = "seconds"
+SIMULATION = "simulation_s"
 """The column of the time that the row took to compute: the only one that differs from run to run."""
 
 

@@ -35,11 +35,11 @@ def digest_of_rows(runs: pd.DataFrame) -> str:
 
 
 def digest_of_case_rows(table: pa.Table) -> str:
-    """The digest of the rows of a study of cases, in any order: of all columns but `seconds` (docs/provenance.md)."""
+    """The digest of the rows of a study of cases, in any order: of all columns but `simulation_s` (docs/provenance.md)."""
     import hashlib
     import json
 
-    rows = table.drop_columns([name for name in ("seconds",) if name in table.column_names]).to_pylist()
+    rows = table.drop_columns([name for name in ("simulation_s",) if name in table.column_names]).to_pylist()
     lines = sorted(json.dumps(row, sort_keys=True, separators=(",", ":"), default=str) + "\n" for row in rows)
     return f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
 

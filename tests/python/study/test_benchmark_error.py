@@ -150,7 +150,9 @@ def test_the_command_writes_the_table_and_the_page_and_continues(tmp_path: Path)
     again = run_command([*words, "--json"], tmp_path)
     rows = json.loads(again.printed)["rows"]
     assert len(rows) == 2 * 2 * 4 * (6 + 2)
-    assert [row["seconds"] for row in rows] == list(pd.read_parquet(tmp_path / "out/study.parquet")["seconds"])
+    assert [row["simulation_s"] for row in rows] == list(
+        pd.read_parquet(tmp_path / "out/study.parquet")["simulation_s"]
+    )
 
 
 @pytest.mark.parametrize(

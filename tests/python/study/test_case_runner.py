@@ -50,12 +50,12 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_runner, "PERIOD", 0.0)
 
 
-def without_seconds(table: pd.DataFrame) -> pd.DataFrame:
-    return table.drop(columns="seconds")
+def without_time(table: pd.DataFrame) -> pd.DataFrame:
+    return table.drop(columns="simulation_s")
 
 
 def assert_the_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
-    pd.testing.assert_frame_equal(without_seconds(found), without_seconds(expected))
+    pd.testing.assert_frame_equal(without_time(found), without_time(expected))
     digests = [Provenance.of_table(table).digests for table in (found, expected)]
     assert digests[0] == digests[1]
 
@@ -80,7 +80,7 @@ def test_rows_are_in_the_order_of_the_cases_whatever_the_order_in_which_they_com
     assert computed(tmp_path) == [4, 3, 2, 1, 0]
     assert list(table["number"]) == [0, 1, 2, 3, 4]
     assert list(table["square"]) == [0, 1, 4, 9, 16]
-    assert list(table.columns[-3:]) == ["root", "seconds", "case"]
+    assert list(table.columns[-3:]) == ["root", "simulation_s", "case"]
     assert set(table["machine"]) == {"odin"}
 
 
@@ -91,7 +91,7 @@ def test_threads_and_processes_give_the_same_table(tmp_path: Path) -> None:
     here = run_cases(BENCHMARK_ERROR, cases, tmp_path / "here", Running(workers=2))
     assert_the_same(there, here)
     files = [tmp_path / name / "study.parquet" for name in ("there", "here")]
-    pd.testing.assert_frame_equal(*(without_seconds(pd.read_parquet(file)) for file in files))
+    pd.testing.assert_frame_equal(*(without_time(pd.read_parquet(file)) for file in files))
     pd.testing.assert_frame_equal(pd.read_parquet(files[1]), here)
 
 
@@ -340,4 +340,4 @@ def test_mpi_processes_give_the_same_table(tmp_path: Path) -> None:
     subprocess.run([mpiexec, *options, *command[1:]], env=environment, timeout=300, check=True)
     table = pd.read_parquet(tmp_path / "study/study.parquet")
     expected = run_cases(BENCHMARK_ERROR, benchmark_cases(Machine.preset("odin"), ranks=(2, 5)))
-    pd.testing.assert_frame_equal(without_seconds(table), without_seconds(expected))
+    pd.testing.assert_frame_equal(without_time(table), without_time(expected))

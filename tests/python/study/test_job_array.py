@@ -54,7 +54,7 @@ def assert_whole(folder: Path) -> None:
     whole = idlewave(folder, *STUDY, "-o", "whole")
     assert whole.status == 0, whole.complained
     tables = [pd.read_parquet(folder / name / "study.parquet") for name in ("study", "whole")]
-    pd.testing.assert_frame_equal(*(table.drop(columns="seconds") for table in tables))
+    pd.testing.assert_frame_equal(*(table.drop(columns="simulation_s") for table in tables))
     assert (folder / "study/report.html").is_file()
 
 
