@@ -113,5 +113,7 @@ def _show(table: pd.DataFrame) -> None:
         formats: dict[str, Any] = {name: lambda error: plain_percent(error, signed=True) for name in METHODS}
         title = f"Errors of benchmarks of {collective}, {size} B, {most:,} ranks"
         show_table(shown.reset_index(), title, formats | {"alone": plain_time})
-    for topic, text in BENCHMARK_ERROR.page(table).findings:
+    from ..report.benchmark_error_page import benchmark_error_page
+
+    for topic, text in benchmark_error_page(table).findings:
         say(f"• {topic}: {text}")

@@ -10,6 +10,7 @@ from ..errors import UsageError
 from ..escaping import cut, quote
 from ..ft_pattern import EXCHANGES, FT_DOMAINS, FtCosts
 from ..measure.table_rows import records
+from ..studies.case_runner import Running
 from ..studies.ft import measured
 from ..studies.ft.settings import LINKS, MOST_LINKS, PROBLEM, RANKS
 from ..studies.ft.study import FtStudy, Plan, ft_study
@@ -127,7 +128,14 @@ def _costs(text: str | None) -> FtCosts | None:
     type=OutputFolder(),
     default=Path("study-ft"),
     show_default=True,
-    help="Folder to write: study.parquet, losses.parquet, measured.parquet, report.html and pictures.",
+    help="Folder to write: study.parquet, losses/study.parquet, measured.parquet, report.html and pictures.",
+)
+@click.option(
+    "--workers",
+    type=Count(1),
+    default=1,
+    show_default=True,
+    help="Simulations that run at a time; each of many ranks takes gigabytes.",
 )
 @as_json
 def study_ft(
@@ -144,6 +152,7 @@ def study_ft(
     runs: int,
     mpiexec: str | None,
     folder: Path,
+    workers: int,
     as_json: bool,
 ) -> None:
     """Simulate NAS FT by each exchange, on the preset bluegene-p and a measured machine, and write a report.
@@ -170,7 +179,7 @@ def study_ft(
         measured_ranks=_counts(measured_sizes, "numbers of ranks"),
         runs=runs,
     )
-    study = _with_progress(plan, folder)
+    study = _with_progress(plan, folder, workers)
     with doing("drawing figures"):
         from ..report.ft_page import build_ft_page
 
@@ -185,11 +194,11 @@ def study_ft(
     say(f"written: {cut(str(page))}")
 
 
-def _with_progress(plan: Plan, folder: Path) -> FtStudy:
+def _with_progress(plan: Plan, folder: Path, workers: int) -> FtStudy:
     with progress_bar(count=True) as progress, doing("the study of FT"):
         task = progress.add_task("study", total=None)
 
         def show(what: str, done: int, total: int) -> None:
             progress.update(task, completed=done, total=total, description=what)
 
-        return ft_study(plan, folder, show)
+        return ft_study(plan, folder, show, Running(workers))

@@ -17,13 +17,14 @@ from queue import Empty, SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import CaseError, IdlewaveError, ProgramError, UsageError
+from ..errors import CaseError, IdlewaveError, InputError, ProgramError, UsageError
 from ..escaping import name_of
 from ..output import write_table
 from ..provenance import Provenance
 from ..termination_signals import Interrupted, shielded
 from .case_study import CASE, SIMULATION, CaseStudy, Row, sources_of, text_of, values_of
 from .row_parts import RowParts, with_provenance
+from .rows_digest import CASE_ROWS
 from .stopping import row_ends_with
 from .workers import chosen_executor, threads_of
 
@@ -170,6 +171,8 @@ def _completed(
     running: Running,
 ) -> Mapping[str, Row]:
     """The rows of the cases by their digests: those in the folder, and the others computed."""
+    if folder is not None:
+        _check_table(study, Path(folder) / TABLE)
     parts = None if folder is None else RowParts(study, folder, share)
     with nullcontext() if parts is None else parts.writing(sources_of(cases)):
         known = {} if parts is None else parts.read()
@@ -178,6 +181,18 @@ def _completed(
         if missing:
             _compute(study, missing, store, running, "" if folder is None else name_of(Path(folder)))
     return store.rows
+
+
+def _check_table(study: CaseStudy[C], file: Path) -> None:
+    """Raise InputError if something else than a table of this study would be overwritten."""
+    if not file.exists():
+        return
+    said = Provenance.read(file)
+    if said is None or said.name != study.name or CASE_ROWS not in said.digests:
+        raise InputError(
+            f"{name_of(file)}: expected a table of `idlewave study {study.name}`, as this version writes it, found "
+            "something else, which would be overwritten; another folder is needed"
+        )
 
 
 class _Estimate:

@@ -35,7 +35,7 @@ SIMULATION = "simulation_s"
 
 @dataclass(frozen=True)
 class CaseStudy(Generic[C]):
-    """A study: its `name`, and the functions that make the row of a case and the page of the table.
+    """A study: its `name`, and the functions that make the row of a case and the page of the table (None: it has none).
 
     `row` is a function of a module, so that other processes find it; it gives a value for each of the same names,
     whatever the case. `version` counts up when the rows of equal cases change: rows of another version are computed
@@ -45,7 +45,7 @@ class CaseStudy(Generic[C]):
     name: str
     version: int
     row: Callable[[C], Row]
-    page: Callable[[pd.DataFrame], StudyPage]
+    page: Callable[[pd.DataFrame], StudyPage] | None = None
 
     def digest(self, case: C) -> str:
         """The digest of a case: of its values, of the content of its machines, schedules and files, of the study's name

@@ -35,7 +35,8 @@ def digest_of_rows(runs: pd.DataFrame) -> str:
 
 
 def digest_of_case_rows(table: pa.Table) -> str:
-    """The digest of the rows of a study of cases, in any order: of all columns but `simulation_s` (docs/provenance.md)."""
+    """The digest of the rows of a study of cases, in any order: of all columns but `simulation_s`
+    (docs/provenance.md)."""
     import hashlib
     import json
 

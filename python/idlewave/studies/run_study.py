@@ -54,7 +54,9 @@ def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.D
     return table
 
 
-def _write_page(study: CaseStudy[C], cases: Sequence[C], table: pd.DataFrame, folder: Path) -> Path:
+def _write_page(study: CaseStudy[C], cases: Sequence[C], table: pd.DataFrame, folder: Path) -> None:
+    if study.page is None:
+        return
     from ..report.study_page import write_study_page
 
-    return write_study_page(study.page(table), folder, study.name, sources_of(cases))
+    write_study_page(study.page(table), folder, study.name, sources_of(cases))

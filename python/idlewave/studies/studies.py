@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from inspect import cleandoc
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 from ..kernel import RunOptions
@@ -13,7 +12,7 @@ from ..machine import Machine
 from ..parameters import takes
 from ..simulation import as_machine
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
-from .case_runner import OnProgress, Running
+from .case_runner import OnProgress, Running, run_cases
 from .run_study import run_study
 from .study import SEEDS
 from .study import study as simulate_study
@@ -101,13 +100,18 @@ class Studies:
         costs: FtCosts | None = None,
         iterations: int = 1,
         folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
     ) -> pd.DataFrame:
         """NAS FT by messages and by puts (docs/studies/ft.md), on the preset bluegene-p and `machine`: simulated rows.
 
-        `costs` are what a rank of `machine` computes. Raises UsageError for a problem that so many ranks cannot share.
+        `costs` are what a rank of `machine` computes. One simulation runs at a time, if neither `workers` nor
+        `executor` is given: very many ranks take most of the memory. Raises UsageError for a problem that so many ranks
+        cannot share.
         """
         from ..ft_pattern import EXCHANGES
-        from .ft.study import Plan, ft_study
+        from .ft.study import FT, Plan, ft_cases
 
         plan = Plan(
             machine=None if machine is None else as_machine(machine),
@@ -118,10 +122,8 @@ class Studies:
             exchanges=EXCHANGES if exchanges is None else tuple(exchanges),
             iterations=iterations,
         )
-        if folder is not None:
-            return ft_study(plan, folder).rows
-        with TemporaryDirectory() as own:
-            return ft_study(plan, own).rows
+        at_a_time = 1 if workers is None and executor is None else workers
+        return run_cases(FT, ft_cases(plan), folder, Running(at_a_time, executor, on_progress))
 
     def variation(
         self,

@@ -171,7 +171,7 @@ def test_all_links_are_simulated_on_the_fewest_ranks_alone() -> None:
 
 def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
     whole = ft_study(SMALL, tmp_path / "whole")
-    done: list[str] = []
+    done: list[tuple[str, int] | tuple[str, int, int]] = []
 
     class InterruptError(Exception):
         """Of the user."""
@@ -182,22 +182,25 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
 
     with pytest.raises(InterruptError):
         ft_study(SMALL, tmp_path / "again", interrupt)
-    assert len(pd.read_parquet(tmp_path / "again" / "study.parquet")) == 3
-    again = ft_study(SMALL, tmp_path / "again", lambda what, *_: done.append(what))
-    assert len([what for what in done if "critical path" not in what]) == len(whole.rows) - 3
-    assert done[-1].endswith("critical path of put")
-    pd.testing.assert_frame_equal(
-        again.rows.drop(columns="simulation_s"), whole.rows.drop(columns="simulation_s"), check_exact=True
-    )
-    pd.testing.assert_frame_equal(again.losses, whole.losses, check_exact=True)
-    ft_study(SMALL, tmp_path / "again", lambda what, *_: pytest.fail(f"{what} was done again"))
+    again = ft_study(SMALL, tmp_path / "again", lambda what, number, _: done.append((what, number)))
+    first = dict(reversed(done))
+    assert 3 <= first["simulations"] <= 5, "what had begun was finished"
+    assert first["critical paths"] == 0
+    for found, expected in ((again.rows, whole.rows), (again.losses, whole.losses)):
+        without = [table.drop(columns="simulation_s") for table in (found, expected)]
+        pd.testing.assert_frame_equal(*without, check_exact=True)
+    done.clear()
+    assert ft_study(SMALL, tmp_path / "again", lambda *now: done.append(now)).rows.equals(again.rows)
+    assert all(number == total for _, number, total in done)
 
 
 def test_other_costs_and_machines_are_other_rows(tmp_path: Path) -> None:
     plan = replace(SMALL, ranks=(4,), links=(1,), exchanges=("put",), machine=Machine.preset("odin"))
     first = ft_study(plan, tmp_path)
     second = ft_study(replace(plan, costs=FtCosts(2, 2, 2, 2)), tmp_path)
-    assert len(pd.read_parquet(tmp_path / "study.parquet")) == 3
+    done: list[int] = []
+    assert ft_study(plan, tmp_path, lambda _, number, total: done.append(total - number)).rows.equals(first.rows)
+    assert {*done} == {0}, "nothing was simulated again"
     assert list(first.rows["machine"]) == list(second.rows["machine"]) == ["bluegene-p", "odin"]
     assert second.rows["computation_s"][1] == pytest.approx(2 * first.rows["computation_s"][1], rel=1e-3)
 
@@ -318,7 +321,13 @@ def test_a_table_of_something_else_is_refused(tmp_path: Path) -> None:
     pd.DataFrame({"ranks": [1]}).to_parquet(tmp_path / "out" / "study.parquet")
     done = run_command(["study", "ft", "--problem", "S", "--ranks", "4", "-o", "out"], tmp_path)
     assert done.status != 0
-    assert "expected a table of `idlewave study ft`, found no column machine" in done.complained
+    assert "study.parquet: expected a table of `idlewave study ft`" in done.complained
+    assert list(pd.read_parquet(tmp_path / "out" / "study.parquet").columns) == ["ranks"], "it is unchanged"
+
+
+def test_the_preset_as_the_measured_machine_is_simulated_once(tmp_path: Path) -> None:
+    twice = replace(SMALL, machine=Machine.preset(PRESET), costs=PRESET_COSTS, ranks=(4,), exchanges=("put",))
+    assert len(ft_study(twice, tmp_path).rows) == 2
 
 
 def test_a_file_called_ft_is_a_schedule(tmp_path: Path) -> None:

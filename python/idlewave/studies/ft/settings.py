@@ -57,6 +57,35 @@ class Case:
         return (machine.name, machine.identity(), *case, c.x, c.y, c.z, c.evolution)
 
 
+@dataclass(frozen=True)
+class FtCase:
+    """The same as plain values, in the order of `rows.KEY`: what a row of the table is stored by."""
+
+    machine: Machine
+    problem: str
+    ranks: int
+    exchange: str
+    links: int
+    iterations: int
+    x_ns: float
+    y_ns: float
+    z_ns: float
+    point_ns: float
+
+    @classmethod
+    def of(cls, case: Case) -> FtCase:
+        """`case` as plain values."""
+        c = case.setting.costs
+        key = (case.problem, case.ranks, case.exchange, case.links, case.iterations)
+        return cls(case.setting.machine, *key, float(c.x), float(c.y), float(c.z), float(c.evolution))
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+        setting = Setting(self.machine, FtCosts(self.x_ns, self.y_ns, self.z_ns, self.point_ns), (self.links,))
+        return Case(setting, self.problem, self.ranks, self.exchange, self.links, self.iterations)
+
+
 def with_links(machine: Machine, links: int) -> Machine:
     """The machine whose NICs send over so many links at a time, messages in turn: a byte takes so many times less.
 

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
-from ...ft_pattern import EXCHANGES, FtCosts
+from ...ft_pattern import EXCHANGES, FtCosts, ft_shape
 from ...machine import Machine
 from ...output import make_folder, write_table
-from ...provenance import Provenance
+from ..case_runner import Running, run_cases
+from ..case_study import SIMULATION, CaseStudy, Row
 from . import measured
-from .losses import LOSS_COLUMNS, MOST_RANKS, loss_of, losses_table
-from .rows import COLUMNS, KEY, simulated_row
-from .settings import LINKS, PRESET, PRESET_COSTS, PROBLEM, RANKS, Case, Setting, cases
+from .losses import MOST_RANKS, loss_of, losses_table
+from .rows import KEY, simulated_row
+from .settings import LINKS, PRESET, PRESET_COSTS, PROBLEM, RANKS, Case, FtCase, Setting, cases
 from .transfers import Beside, beside_published
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ONE_AT_A_TIME = Running(workers=1)
+"""A simulation of very many ranks takes most of the memory."""
 Progress = Callable[[str, int, int], None]
 """Called with what is done next, the number of steps done, and of all."""
-TABLE, LOSSES, MEASURED = "study.parquet", "losses.parquet", "measured.parquet"
+LOSSES, MEASURED = "losses", "measured.parquet"
+"""In the folder of the study: the folder of the losses, which have a table as the rows have; and the runs."""
 EXPLAINED = ("two-sided", "put")
 
 
@@ -66,35 +70,63 @@ class Plan:
         return found
 
 
-def ft_study(plan: Plan, folder: str | Path, progress: Progress = lambda *_: None) -> FtStudy:
+def ft_study(
+    plan: Plan, folder: str | Path, progress: Progress = lambda *_: None, running: Running = ONE_AT_A_TIME
+) -> FtStudy:
     """Do what `plan` asks for and the tables in `folder` lack, and return what they then have of it.
 
     Each row is written when it is there, so that an interrupted study goes on where it was. Rows of other machines,
-    problems and costs stay in the tables. Raises UsageError for a problem that so many ranks cannot share, MpiError and
-    ProgramError if FT cannot be built or fails, OutputError, and InputError for a table of something else.
+    problems and costs stay in the folder. Raises UsageError for a problem that so many ranks cannot share, MpiError and
+    ProgramError if FT cannot be built or fails, and what `run_cases` raises, InputError for a table of an earlier
+    version, too.
     """
     target = make_folder(folder)
     runs = _measure(plan, target, progress)
     costs = None if not len(runs) else measured.costs_of(runs, runs["problem"].iloc[-1], int(runs["ranks"].iloc[-1]))
     settings = plan.settings(costs)
-    wanted = cases(settings, plan.problem, list(plan.ranks), list(plan.exchanges), plan.iterations)
-    rows = _simulate(wanted, target, progress)
-    losses = _explain(plan, settings, target, progress)
+    told = replace(running, on_progress=lambda now: progress("simulations", now.done, now.total))
+    rows = run_cases(FT, ft_cases(plan, costs), target, told)
+    losses = _explain(plan, settings, target, progress, running)
     beside = beside_published(plan.preset.machine, max(plan.links))
     return FtStudy(settings, rows, losses, _compare(plan, runs), runs, beside)
 
 
-def _simulate(wanted: list[Case], folder: Path, progress: Progress) -> pd.DataFrame:
-    table = _table(folder / TABLE, COLUMNS)
-    missing = _missing(wanted, table)
-    for number, case in enumerate(missing):
-        progress(f"{case.setting.name}, {case.ranks} ranks, {case.exchange}", number, len(missing))
-        table = _with_row(table, simulated_row(case))
-        _write(folder / TABLE, table, case)
-    return _of_cases(table, wanted)
+def ft_row(case: FtCase) -> Row:
+    """The row of a case, without the values of the case."""
+    return _found(simulated_row(case.case))
 
 
-def _explain(plan: Plan, settings: list[Setting], folder: Path, progress: Progress) -> pd.DataFrame:
+def loss_row(case: FtCase) -> Row:
+    """What the exchange of a case loses, without the values of the case."""
+    return _found(loss_of(case.case))
+
+
+FT = CaseStudy("ft", 1, ft_row)
+FT_LOSSES = CaseStudy("ft-losses", 1, loss_row)
+"""The studies of cases that it is made of, beside the runs of the program."""
+
+
+def _found(row: dict[str, Any]) -> Row:
+    return {name: value for name, value in row.items() if name not in KEY and name != SIMULATION}
+
+
+def ft_cases(plan: Plan, costs: FtCosts | None = None) -> list[FtCase]:
+    """The rows that `plan` asks for; `costs` are those of the measured machine, if its program ran.
+
+    Raises UsageError for a problem that so many ranks cannot share.
+    """
+    wanted = cases(plan.settings(costs), plan.problem, list(plan.ranks), list(plan.exchanges), plan.iterations)
+    for case in wanted:
+        ft_shape(case.problem, case.ranks)
+    return _each_once(wanted)
+
+
+def _each_once(wanted: list[Case]) -> list[FtCase]:
+    """The cases as plain values, each once: the measured machine may be the preset, too."""
+    return [*{FT.digest(case): case for case in map(FtCase.of, wanted)}.values()]
+
+
+def _explain(plan: Plan, settings: list[Setting], folder: Path, progress: Progress, running: Running) -> pd.DataFrame:
     """The losses of two exchanges on every machine with all its links, on as many ranks as can be recorded."""
     ranks = min(*plan.ranks, MOST_RANKS)
     wanted = [
@@ -103,13 +135,10 @@ def _explain(plan: Plan, settings: list[Setting], folder: Path, progress: Progre
         for exchange in EXPLAINED
         if exchange in plan.exchanges
     ]
-    table = _table(folder / LOSSES, LOSS_COLUMNS)
-    missing = _missing(wanted, table)
-    for number, case in enumerate(missing):
-        progress(f"{case.setting.name}, critical path of {case.exchange}", number, len(missing))
-        table = _with_row(table, loss_of(case))
-        _write(folder / LOSSES, table, case)
-    return _of_cases(table, wanted) if wanted else losses_table([])
+    if not wanted:
+        return losses_table([])
+    told = replace(running, on_progress=lambda now: progress("critical paths", now.done, now.total))
+    return run_cases(FT_LOSSES, _each_once(wanted), folder / LOSSES, told)
 
 
 def _measure(plan: Plan, folder: Path, progress: Progress) -> pd.DataFrame:
@@ -156,28 +185,8 @@ def _table(file: Path, columns: Sequence[str]) -> pd.DataFrame:
     return table
 
 
-def _keys(table: pd.DataFrame) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in table[list(KEY)].itertuples(index=False)]
-
-
-def _missing(wanted: list[Case], table: pd.DataFrame) -> list[Case]:
-    known = set(_keys(table))
-    return [case for case in wanted if case.key not in known]
-
-
-def _of_cases(table: pd.DataFrame, wanted: list[Case]) -> pd.DataFrame:
-    """The rows of the cases, in their order."""
-    by_key = {key: index for index, key in enumerate(_keys(table))}
-    return table.iloc[[by_key[case.key] for case in wanted]].reset_index(drop=True)
-
-
 def _with_row(table: pd.DataFrame, row: dict[str, object]) -> pd.DataFrame:
     import pandas as pd
 
     added = pd.DataFrame([row])
     return added if not len(table) else pd.concat([table, added], ignore_index=True)
-
-
-def _write(file: Path, table: pd.DataFrame, case: Case) -> None:
-    made = Provenance.made("study", "ft", by="idlewave.studies.ft", sources=(case.setting.machine.provenance,))
-    write_table(file, made.attach(table.copy()))
