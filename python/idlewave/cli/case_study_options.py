@@ -68,7 +68,9 @@ def _options(name: str) -> list[Callable[[Any], Any]]:
             help="Folder to write: rows as they come, study.parquet, report.html and pictures. What is there already "
             "is not computed again.",
         ),
-        click.option("--workers", type=Count(1), help="Cases that run at a time.  [default: one a core]"),
+        click.option(
+            "--workers", type=Count(1), help="Cases that run at a time.  [default: one a core, in an array 1]"
+        ),
         click.option(
             "--array",
             type=click.Choice([*SUBMIT]),
@@ -137,7 +139,7 @@ def _write_array(
     digests = digests_of(study, cases)
     if tasks > len(cases):
         raise UsageError(f"expected at most as many tasks as cases, {len(cases):,}, found {tasks:,}")
-    array = JobArray(study.name, _words(), Path.cwd(), tasks, digest_of_cases(digests))
+    array = JobArray(study.name, _words(), Path.cwd(), tasks, digest_of_cases(digests), options.workers or 1)
     script = write_array(array, options.folder, scheduler)
     if options.as_json:
         print_json({"written": str(script), "cases": len(cases), "tasks": tasks})

@@ -172,7 +172,7 @@ def _completed(
 ) -> Mapping[str, Row]:
     """The rows of the cases by their digests: those in the folder, and the others computed."""
     if folder is not None:
-        _check_table(study, Path(folder) / TABLE)
+        check_table(study, Path(folder) / TABLE)
     parts = None if folder is None else RowParts(study, folder, share)
     with nullcontext() if parts is None else parts.writing(sources_of(cases)):
         known = {} if parts is None else parts.read()
@@ -183,7 +183,7 @@ def _completed(
     return store.rows
 
 
-def _check_table(study: CaseStudy[C], file: Path) -> None:
+def check_table(study: CaseStudy[C], file: Path) -> None:
     """Raise InputError if something else than a table of this study would be overwritten."""
     if not file.exists():
         return

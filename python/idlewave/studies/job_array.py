@@ -39,13 +39,14 @@ class _ArraySchema(Closed):
 @dataclass(frozen=True)
 class JobArray:
     """A study that the tasks of an array compute: its name, the words of its command, the directory where these name
-    files, the number of tasks, and the digest of all cases."""
+    files, the number of tasks, the digest of all cases, and how many cases a task computes at a time."""
 
     study: str
     words: Sequence[str]
     directory: Path
     tasks: int
     cases: str
+    workers: int = 1
 
 
 def digest_of_cases(digests: Sequence[str]) -> str:
@@ -90,7 +91,7 @@ def check_cases(array: JobArray, digests: Sequence[str], folder: Path) -> None:
 
 def _command(array: JobArray, folder: Path, share: str) -> str:
     words = [sys.executable, "-m", "idlewave", "study", array.study, *array.words, "--output", str(folder)]
-    return f'{shlex.join(words)} --share "{share}/{array.tasks}"'
+    return f'{shlex.join(words)} --workers {array.workers} --share "{share}/{array.tasks}"'
 
 
 def _slurm(array: JobArray, folder: Path) -> str:
@@ -98,6 +99,7 @@ def _slurm(array: JobArray, folder: Path) -> str:
 #SBATCH --job-name={shlex.quote(f"idlewave-{array.study}")}
 #SBATCH --array=0-{array.tasks - 1}
 #SBATCH --ntasks=1
+#SBATCH --cpus-per-task={array.workers}
 #SBATCH --output={shlex.quote(f"{folder}/{LOGS}/task-%a.log")}
 # Each task continues where it was, so that the script may be submitted again.
 # Afterwards: idlewave study collect
@@ -112,7 +114,7 @@ def _flux(array: JobArray, folder: Path) -> str:
     return f"""#!/bin/sh
 # Submits a job for each task. Each continues where it was, so that the script may be run again.
 # Afterwards: idlewave study collect
-exec flux submit --cc=0-{array.tasks - 1} --job-name={shlex.quote(f"idlewave-{array.study}")} \\
+exec flux submit --cc=0-{array.tasks - 1} --cores-per-task={array.workers} --job-name={shlex.quote(f"idlewave-{array.study}")} \\
   --output={shlex.quote(f"{folder}/{LOGS}/task-{{{{cc}}}}.log")} \\
   sh -c {shlex.quote(words)}
 """

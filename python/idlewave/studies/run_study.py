@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import InputError
 from ..escaping import name_of
-from .case_runner import Running, collected_rows, digests_of, finished_table, run_cases
+from .case_runner import TABLE, Running, check_table, collected_rows, digests_of, finished_table, run_cases
 from .case_study import CaseStudy, Row, sources_of
 from .job_array import check_cases, read_array
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 C = TypeVar("C")
+MOST_LISTED = 20
+"""Tasks that a message lists."""
 
 
 def run_study(
@@ -34,6 +36,7 @@ def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.D
     Raises InputError that says which tasks lack rows.
     """
     array = read_array(folder)
+    check_table(study, folder / TABLE)
     digests = digests_of(study, cases)
     check_cases(array, digests, folder)
     found: list[Row] = []
@@ -44,7 +47,8 @@ def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.D
         else:
             found.append(row)
     if missing:
-        tasks = ", ".join(f"{task} ({count:,})" for task, count in sorted(missing.items()))
+        listed = [f"{task} ({count:,})" for task, count in sorted(missing.items())]
+        tasks = ", ".join([*listed[:MOST_LISTED], *(["…"] if len(listed) > MOST_LISTED else [])])
         raise InputError(
             f"{name_of(folder)}: {sum(missing.values()):,} of {len(cases):,} rows are not there, of these tasks: "
             f"{tasks}; submitted again, they go on where they were"

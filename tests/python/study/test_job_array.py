@@ -18,7 +18,7 @@ MACHINE = 'name = "own"\n[network]\nL = "{}us"\no = "1us"\ng = "1us"\nG = "0ns"\
 FLUX = """#!/bin/sh
 # as `flux submit --cc=FIRST-LAST --job-name=NAME --output=FILE COMMAND...` does, one job after another
 first=${2#--cc=}; last=${first#*-}; first=${first%-*}
-test "$1" = submit && shift 4
+test "$1" = submit && shift 5
 for FLUX_JOB_CC in $(seq $first $last); do export FLUX_JOB_CC; "$@" || exit 1; done
 """
 
@@ -105,6 +105,15 @@ def test_options_of_arrays_that_do_not_fit_are_refused(folder: Path, words: list
     assert (ended.status, why in ended.complained) == (2, True), ended.complained
 
 
+def test_a_task_has_as_many_cores_as_cases_run_at_a_time(folder: Path) -> None:
+    for scheduler, option in (("slurm", "#SBATCH --cpus-per-task=3"), ("flux", "--cores-per-task=3")):
+        ended = idlewave(folder, *STUDY, "-o", scheduler, "--array", scheduler, "--tasks", "2", "--workers", "3")
+        assert ended.status == 0, ended.complained
+        script = (folder / scheduler / "array.sh").read_text()
+        assert option in script
+        assert "--workers 3 --share" in script
+
+
 def test_the_script_for_flux_submits_a_job_for_each_task(folder: Path) -> None:
     """Against a stand-in for Flux, which Debian does not have."""
     script = write_array(folder, "flux", 2)
@@ -123,6 +132,7 @@ def test_the_script_for_flux_submits_a_job_for_each_task(folder: Path) -> None:
 @pytest.mark.skipif(bool(slurm_node.why_not()), reason=slurm_node.why_not())
 def test_slurm_runs_the_array_as_it_is_written(folder: Path) -> None:
     script = write_array(folder)
+    assert "#SBATCH --cpus-per-task=1\n" in script.read_text()
     (folder / "slurm").mkdir()
     with slurm_node.one_node(folder / "slurm") as slurm:
         variables = environment() | {name: slurm[name] for name in ("SLURM_CONF", "PATH")}
