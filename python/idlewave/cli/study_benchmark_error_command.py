@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,6 +103,10 @@ def study_benchmark_error(
     run_command(BENCHMARK_ERROR, cases, common, _show)
 
 
+def _error(fraction: float) -> str:
+    return "–" if math.isnan(fraction) else plain_percent(fraction, signed=True)
+
+
 def _show(table: pd.DataFrame) -> None:
     """Print the errors at the most ranks, and the sentences of the page."""
     most = int(table["ranks"].max())
@@ -110,7 +115,7 @@ def _show(table: pd.DataFrame) -> None:
         shown = rows.pivot(index="algorithm", columns="method", values="error")
         shown = shown.reindex(index=rows["algorithm"].unique(), columns=[name for name in METHODS if name in shown])
         shown.insert(0, "alone", rows.groupby("algorithm", sort=False)["true_ps"].first())
-        formats: dict[str, Any] = {name: lambda error: plain_percent(error, signed=True) for name in METHODS}
+        formats: dict[str, Any] = dict.fromkeys(METHODS, _error)
         title = f"Errors of benchmarks of {collective}, {size} B, {most:,} ranks"
         show_table(shown.reset_index(), title, formats | {"alone": plain_time})
     from ..report.benchmark_error_page import benchmark_error_page

@@ -114,7 +114,8 @@ def _flux(array: JobArray, folder: Path) -> str:
     return f"""#!/bin/sh
 # Submits a job for each task. Each continues where it was, so that the script may be run again.
 # Afterwards: idlewave study collect
-exec flux submit --cc=0-{array.tasks - 1} --cores-per-task={array.workers} --job-name={shlex.quote(f"idlewave-{array.study}")} \\
+exec flux submit --cc=0-{array.tasks - 1} --cores-per-task={array.workers} \\
+  --job-name={shlex.quote(f"idlewave-{array.study}")} \\
   --output={shlex.quote(f"{folder}/{LOGS}/task-{{{{cc}}}}.log")} \\
   sh -c {shlex.quote(words)}
 """
