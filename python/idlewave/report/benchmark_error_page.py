@@ -101,7 +101,7 @@ def _findings(groups: Groups) -> Iterator[tuple[str, str]]:
             ordered = _records(own.sort_values("error"))
             least, greatest = ordered[0], ordered[-1]
             errors = _error(least["error"])
-            if greatest["error"] - least["error"] > EQUAL:
+            if _error(greatest["error"]) != errors:
                 errors += f" ({least['algorithm']}) to {_error(greatest['error'])} ({greatest['algorithm']})"
             said.append(f"{WORDS[method]} {errors}")
         topic = f"{key['collective']} of {size_text(key['bytes'])} on {key['machine']}"
