@@ -129,6 +129,8 @@ EXAMPLES = {
         {"file": "x.parquet", "statistics": "x.json"},
         alone={"statistics": "--scheduler check"},
     ),
+    "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
+    "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
     "study variation": Example("{goal} -m {varying} --runs 3", {"file": "x.parquet"}),
     "timeline": Example(
@@ -199,6 +201,7 @@ def material_in(folder: Path) -> dict[str, str]:
         "varying": "varying.toml",
         "contention": "contention.parquet",
         "detector": "detector.skops",
+        "array": "array",
     }
     return {word: str(folder / name) for word, name in names.items()}
 
@@ -225,6 +228,9 @@ def make_material(folder: Path) -> None:
     found = material_in(folder)
     made = run_command(["study", found["goal"], "-m", found["machine"], "--seeds", "2", "-o", found["study"]], folder)
     assert made.status == 0, made.complained
+    for words in (["--array", "slurm", "--tasks", "1"], ["--share", "0/1"]):
+        made = run_command(["study", "benchmark-error", "--ranks", "2", "-o", found["array"], *words], folder)
+        assert made.status == 0, made.complained
 
 
 def make_program(folder: Path) -> dict[str, str]:
