@@ -6,11 +6,16 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from ..escaping import cut, printable
 from ..formatting import count_text, percent_text, seconds_text, volume_text
 from .series import HIGHER_IS_BETTER, series_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
+
+    from .allocation import Verdict
 
 
 def value_text(test: str, value: float) -> str:
@@ -120,6 +125,27 @@ def need_rows(needs: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def unfit_sentences(found: Verdict, hosts: Sequence[str] = ()) -> list[str]:
+    """For each need that makes an allocation unfit: what was measured of which pair, and what was needed.
+
+    `hosts`: of each rank.
+    """
+    sentences = []
+    for r in found.needs[~found.needs["fit"].astype(bool)].to_dict("records"):
+        one = series_name(r["test"], r["rank"], r["peer"], r["size"])
+        if 0 <= r["rank"] < len(hosts) and 0 <= r["peer"] < len(hosts):
+            one += f" ({cut(printable(hosts[r['rank']]))} and {cut(printable(hosts[r['peer']]))})"
+        sign = ">" if r["test"] in HIGHER_IS_BETTER else "<"
+        level, limit = value_text(r["test"], r["level"]), value_text(r["test"], r["limit"])
+        text = f"{one}: {level} measured, {sign} {limit} needed"
+        if (r["level"] > r["limit"]) == (sign == ">") and r["level"] != r["limit"]:
+            interval = f"{percent_text(r['low'])} to {percent_text(r['high'])}"
+            holds = f"{percent_text(r['probability'])} ({interval})"
+            text += f"; it meets that now, and holds over the next hour with a probability of {holds}"
+        sentences.append(f"{text}.")
+    return sentences
 
 
 def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
