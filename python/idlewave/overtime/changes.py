@@ -10,6 +10,7 @@ to be borne out by the ranks within the two levels beside it.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -231,10 +232,11 @@ def _pelt(series: npt.NDArray[np.float64], penalty: float) -> npt.NDArray[np.int
 def levels(series: Iterable[Series]) -> pd.DataFrame:
     """The levels of each series: a row for each time in which it stayed the same.
 
+    Each run of the recording is looked at by itself: an interruption ends a level, and is no change.
+
     Columns: those of `series.KEY`; first_phase, last_phase, phases, start_ns; seconds, until the next level begins or
-    the recording ends; level (median), low and high (5 and 95 % of the values); step, the level by the one before it
-    (NaN for the first); by_change, whether it began with a change; whole, whether it began and ended by a change, and
-    not with the recording or an interruption.
+    the run ends; level (median), low and high (5 and 95 % of the values); step, the level by the one before it
+    (NaN for the first of a run); by_change, whether it began with a change; whole, whether it began and ended by one.
     """
     import pandas as pd
 
@@ -251,14 +253,17 @@ _LEVEL_COLUMNS = [
 def _levels(one: Series) -> Iterable[dict[str, object]]:
     import numpy as np
 
-    changes = {int(place) for place in change_points(one.value)}
-    interruptions = {int(place) for place in np.flatnonzero(np.diff(one.run)) + 1}
+    interruptions = [int(place) for place in np.flatnonzero(np.diff(one.run)) + 1]
+    changes = set()
+    for begin, end in pairwise([0, *interruptions, len(one.value)]):
+        changes |= {begin + int(place) for place in change_points(one.value[begin:end])}
     ends = sorted({*changes, *interruptions, len(one.value)})
     begin, before = 0, float("nan")
     for end in ends:
         values = one.value[begin:end]
         low, middle, high = (float(value) for value in np.quantile(values, (0.05, 0.5, 0.95)))
-        until = one.start_ns[end] if end in changes and end not in interruptions else _end_of(one, end - 1)
+        until = one.start_ns[end] if end in changes else _end_of(one, end - 1)
+        by_change = begin in changes
         yield {
             **one.key,
             "first_phase": int(one.phase[begin]),
@@ -269,9 +274,9 @@ def _levels(one: Series) -> Iterable[dict[str, object]]:
             "level": middle,
             "low": low,
             "high": high,
-            "step": middle / before,
-            "by_change": begin in changes,
-            "whole": begin in changes - interruptions and end in changes - interruptions,
+            "step": middle / before if by_change else float("nan"),
+            "by_change": by_change,
+            "whole": by_change and end in changes,
         }
         begin, before = end, middle
 
