@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import percent_text, plural
+from ..formatting import MINUS, percent_text, plural
 from .correlation import LEAST, LEVEL
 from .series import series_name
 from .wording import duration_text, value_text
@@ -72,10 +72,11 @@ def counters_finding(found: Analysis) -> str:
     if not len(own):
         return f"No correlation {of_all} is significant after the correction."
     first = own.assign(strength=own["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]
+    correlation = f"{first['correlation']:+.2f}".replace("-", MINUS)
     lag = f"{plural(int(first['lag']), 'phase')} before" if first["lag"] else "in the same phase"
     return (
         f"{len(own)} {of_all} {'is' if len(own) == 1 else 'are'} significant after the correction; the strongest is "
-        f"{first['counter']} with {_name(first)}: {first['correlation']:+.2f}, {lag}."
+        f"{first['counter']} with {_name(first)}: {correlation}, {lag}."
     )
 
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..escaping import cut, printable
-from ..formatting import count_text, percent_text, seconds_text, volume_text
+from ..formatting import MINUS, SPACE, count_text, percent_text, seconds_text, volume_text
 from .series import HIGHER_IS_BETTER, series_name
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def series_rows(about: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for r in about.to_dict("records"):
         drifts = not r["drift_low"] <= 0 <= r["drift_high"]
-        interval = f"{percent_text(r['drift_low'], signed=True)} to {percent_text(r['drift_high'], signed=True)}"
+        interval = _range_text(*(percent_text(r[name], signed=True) for name in ("drift_low", "drift_high")))
         rows.append(
             {
                 "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
                 "phases": count_text(r["phases"]),
                 "over": duration_text(3600 * r["hours"]),
                 "median": value_text(r["test"], r["median"]),
-                "5 to 95 %": f"{value_text(r['test'], r['p05'])} to {value_text(r['test'], r['p95'])}",
+                "5 to 95 %": _range_text(*(value_text(r["test"], r[name]) for name in ("p05", "p95"))),
                 "most / least": f"{r['most'] / r['least']:.2f}",
                 "changes": str(r["changes"]),
                 "drift per hour": "–" if math.isnan(r["drift_low"]) else interval if drifts else f"none ({interval})",
@@ -159,7 +159,7 @@ def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
         {
             "counter": r["counter"],
             "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
-            "correlation": f"{r['correlation']:+.2f}",
+            "correlation": f"{r['correlation']:+.2f}".replace("-", MINUS),
             "phases before": str(r["lag"]),
             "phases": count_text(r["phases"]),
             "p": _p_text(r["p"]),
@@ -168,6 +168,12 @@ def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
         for r in strongest.to_dict("records")
     ]
     return pd.DataFrame(rows)
+
+
+def _range_text(low: str, high: str) -> str:
+    """Two texts with units as a range, with the unit once if both have the same."""
+    number, _, unit = low.rpartition(SPACE)
+    return f"{number if number and high.endswith(f'{SPACE}{unit}') else low} to {high}"
 
 
 def _p_text(p: float) -> str:
