@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..escaping import cut, printable
-from ..formatting import MINUS, SPACE, count_text, percent_text, seconds_text, volume_text
+from ..formatting import MINUS, SPACE, count_text, percent_text, plural, seconds_text, volume_text
+from .allocation import SHARE
 from .series import HIGHER_IS_BETTER, series_name
 
 if TYPE_CHECKING:
@@ -141,11 +142,19 @@ def unfit_sentences(found: Verdict, hosts: Sequence[str] = ()) -> list[str]:
         level, limit = value_text(r["test"], r["level"]), value_text(r["test"], r["limit"])
         text = f"{one}: {level} measured, {sign} {limit} needed"
         if (r["level"] > r["limit"]) == (sign == ">") and r["level"] != r["limit"]:
-            interval = f"{percent_text(r['low'])} to {percent_text(r['high'])}"
-            holds = f"{percent_text(r['probability'])} ({interval})"
-            text += f"; it meets that now, and holds over the next hour with a probability of {holds}"
+            text += f"; {_will_not_hold(r)}"
         sentences.append(f"{text}.")
     return sentences
+
+
+def _will_not_hold(need: dict[Any, Any]) -> str:
+    """Why a need that the present level meets makes an allocation unfit."""
+    if not need["hours"]:
+        phases = f"{percent_text(need['met'])} of its {plural(need['phases'], 'phase')}"
+        return f"{phases} meet that, and {percent_text(SHARE)} have to"
+    interval = f"{percent_text(need['low'])} to {percent_text(need['high'])}"
+    probability = f"{percent_text(need['probability'])} ({interval})"
+    return f"it meets that now, and holds over the next hour with a probability of {probability}"
 
 
 def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:

@@ -302,6 +302,14 @@ def test_what_is_met_now_and_will_not_last_is_said_so() -> None:
     assert "it meets that now, and holds over the next hour with a probability of" in sentence
 
 
+def test_too_few_phases_that_meet_a_need_are_said_where_there_is_no_history() -> None:
+    now = recording(20)
+    slow = now.table[now.table["test"] == "latency"].index[[3, 9]]
+    now.table.loc[slow, "value"] *= 4
+    (sentence,) = unfit_sentences(check_allocation(parse_needs("latency<3us"), now))
+    assert plain(sentence).endswith("< 3 µs needed; 90 % of its 20 phases meet that, and 95 % have to.")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -195,10 +195,10 @@ def test_rows_without_overtime_json_are_not_written_over(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        ("die", r"failed \(exit status 3\) after 7 phases, which are recorded: rank 1 was killed"),
-        ("silent", "ended without saying so after 7 phases"),
-        ("half", "ended without saying so after 7 phases"),
-        ("signal", "ended by a signal"),
+        ("die", r"failed \(exit status 3\) after 7 phases: rank 1 was killed"),
+        ("silent", "ended without saying so after 7 phases: it said nothing"),
+        ("half", "ended without saying so after 7 phases: it said nothing"),
+        ("signal", "ended by a signal after 7 phases"),
     ],
 )
 def test_a_probe_that_ends_early_is_an_error_and_its_phases_stay(tmp_path: Path, end: str, words: str) -> None:
