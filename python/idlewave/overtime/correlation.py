@@ -10,7 +10,7 @@ counters found is none, is at most the level, however the counters depend on eac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .recording import COUNTER
 
@@ -120,15 +120,15 @@ def _of_series(
     from scipy.stats import rankdata
 
     ranks = rankdata(one.value)
-    scores, valid = _scores(_lagged(one, rates, counters, lags))
-    observed = _spearman(ranks[None, :], scores, valid)[0]
-    observed[valid.sum(axis=0) < LEAST] = np.nan
+    scores = _scores(_lagged(one, rates, counters, lags))
+    observed = _spearman(ranks[None, :], scores)[0]
+    observed[scores.phases < LEAST] = np.nan
     length = block_length(ranks, one.run)
-    exceeded = _exceeded(ranks, length, scores, valid, observed, len(counters), permutations, seed)
+    exceeded = _exceeded(ranks, length, scores, observed, len(counters), permutations, seed)
     rows: list[tuple[object, ...]] = []
     for number, counter in enumerate(counters):
         columns = slice(number * (lags + 1), (number + 1) * (lags + 1))
-        own, phases = observed[columns], valid[:, columns].sum(axis=0)
+        own, phases = observed[columns], scores.phases[columns]
         strongest = int(np.nanargmax(np.abs(own))) if np.isfinite(own).any() else -1
         for lag in range(lags + 1):
             p = float(exceeded[number]) if lag == strongest else float("nan")
@@ -137,8 +137,21 @@ def _of_series(
     return rows
 
 
-def _scores(columns: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The centred ranks of each column, 0 where it has no value, and 1 where it has one."""
+class _Scores(NamedTuple):
+    """The centred ranks of columns of rates, 0 where a column has no value, and the sums of their squares.
+
+    `there` has a column for each set of rows in which any column has values, 1 in these rows, and `which` the set of
+    each column: counters that are read together share one a lag. `phases`: the number of values of each column.
+    """
+
+    ranks: npt.NDArray[np.float64]
+    squares: npt.NDArray[np.float64]
+    there: npt.NDArray[np.float64]
+    which: npt.NDArray[np.int64]
+    phases: npt.NDArray[np.int64]
+
+
+def _scores(columns: npt.NDArray[np.float64]) -> _Scores:
     import numpy as np
     from scipy.stats import rankdata
 
@@ -149,29 +162,31 @@ def _scores(columns: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], 
         if own.any():
             ranked = rankdata(columns[own, number])
             scores[own, number] = ranked - ranked.mean()
-    return scores, valid.astype(np.float64)
+    packed = np.packbits(valid, axis=0)
+    sets: dict[bytes, int] = {}
+    which = np.array([sets.setdefault(packed[:, n].tobytes(), len(sets)) for n in range(columns.shape[1])])
+    _, first = np.unique(which, return_index=True)
+    squares = np.einsum("ij,ij->j", scores, scores)
+    return _Scores(scores, squares, valid[:, first].astype(np.float64), which, valid.sum(axis=0))
 
 
-def _spearman(
-    ranks: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], valid: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """The correlation of each row of `ranks` with each column of `scores`, where that has values; NaN if one of them is
-    constant there."""
+def _spearman(ranks: npt.NDArray[np.float64], scores: _Scores) -> npt.NDArray[np.float64]:
+    """The correlation of each row of `ranks` with each column of the scores, where that has values; NaN if one of them
+    is constant there."""
     import numpy as np
 
-    counts = valid.sum(axis=0)
+    counts = scores.there.sum(axis=0)
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (centred**2) @ valid - (centred @ valid) ** 2 / counts
-        found = (centred @ scores) / np.sqrt(spread * (scores**2).sum(axis=0))
+        spread = (centred**2) @ scores.there - (centred @ scores.there) ** 2 / counts
+        found = (centred @ scores.ranks) / np.sqrt(spread[:, scores.which] * scores.squares)
     return np.where(np.isfinite(found), found, np.nan)
 
 
 def _exceeded(
     ranks: npt.NDArray[np.float64],
     length: int,
-    scores: npt.NDArray[np.float64],
-    valid: npt.NDArray[np.float64],
+    scores: _Scores,
     observed: npt.NDArray[np.float64],
     counters: int,
     permutations: int,
@@ -192,7 +207,7 @@ def _exceeded(
     for begin in range(0, permutations, at_once):
         count = min(at_once, permutations - begin)
         permuted = _permuted(ranks, length, count, random)
-        found = _strongest(_spearman(permuted, scores, valid), counters)
+        found = _strongest(_spearman(permuted, scores), counters)
         as_strong += (found >= strongest - 1e-12).sum(axis=0)
     return np.where(strongest > 0, as_strong / (permutations + 1), np.nan)
 
