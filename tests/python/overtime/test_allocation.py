@@ -154,6 +154,15 @@ def test_an_interruption_ends_the_present_level() -> None:
     assert row["level"] == pytest.approx(4e-6, rel=0.03)
 
 
+def test_no_hour_of_history_reaches_across_an_interruption() -> None:
+    """Three runs of 50 min have none, and of three runs of 70 min only the moments of the first ten minutes count."""
+    for rounds, hours in ((25, 0), (35, 3)):
+        history = recording(3 * rounds)
+        history.table["run"] = history.table["phase"] // (6 * rounds)
+        found = check_allocation(parse_needs("latency<3us"), recording(3), [history])
+        assert found.needs["hours"].tolist() == [hours]
+
+
 def test_a_level_of_fewer_phases_than_a_verdict_needs_is_said() -> None:
     found = check_allocation(parse_needs("latency<3us"), recording(3))
     assert "the present level is that of 3 phases only" in plain(found.notes[0])
