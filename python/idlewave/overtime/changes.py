@@ -35,6 +35,8 @@ FEW = 8
 """Of so many values half of the correlation that they show counts."""
 MOST_DRIFT_POINTS = 400
 """A longer series is divided into so many stretches, and their medians count."""
+LEAST_DRIFT_HOURS = 0.1
+"""What changes in less time says nothing of an hour."""
 CONFIDENCE = 0.95
 QUANTILES = (0.1, 0.5, 0.9)
 
@@ -328,14 +330,15 @@ def drift(one: Series) -> Slope:
     """The slope of a series by Theil and Sen (JASA 1968), as a share per hour, with its 95 % interval.
 
     It is the median of the slopes between all pairs, so outliers do not move it; steps between levels do. The interval
-    is wider by what correlation of successive values takes from their number. Fewer than three values have none: NaN.
+    is wider by what correlation of successive values takes from their number. Fewer than three values, and series of
+    less than `LEAST_DRIFT_HOURS`, have none: NaN.
     """
     import numpy as np
     from scipy.stats import theilslopes
 
     count = len(one.value)
     hours = (one.start_ns - one.start_ns[:1]) / 3.6e12
-    if count < 3 or hours[-1] == 0:
+    if count < 3 or hours[-1] < LEAST_DRIFT_HOURS:
         return Slope(float("nan"), float("nan"), float("nan"))
     logs = np.log(one.value)
     _, inflation = _standardised(logs)

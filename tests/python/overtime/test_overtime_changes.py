@@ -156,6 +156,11 @@ def test_a_planted_drift_lies_in_its_interval_and_outliers_do_not_move_it() -> N
         assert found.per_hour == pytest.approx(0.3, abs=0.05)
 
 
+def test_seconds_say_nothing_of_a_drift_by_the_hour() -> None:
+    one = series_of(recording_table(20, phase_s=0.05, steps={"latency": [(10, 0.5)]}))[0]
+    assert np.isnan(drift(one)).all()
+
+
 def test_the_interval_of_a_drift_has_the_truth_as_often_as_it_says() -> None:
     random = np.random.default_rng(7)
     table = phases(80)
