@@ -162,11 +162,17 @@ def _standardised(series: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float
     stepped = _steps(series, scatter)
     once, twice = (_half_mean_square(clipped, lag, scatter, stepped) for lag in (1, 2))
     # Of correlation r^k between values k apart, these are the variance times 1 - r and 1 - r².
-    # Few values show little of it, and what they seem to show hides changes: so much less of it counts.
-    shown = len(series) / (len(series) + FEW)
-    correlation = min(max((twice / once - 1) * shown, 0.0), MOST_CORRELATION) if once > 0 else 0.0
+    correlation = min(_surely_shown(twice / once - 1, len(series)), MOST_CORRELATION) if once > 0 else 0.0
     variance = once / (1 - correlation)
     return clipped / np.sqrt(variance), (1 + correlation) / (1 - correlation)
+
+
+def _surely_shown(correlation: float, count: int) -> float:
+    """What `count` values show of a correlation that they seem to have: few show little, and more would hide changes.
+
+    They show half of it if they are `FEW`, and less by half of the standard error that independent values have.
+    """
+    return max(correlation * count / (count + FEW) - 0.5 / count**0.5, 0.0)
 
 
 def _steps(series: npt.NDArray[np.float64], scatter: float) -> npt.NDArray[np.bool_]:
