@@ -11,7 +11,7 @@ COMMANDS = {
     "measure": ("contention_commands", "Measure how traffic into memory slows victims or a command."),
     "remedy": ("contention_commands", "Compare throttling the traffic with reserving a core for it."),
     "learn": ("contention_learn_commands", "Train detectors of traffic on a table of contention, and evaluate them."),
-    "watch": ("contention_learn_commands", "Watch a running job: how probable traffic is, interval by interval."),
+    "watch": ("contention_watch_command", "Watch a running job: how probable traffic is, interval by interval."),
     "scale": ("contention_learn_commands", "Simulate what measured traffic does to a program at scale."),
 }
 """For the name of each command the module that has it and its line in the help."""

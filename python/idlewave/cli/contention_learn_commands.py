@@ -1,11 +1,9 @@
-"""``idlewave contention learn``, ``watch`` and ``scale``: detectors of traffic, and its effect at scale."""
+"""``idlewave contention learn`` and ``scale``: detectors of traffic, and its effect at scale."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ import click
 
 from ..errors import UsageError
 from ..escaping import cut
-from ..formatting import plain_percent, plain_time, plural
+from ..formatting import plain_percent, plain_time
 from ..output import TABLE_ENDINGS, write_table
 from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
 from .figure_files import Picture, save_figure
@@ -30,11 +28,9 @@ if TYPE_CHECKING:
     from ..contention.evaluation import Evaluation
     from ..contention.features import Source
     from ..contention.forest import Detector
-    from ..contention.watch import WatchedInterval
     from ..schedule import Schedule
 
 TABLE = click.Path(exists=True, path_type=Path)
-MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
 _SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help="Seed of the random draws.")
 
 
@@ -165,135 +161,6 @@ def _show_learnt(detector: Detector, found: Evaluation) -> None:
 def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
     columns = (table[name], table[f"{name}_low"], table[f"{name}_high"])
     return [f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in zip(*columns, strict=True)]
-
-
-@click.command()
-@click.option("--pid", type=Count(1, 2**31 - 1), help="Watch this process, until it ends.")
-@click.option(
-    "--for",
-    "seconds",
-    type=FiniteRange(0, min_open=True),
-    help="End the watch after so many seconds; a command is waited for.",
-)
-@click.option(
-    "--interval", default=1.0, show_default=True, type=FiniteRange(0.001, 3600), help="Seconds of an interval."
-)
-@click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
-@click.option("--victim", default="", help="Compare with the quiet intervals of this victim of the model.")
-@click.option(
-    "--calibrate",
-    default=0,
-    type=Count(0, 10**6),
-    help="Number of first intervals, which have to be quiet, that give the baseline.",
-)
-@click.option("-o", "--output", "target", type=OutputFile(), help="Append a row an interval (JSON lines).")
-@as_json
-@click.argument("model", type=MODEL)
-@click.argument("words", metavar="[-- COMMAND]...", nargs=-1)
-def watch(
-    model: Path,
-    pid: int | None,
-    seconds: float | None,
-    interval: float,
-    feature_set: str,
-    victim: str,
-    calibrate: int,
-    target: Path | None,
-    as_json: bool,
-    words: tuple[str, ...],
-) -> int:
-    """Apply a MODEL to a running job: COMMAND behind --, the process of --pid, or whatever runs for the time of --for.
-
-    The probes run on another core than the job, if it leaves one free; each interval is printed with the probability of
-    traffic. The exit status is that of the command.
-    """
-    from ..contention.forest import Detector
-    from ..contention.sampling import sample_probes
-    from ..contention.watch import AppendedRows, Watch
-
-    if (pid is not None) and words:
-        raise UsageError("--pid watches a process, and a command starts one: expected one of them")
-    if pid is None and not words and seconds is None:
-        raise UsageError("expected a command behind --, --pid, or --for: else nothing ends the watch")
-    watched = Watch(Detector.load(model), feature_set, victim, calibrate)
-    sample = sample_probes
-    counts = {"intervals": 0, "alarms": 0, "calibrating": 0, "missing": 0}
-    status = 0
-    with ExitStack() as stack:
-        rows = None if target is None else stack.enter_context(AppendedRows(target))
-        if rows is not None and rows.removed:
-            say_note(f"{target}: its last line was unfinished, and is removed")
-        job = stack.enter_context(_job(words, pid, as_json=as_json))
-        for found in _until(watched.intervals(sample, interval_s=interval, pid=job.pid, runs=job.runs), seconds):
-            counts["intervals"] += 1
-            counts["alarms"] += found.alarm
-            counts["calibrating"] += found.calibrating
-            counts["missing"] += bool(found.missing)
-            if rows is not None:
-                rows.append(found.as_row())
-            if not as_json:
-                say(_line(found, watched.chosen_set))
-        status = job.end()
-    if counts["missing"]:
-        say_note(f"in {plural(counts['missing'], 'interval')} values could not be sampled")
-    judged = counts["intervals"] - counts["calibrating"] - counts["missing"]
-    if as_json:
-        print_json(
-            {**counts, "set": watched.chosen_set, "alarm_level": watched.detector.alarm_level, "exit_status": status}
-        )
-    else:
-        level = plain_percent(watched.detector.alarm_level)
-        alarms = f"{counts['alarms']} of {plural(judged, 'interval')} raised an alarm"
-        say(f"{alarms}; at most {level} of quiet ones like the model's do")
-    return status
-
-
-def _line(found: WatchedInterval, chosen: str) -> str:
-    shown = " ".join(
-        f"{name} {'  –  ' if math.isnan(value) else f'{value:.3f}'}" for name, value in found.probabilities.items()
-    )
-    said = "quiet baseline" if found.calibrating else f"ALARM ({chosen})" if found.alarm else ""
-    clock = time.strftime("%H:%M:%S", time.localtime(found.at))
-    return f"{clock}  interval {found.interval}: {shown}  {said}".rstrip()
-
-
-def _until(intervals: Iterator[WatchedInterval], seconds: float | None) -> Iterator[WatchedInterval]:
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    for found in intervals:
-        yield found
-        if time.monotonic() >= end:
-            return
-
-
-class _Job:
-    """What is watched: a command, a process, or nothing that ends."""
-
-    def __init__(self, pid: int | None, runs: Callable[[], bool], end: Callable[[], int]) -> None:
-        self.pid, self.runs, self.end = pid, runs, end
-
-
-@contextmanager
-def _job(words: tuple[str, ...], pid: int | None, *, as_json: bool) -> Iterator[_Job]:
-    from ..contention.watch import process_runs
-
-    if not words:
-        yield _Job(pid, (lambda: True) if pid is None else process_runs(pid), lambda: 0)
-        return
-    from ..child_processes import Child
-
-    try:
-        child = Child.start(words, stdout=2 if as_json else None)
-    except OSError as error:
-        raise UsageError(f"{cut(words[0])}: cannot be started: {error.strerror}") from error
-    with child:
-
-        def end() -> int:
-            if child.poll() is None:
-                say_note("the watch has ended, and the job goes on: its end is awaited")
-            status = child.wait()
-            return status if status >= 0 else 128 - status
-
-        yield _Job(None, lambda: child.poll() is None, end)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Samples counters and probes of memory beside a job, on a core that the job may not use if there is one."""
+"""Samples counters and probes of memory beside a job, on a core that the job does not use if there is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -64,25 +66,72 @@ class ProbeSamples(Iterator[Mapping[str, float]]):
         self._complaints.close()
 
 
-def sample_probes(columns: Sequence[str], *, interval_s: float, pid: int | None = None) -> ProbeSamples:
+def sample_probes(
+    columns: Sequence[str], *, interval_s: float, pid: int | None = None, cpu: int | None = None
+) -> ProbeSamples:
     """Begin to sample these columns of the table of contention, once in `interval_s` seconds and the time of a sample.
 
-    The probe runs on a core that the process `pid` may not use, if there is one, else on the last one that this process
-    may use. NaN stands for what the machine has not. Raises UsageError for other columns and a process that there is
-    not, MeasurementError if the probe cannot be run; `__next__` raises it if the probe ends.
+    The probe runs on the core `cpu`; if that is not given on one that the process `pid` may not use, if there is one,
+    else on the last one that this process may use. NaN stands for what the machine has not. Raises UsageError for other
+    columns and a process that there is not, MeasurementError if the probe cannot be run; `__next__` raises it if the
+    probe ends.
     """
     known = [column.name for column in (*counter_columns(), *probe_columns())]
     for name in columns:
         if name not in known:
             raise UsageError(unknown_name("column", name, known))
-    return ProbeSamples(columns, interval_s, _core_beside(pid))
+    return ProbeSamples(columns, interval_s, core_beside_process(pid).probe if cpu is None else cpu)
 
 
-def _core_beside(pid: int | None) -> int:
+@dataclass(frozen=True)
+class ProbeCore:
+    """The core of the probe, and the cores of the job beside which it samples; None: these are not known."""
+
+    probe: int
+    job: tuple[int, ...] | None
+
+    @property
+    def shared(self) -> bool:
+        """Whether the job may use the probe's core, too."""
+        return self.job is None or self.probe in self.job
+
+
+def core_beside_process(pid: int | None) -> ProbeCore:
+    """A core that no thread of the process may use, if this process may use one; else the last one. Raises UsageError
+    if there is no such process."""
     allowed = sorted(os.sched_getaffinity(0))
     if pid is None:
-        return allowed[-1]
-    if not Path(f"/proc/{pid}").exists():
+        return ProbeCore(allowed[-1], None)
+    job = _cores_of(pid)
+    free = [cpu for cpu in allowed if cpu not in job]
+    return ProbeCore((free or allowed)[-1], tuple(sorted(job)))
+
+
+def core_beside_command() -> ProbeCore:
+    """The last core that this process may use for the probe, and the others for a command that is to be started; both
+    share it if there is no other."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return ProbeCore(allowed[-1], tuple(allowed[:-1] or allowed))
+
+
+@contextmanager
+def bound_to(cpus: Collection[int]) -> Iterator[None]:
+    """What this thread starts in the block may use these cores only."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _cores_of(pid: int) -> set[int]:
+    """The cores that some thread of the process may use."""
+    cores: set[int] = set()
+    with suppress(OSError):  # the process ends meanwhile
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(ProcessLookupError):
+                cores |= os.sched_getaffinity(int(thread.name))
+    if not cores:
         raise UsageError(f"there is no process {pid}")
-    free = [cpu for cpu in allowed if cpu not in os.sched_getaffinity(pid)]
-    return (free or allowed)[-1]
+    return cores

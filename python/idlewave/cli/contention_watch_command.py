@@ -1,0 +1,252 @@
+"""``idlewave contention watch``: a trained detector is applied to a running job."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import IdlewaveError, UsageError
+from ..escaping import cut
+from ..exit_status import FAILED, say_error
+from ..formatting import join_words, plain_percent, plural
+from .option_types import Count, FiniteRange, OutputFile, as_json, print_json
+from .terminal import say, say_note
+
+if TYPE_CHECKING:
+    from ..contention.sampling import ProbeCore
+    from ..contention.watch import Watch, WatchedInterval
+
+MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
+
+
+@click.command()
+@click.option("--pid", type=Count(1, 2**31 - 1), help="Watch this process, until it ends.")
+@click.option(
+    "--for",
+    "seconds",
+    type=FiniteRange(0, min_open=True),
+    help="End the watch after so many seconds; a command is waited for.",
+)
+@click.option(
+    "--interval", default=1.0, show_default=True, type=FiniteRange(0.001, 3600), help="Seconds of an interval."
+)
+@click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
+@click.option("--victim", default="", help="Compare with the quiet intervals of this victim of the model.")
+@click.option(
+    "--calibrate",
+    default=0,
+    type=Count(0, 10**6),
+    help="Number of first intervals, which have to be quiet, that give the baseline.",
+)
+@click.option("-o", "--output", "target", type=OutputFile(), help="Append a row an interval (JSON lines).")
+@as_json
+@click.argument("model", type=MODEL)
+@click.argument("words", metavar="[-- COMMAND]...", nargs=-1)
+def watch(
+    model: Path,
+    pid: int | None,
+    seconds: float | None,
+    interval: float,
+    feature_set: str,
+    victim: str,
+    calibrate: int,
+    target: Path | None,
+    as_json: bool,
+    words: tuple[str, ...],
+) -> int:
+    """Apply a MODEL to a running job: COMMAND behind --, the process of --pid, or whatever runs for the time of --for.
+
+    The probe samples on a core of its own: COMMAND is started on the other ones. Each interval is printed with the
+    probability of traffic. The exit status is that of the command; if that is 0 and the watch failed, 1.
+    """
+    from ..contention.forest import Detector
+    from ..contention.sampling import core_beside_command, core_beside_process, sample_probes
+    from ..contention.watch import Watch
+
+    if (pid is not None) and words:
+        raise UsageError("--pid watches a process, and a command starts one: expected one of them")
+    if pid is None and not words and seconds is None:
+        raise UsageError("expected a command behind --, --pid, or --for: else nothing ends the watch")
+    watched = Watch(Detector.load(model), feature_set, victim, calibrate)
+    core = core_beside_command() if words else core_beside_process(pid)
+    shown = None if as_json else watched.chosen_set
+    with ExitStack() as stack:
+        results = stack.enter_context(_results(target, None if as_json else watched.chosen_set, goes_on=bool(words)))
+        job = stack.enter_context(_job(words, pid, core, as_json=as_json))
+        say_note(_core_text(core, words, pid))
+        intervals = watched.intervals(sample_probes, interval_s=interval, cpu=core.probe, runs=job.runs)
+        results.take_all(_until(intervals, seconds))
+        status = job.end()
+        results.close()
+    with results.failure_said("the summary is not printed"):
+        _conclude(watched, results, core, status, as_json=as_json)
+    return status or (FAILED if results.failures else 0)
+
+
+LINES, ROWS = "intervals are printed no more", "no more rows are written"
+"""Where intervals go, by what is said when they cannot go there any more."""
+
+
+@dataclass
+class _Results:
+    """Where intervals go as they end, and how many there were of which kind.
+
+    A failure of the watch is raised, unless a command `goes_on` without it: then it is said, once, and `failures` has
+    what was said.
+    """
+
+    sinks: dict[str, Callable[[WatchedInterval], None]]
+    closes: Callable[[], None]
+    goes_on: bool
+    intervals: int = 0
+    alarms: int = 0
+    calibrating: int = 0
+    missing: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def take_all(self, intervals: Iterator[WatchedInterval]) -> None:
+        """Count the intervals, and pass them on as they end."""
+        with self.failure_said("the watch ends, and the job goes on"):
+            for found in intervals:
+                self.intervals += 1
+                self.alarms += found.alarm
+                self.calibrating += found.calibrating
+                self.missing += bool(found.missing)
+                for consequence, take in [*self.sinks.items()]:
+                    with self.failure_said(f"{consequence}, and the job goes on", consequence):
+                        take(found)
+
+    def close(self) -> None:
+        """Close the file of rows."""
+        with self.failure_said("the last rows may be missing"):
+            self.closes()
+
+    @property
+    def judged(self) -> int:
+        """The intervals of which something is said."""
+        return self.intervals - self.calibrating - self.missing
+
+    @contextmanager
+    def failure_said(self, consequence: str, sink: str = "") -> Iterator[None]:
+        """Say a failure in the block with what follows from it; a `sink` that failed gets no more intervals."""
+        try:
+            yield
+        except (IdlewaveError, OSError) as error:
+            if not self.goes_on:
+                raise
+            what = "standard output: nobody reads it" if isinstance(error, BrokenPipeError) else str(error)
+            self.failures.append(f"{what}; {consequence}")
+            say_error(self.failures[-1])
+            self.sinks.pop(sink, None)
+
+
+@contextmanager
+def _results(target: Path | None, chosen_set: str | None, *, goes_on: bool) -> Iterator[_Results]:
+    """Intervals go to the file `target`, and, if there is a `chosen_set`, are printed with its alarms."""
+    from ..contention.watch import AppendedRows
+
+    sinks: dict[str, Callable[[WatchedInterval], None]] = {}
+    if chosen_set is not None:
+        sinks[LINES] = lambda found: say(_line(found, chosen_set))
+    if target is None:
+        yield _Results(sinks, lambda: None, goes_on)
+        return
+    with AppendedRows(target) as rows:
+        if rows.removed:
+            say_note(f"{target}: its last line was unfinished, and is removed")
+        sinks[ROWS] = lambda found: rows.append(found.as_row())
+        yield _Results(sinks, rows.close, goes_on)
+
+
+def _line(found: WatchedInterval, chosen: str) -> str:
+    shown = " ".join(
+        f"{name} {'  –  ' if math.isnan(value) else f'{value:.3f}'}" for name, value in found.probabilities.items()
+    )
+    verdict = "quiet baseline" if found.calibrating else f"ALARM ({chosen})" if found.alarm else ""
+    clock = time.strftime("%H:%M:%S", time.localtime(found.at))
+    return f"{clock}  interval {found.interval}: {shown}  {verdict}".rstrip()
+
+
+def _until(intervals: Iterator[WatchedInterval], seconds: float | None) -> Iterator[WatchedInterval]:
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    for found in intervals:
+        yield found
+        if time.monotonic() >= end:
+            return
+
+
+def _core_text(core: ProbeCore, words: tuple[str, ...], pid: int | None) -> str:
+    """Where the probe samples, and whether the job may use that core."""
+    probe = f"the probe samples on core {core.probe}"
+    if core.job is None:
+        return f"{probe}, which whatever is watched may use, too"
+    if pid is not None:
+        return f"{probe}, which process {pid} may use, too" if core.shared else f"{probe}, which process {pid} may not use"
+    if words and core.shared:
+        return f"{probe}, and so does the command run: this process may use no other"
+    return f"{probe}, and the command is started on {_cores_text(core.job)}"
+
+
+def _cores_text(cores: tuple[int, ...]) -> str:
+    """ "core 3", "cores 0 to 2 and 5"."""
+    runs: list[list[int]] = []
+    for core in cores:
+        if runs and core == runs[-1][-1] + 1:
+            runs[-1].append(core)
+        else:
+            runs.append([core])
+    texts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    return f"core{'s' if len(cores) > 1 else ''} {join_words(texts)}"
+
+
+class _Job:
+    """What is watched: a command, a process, or nothing that ends."""
+
+    def __init__(self, runs: Callable[[], bool], end: Callable[[], int]) -> None:
+        self.runs, self.end = runs, end
+
+
+@contextmanager
+def _job(words: tuple[str, ...], pid: int | None, core: ProbeCore, *, as_json: bool) -> Iterator[_Job]:
+    from ..child_processes import Child
+    from ..contention.sampling import bound_to
+    from ..contention.watch import process_runs
+
+    if not words:
+        yield _Job((lambda: True) if pid is None else process_runs(pid), lambda: 0)
+        return
+    try:
+        assert core.job
+        with bound_to(core.job):
+            child = Child.start(words, stdout=2 if as_json else None)
+    except OSError as error:
+        raise UsageError(f"{cut(words[0])}: cannot be started: {error.strerror}") from error
+    with child:
+
+        def end() -> int:
+            if child.poll() is None:
+                say_note("the watch has ended, and the job goes on: its end is awaited")
+            status = child.wait()
+            return status if status >= 0 else 128 - status
+
+        yield _Job(lambda: child.poll() is None, end)
+
+
+def _conclude(watched: Watch, results: _Results, core: ProbeCore, status: int, *, as_json: bool) -> None:
+    if results.missing:
+        say_note(f"in {plural(results.missing, 'interval')} values could not be sampled")
+    level = watched.detector.alarm_level
+    if as_json:
+        counts = {name: getattr(results, name) for name in ("intervals", "alarms", "calibrating", "missing")}
+        about = {"set": watched.chosen_set, "alarm_level": level, "core": core.probe, "shared_core": core.shared}
+        print_json({**counts, **about, "failures": results.failures, "exit_status": status})
+    elif LINES in results.sinks:
+        alarms = f"{results.alarms} of {plural(results.judged, 'interval')} raised an alarm"
+        say(f"{alarms}; at most {plain_percent(level)} of quiet ones like the model's do")
