@@ -140,7 +140,7 @@ def measure(
 
     Each victim runs without and with the traffic, in pairs and in random order; its results are checked.
     """
-    from ..contention.impact_statistics import correlation_table, impact_table, rate_notes
+    from ..contention.impact_statistics import correlation_table, impact_table, normalisation_notes, rate_notes
 
     if recorded is not None:
         given = ("victims", "rates", "cores", "traffic", "folder", "command", *parameters_of(ContentionParameters))
@@ -162,7 +162,7 @@ def measure(
                 **options,
             )
     impact, correlations = impact_table(table), correlation_table(table)
-    notes = [*_counter_notes(table), *rate_notes(table)]
+    notes = [*_counter_notes(table), *rate_notes(table), *normalisation_notes(table)]
     if as_json:
         from ..measure.table_rows import records
 

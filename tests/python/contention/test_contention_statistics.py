@@ -13,6 +13,7 @@ from idlewave.contention.impact_statistics import (
     correlation_table,
     expanded_level,
     impact_table,
+    normalisation_notes,
     rate_notes,
 )
 from idlewave.errors import InputError
@@ -100,6 +101,34 @@ def test_a_counter_takes_the_place_of_the_probe_and_one_that_stands_still_has_no
     assert found["none", "seconds", "counter.stalled_cycles"] == pytest.approx(1)
     assert "counter.stalled_cycles" in found.index.get_level_values("metric")
     assert np.isnan(found["none", "seconds", "counter.l1_misses"])
+
+
+def test_a_column_without_a_ratio_is_left_out_for_its_victim_alone_and_said() -> None:
+    """Of one victim nothing misses the last level without traffic, of the other one nobody counted the second level."""
+    table = contention_table(planted, victims=("cg", "lj"), scatter=0.1)
+    quiet, cg = table["traffic"] == "none", table["victim"] == "cg"
+    table["counter.l3_misses"] = np.where(cg & quiet, 0.0, 1e6 * table["seconds"])
+    table["counter.l2_misses"] = np.where(cg, 1e6 * table["seconds"], np.nan)
+    found = correlation_table(table, draws=50).set_index(["traffic", "metric", "column"])
+    assert found.loc[("writer", "seconds", "counter.l3_misses"), "correlation"] == pytest.approx(1)
+    rows = found.loc[("writer", "seconds"), "rows"]
+    assert rows["counter.l3_misses"] == (~quiet & ~cg).sum()
+    assert rows["counter.l2_misses"] == (~quiet & cg).sum()
+    assert rows["probe.latency_dram_s"] == (~quiet).sum()
+    without = correlation_table(table.drop(columns=["counter.l3_misses", "counter.l2_misses"]), draws=50)
+    with_them = found.drop(index=["counter.l3_misses", "counter.l2_misses"], level="column").reset_index()
+    pd.testing.assert_frame_equal(with_them[without.columns], without)
+    assert normalisation_notes(table) == [
+        "cg: counter.l3_misses is 0 in the median without traffic: its correlations are without cg.",
+        "lj: counter.l2_misses is not known without traffic: its correlations are without lj.",
+    ]
+    assert normalisation_notes(contention_table(planted)) == []
+
+
+def test_a_table_without_a_whole_pair_has_no_correlations() -> None:
+    table = contention_table(planted)
+    with pytest.raises(InputError, match="no pair of runs"):
+        correlation_table(table[table["traffic"] == "none"])
 
 
 def test_the_columns_are_those_that_a_detector_reads() -> None:
