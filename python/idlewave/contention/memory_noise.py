@@ -4,7 +4,9 @@ The model. Intervals of the victim took t₁, t₂, … with traffic and q₁, q
 computation of length f that the schedule has thus takes tᵢ while traffic comes: the noise is a trace of detours in
 which f of computation and tᵢ − f of standing still alternate, in the order in which they were measured. To slow a
 computation and not to stop it, each interval is cut into `PIECES` equal pieces. Quiet intervals make a noise in the
-same way, so that what scatters without traffic is in both simulations, and the slowdown is the ratio of their times.
+same way, so that what scatters without traffic is in both simulations, and the slowdown is the ratio of their times. In
+bursts, the intervals with traffic and those without are two series that go on in turn, each from where it stopped: a
+burst may begin and end within an interval, so that bursts and pauses are exactly as long as they are asked to be.
 
 The assumptions. The program's computations are slowed as those of the victim are. Each rank has traffic all the time,
 or in bursts, at this rate, whatever it does; each is at a place of its own in the measured series. Traffic slows
@@ -22,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, UsageError
-from ..formatting import join_words, plain, plural, volume_text
+from ..formatting import join_words, plain, plain_time, plural, volume_text
 from ..machine import Machine
 from ..noise_models import Noise
 from ..provenance import Provenance
@@ -99,6 +101,10 @@ class Bursts:
                 f"{self.seconds} s"
             )
 
+    def count(self, measured: float) -> int:
+        """The number of bursts in which intervals of `measured` seconds come all."""
+        return max(1, math.ceil(measured / self.seconds - 1e-9))
+
 
 def memory_noise(
     table: pd.DataFrame, victim: str, rate: float | None = None, *, bursts: Bursts | None = None
@@ -109,7 +115,9 @@ def memory_noise(
     there. Raises InputError that lists what there is if the table has no such intervals, or several kinds of traffic of
     that rate.
     """
-    return _noise_of(chosen_rows(table, victim, rate), victim, bursts)
+    own = chosen_rows(table, victim, rate)
+    _check_bursts(own, victim, bursts)
+    return _noise_of(own, victim, bursts)
 
 
 def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> pd.DataFrame:
@@ -144,42 +152,89 @@ def _noise_of(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> MemoryNo
     quickest = float(seconds.min())
     if not quickest > 0:
         raise InputError(f"{victim}: seconds: expected times above 0, found {quickest}")
+    of_quiet = _Series.of(quiet, quickest)
     return MemoryNoise(
         victim,
         float(own["pair_rate_Bps"].iloc[0]),
         float(own.loc[traffic, "achieved_rate_Bps"].median()) if "achieved_rate_Bps" in own else math.nan,
-        _trace(_with_pauses(slowed, quiet, bursts), quickest),
-        _trace(quiet, quickest),
+        _trace(_in_bursts(_Series.of(slowed, quickest), of_quiet, bursts)),
+        _trace(of_quiet),
         quickest,
         slowed / quiet.mean(),
         float(quiet.mean()) / quickest - 1,
     )
 
 
-def _with_pauses(slowed: Seconds, quiet: Seconds, bursts: Bursts | None) -> Seconds:
-    """The intervals in the order in which a rank meets them: bursts of slowed ones, between them quiet ones."""
+def _check_bursts(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> None:
+    """Raise UsageError for bursts that the measured intervals do not resolve, or that take too many of them."""
+    if bursts is None or bursts.share == 1:
+        return
+    traffic = has_traffic(own)
+    slowed, quiet = own.loc[traffic, "seconds"], own.loc[~traffic, "seconds"]
+    shortest = float(slowed.mean())
+    if bursts.seconds < shortest:
+        raise UsageError(
+            f"bursts: expected at least {plain_time(shortest * PICOSECONDS)}, which an interval of {victim} with "
+            f"traffic takes in the mean, found {plain_time(bursts.seconds * PICOSECONDS)}"
+        )
+    busy = bursts.seconds * bursts.count(float(slowed.sum()))
+    needed = busy / shortest + busy * (1 / bursts.share - 1) / float(quiet.mean())
+    if needed > MOST_DETOURS:
+        raise UsageError(
+            f"bursts of {plain_time(bursts.seconds * PICOSECONDS)} for a share of {bursts.share:g} of the time take "
+            f"{needed:.3g} intervals of {victim}: expected at most {MOST_DETOURS}, so shorter bursts or a larger share"
+        )
+
+
+@dataclass(frozen=True)
+class _Series:
+    """How long a rank computes, and then stands still, in each stretch of time, in seconds."""
+
+    computing: Seconds
+    standing: Seconds
+
+    @classmethod
+    def of(cls, seconds: Seconds, quickest: float) -> _Series:
+        """Intervals that took `seconds`, in each of which as much is computed as in the quickest."""
+        return cls(np.full(len(seconds), quickest), seconds - quickest)
+
+    def cut(self, times: Seconds) -> tuple[_Series, npt.NDArray[np.int64]]:
+        """The same from 0 to the last of `times`, again and again from its beginning, and cut at each of them; and for
+        each stretch before which of them it lies."""
+        ends = np.cumsum(self.computing + self.standing)
+        rounds = np.arange(math.ceil(times[-1] / ends[-1]) + 1)
+        own = (rounds[:, None] * ends[-1] + np.concatenate([[0.0], ends[:-1]])).ravel()
+        begins = np.union1d(own[own < times[-1]], times[:-1])
+        lengths = np.diff(begins, append=times[-1])
+        middle = begins + lengths / 2
+        interval = np.minimum(np.searchsorted(ends, middle % ends[-1], side="right"), len(ends) - 1)
+        share = lengths / (self.computing + self.standing)[interval]
+        return _Series(self.computing[interval] * share, self.standing[interval] * share), np.searchsorted(times, middle)
+
+
+def _in_bursts(slowed: _Series, quiet: _Series, bursts: Bursts | None) -> _Series:
+    """What a rank meets: bursts of the slowed series, and between them pauses of the quiet one."""
     if bursts is None or bursts.share == 1:
         return slowed
-    pieces: list[Seconds] = []
-    paused = 0
-    for burst in np.array_split(slowed, max(1, round(slowed.sum() / bursts.seconds))):
-        pieces.append(burst)
-        pause = burst.sum() * (1 - bursts.share) / bursts.share
-        count = round(pause / quiet.mean())
-        pieces.append(quiet[(paused + np.arange(count)) % len(quiet)])
-        paused += count
-    return np.concatenate(pieces)
+    number = np.arange(1, bursts.count(float(np.sum(slowed.computing + slowed.standing))) + 1)
+    busy, burst = slowed.cut(number * bursts.seconds)
+    idle, pause = quiet.cut(number * bursts.seconds * (1 / bursts.share - 1))
+    order = np.argsort(np.concatenate([2 * burst, 2 * pause + 1]), kind="stable")
+    return _Series(
+        np.concatenate([busy.computing, idle.computing])[order], np.concatenate([busy.standing, idle.standing])[order]
+    )
 
 
-def _trace(seconds: Seconds, quickest: float) -> Noise:
-    """Detours that make a computation of `quickest` take each of these times in turn."""
-    pieces = max(1, min(PIECES, MOST_DETOURS // len(seconds)))
-    computing = np.full(len(seconds) * pieces, quickest / pieces * PICOSECONDS)
-    standing = np.repeat((seconds - quickest) / pieces * PICOSECONDS, pieces)
+def _trace(series: _Series) -> Noise:
+    """Detours that make a computation take these times in turn, each in pieces."""
+    pieces = max(1, min(PIECES, MOST_DETOURS // len(series.computing)))
+    computing, standing = (
+        np.repeat(seconds / pieces * PICOSECONDS, pieces) for seconds in (series.computing, series.standing)
+    )
     ends = np.rint(np.cumsum(computing + standing)).astype(np.int64)
     begins = np.concatenate([[0], ends[:-1]]) + np.rint(computing).astype(np.int64)
     lengths = np.maximum(ends - begins, 0)
-    some = lengths > 0
+    some = (lengths > 0) & (standing >= 0.5)  # what is shorter comes from rounding to picoseconds
     return Noise(begins[some], lengths[some], int(ends[-1]))
 
 
@@ -209,6 +264,7 @@ def scale_contention(
     if not ranks or replicates < 1:
         raise UsageError(f"expected numbers of ranks and replicates, found {plural(len(ranks), 'number')} of ranks")
     own = chosen_rows(table, victim, rate)
+    _check_bursts(own, victim, bursts)
     base = as_machine(machine)
     random = np.random.default_rng(seed)
     noises = [_noise_of(_drawn(own, random), victim, bursts) for _ in range(replicates)]

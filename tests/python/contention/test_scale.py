@@ -123,6 +123,47 @@ def test_bursts_slow_for_their_share_of_the_time() -> None:
         Bursts(0.0, 1.0)
 
 
+def test_bursts_of_any_length_keep_their_share_of_the_time() -> None:
+    """Every interval without traffic takes as long as the quickest, so that a rank stands still in bursts alone."""
+    random = np.random.default_rng(12)
+    for _ in range(300):
+        slowdown, share = random.uniform(0.05, 3), random.uniform(0.01, 0.99)
+        table = table_of(scatter=0.0, slowdown=slowdown, pairs=int(random.integers(2, 6)), iterations=3)
+        seconds = 1e-3 * (1 + slowdown) * np.exp(random.uniform(1e-9, 5))  # up to 150 intervals
+        noise = memory_noise(table, "cg", bursts=Bursts(share, seconds)).noise
+        standing_in_bursts = slowdown / (1 + slowdown)
+        assert noise.lengths.sum() / noise.period == pytest.approx(share * standing_in_bursts, rel=0.01)
+        pauses = np.diff(noise.starts) > 1e9 * (1 + slowdown)  # longer than any two pieces are apart
+        if seconds * (1 / share - 1) > 2e-3 * (1 + slowdown):
+            assert noise.period / (pauses.sum() + 1) == pytest.approx(1e12 * seconds / share, rel=1e-3)
+
+
+def test_bursts_of_scattered_intervals_slow_by_their_share_in_the_mean() -> None:
+    table = table_of(scatter=0.2, slowdown=1.0, pairs=30)
+    traffic = table["traffic"] != "none"
+    slowed, quiet = (table.loc[some, "seconds"] for some in (traffic, ~traffic))
+    for share in (0.2, 0.7):
+        noise = memory_noise(table, "cg", bursts=Bursts(share, 0.0123)).noise
+        computing = share * table["seconds"].min() / slowed.mean() + (1 - share) * table["seconds"].min() / quiet.mean()
+        assert 1 - noise.lengths.sum() / noise.period == pytest.approx(computing, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("bursts", "expected"),
+    [
+        (Bursts(0.5, 1e-3), "bursts: expected at least 1.5.ms, which an interval of cg with traffic takes.*found 1.ms"),
+        (Bursts(0.5, 1e4), "expected at most 400000, so shorter bursts or a larger share"),
+        (Bursts(1e-7, 1.0), "expected at most 400000, so shorter bursts or a larger share"),
+    ],
+)
+def test_bursts_that_were_not_resolved_or_are_too_long_are_refused(bursts: Bursts, expected: str) -> None:
+    table = table_of(scatter=0.0, slowdown=0.5)
+    with pytest.raises(UsageError, match=expected):
+        memory_noise(table, "cg", bursts=bursts)
+    with pytest.raises(UsageError, match=expected):
+        scale_contention(table, compute(10**6), ODIN, victim="cg", ranks=[1], bursts=bursts)
+
+
 def test_noise_of_a_machine_that_has_its_own_is_that_of_the_traffic_alone() -> None:
     noisy = ODIN.with_noise(memory_noise(table_of(slowdown=9.0), "cg").noise)
     table = table_of(scatter=0.0, slowdown=0.5)
