@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
+from ..contention.columns import COMMAND, RATES, TRAFFIC_KINDS, VICTIMS
 from ..errors import UsageError
 from ..formatting import percent_text, plain_time, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
 from ..units import parse_size
 from .figure_files import Picture, save_figure
-from .option_types import Count, FiniteRange, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Count, FiniteRange, Names, OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import Numbers, option_of, options_of
 from .terminal import errors, progress_bar, say, say_note, show_table
 
@@ -22,23 +23,15 @@ if TYPE_CHECKING:
 
     from ..contention.remedies import Remedies
 
-    NamesType = click.ParamType[list[str]]
-else:
-    NamesType = click.ParamType  # which older versions of click cannot subscript
-
-VICTIMS = ("stream", "stream-cache", "cg", "stencil", "lj")
-"""As in `idlewave.contention.victim_run`, which takes long to load."""
-KINDS = ("writer", "mpi-put")
-RATES = (250_000_000, 500_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+TABLE = click.Path(path_type=Path)
 rates_option = click.option(
     "--rates",
     type=Numbers(",", parse_size, "bytes per second"),
     default=RATES,
-    show_default="250MB,500MB,1GB,2GB,4GB",
+    show_default=",".join(f"{si_text(rate)}B" for rate in RATES),
     help="Rates of the traffic, in bytes per second.",
 )
-recorded_option = click.option("--from", "recorded", type=FOLDER, help="Show the folder of a measurement instead.")
+recorded_option = click.option("--from", "recorded", type=TABLE, help="Show a recorded table instead.")
 folder_option = click.option(
     "-o",
     "--output",
@@ -46,16 +39,6 @@ folder_option = click.option(
     type=OutputFolder(),
     help="Keep the table here; an interrupted measurement is continued.",
 )
-
-
-class Names(NamesType):
-    """Names with commas between them."""
-
-    name = "names"
-
-    def convert(self, value: str | list[str], _param: click.Parameter | None, _ctx: click.Context | None) -> list[str]:
-        """A list of the names."""
-        return value if isinstance(value, list) else [name.strip() for name in value.split(",")]
 
 
 @click.command()
@@ -111,7 +94,7 @@ def make(
 )
 @click.option(
     "--traffic",
-    type=click.Choice(KINDS),
+    type=click.Choice(TRAFFIC_KINDS),
     default="writer",
     show_default=True,
     help="What writes: threads, or an MPI rank.",
@@ -141,18 +124,19 @@ def measure(
     Each victim runs without and with the traffic, in pairs and in random order; its results are checked.
     """
     from ..contention.impact_statistics import correlation_table, impact_table, normalisation_notes, rate_notes
+    from ..contention.table_folder import read_contention
 
     if recorded is not None:
         given = ("victims", "rates", "cores", "traffic", "folder", "command", *parameters_of(ContentionParameters))
         refuse_given(context, given, "--from measures nothing")
-        table = _read(recorded)
+        table = read_contention(recorded)
     else:
         from ..contention.impact import contention_impact
 
         chosen = victims if victims is not None else [] if command else list(VICTIMS)
         with progress_bar(count=True) as progress:
             table = contention_impact(
-                [*chosen, *(["command"] if command else [])],
+                [*chosen, *([COMMAND] if command else [])],
                 rates,
                 cores,
                 traffic=traffic,
@@ -214,10 +198,11 @@ def remedy(
     how the time of each remedy follows.
     """
     from ..contention.remedies import contention_remedies, remedies_of
+    from ..contention.table_folder import read_contention
 
     if recorded is not None:
         refuse_given(context, ("rates", "folder", *parameters_of(ContentionParameters)), "--from measures nothing")
-        found = remedies_of(_read(recorded), victim, node_cores=node_cores, spare=spare)
+        found = remedies_of(read_contention(recorded), victim, node_cores=node_cores, spare=spare)
     else:
         with progress_bar(count=True) as progress:
             found = contention_remedies(
@@ -232,12 +217,6 @@ def remedy(
 
         save_figure(plot_contention_remedies(found.table, found.threshold), plot)
         errors.print(f"written: {plot}")
-
-
-def _read(folder: Path) -> pd.DataFrame:
-    from ..contention.table_folder import read_contention
-
-    return read_contention(folder)
 
 
 def _show_impact(impact: pd.DataFrame) -> None:

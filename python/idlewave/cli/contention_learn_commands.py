@@ -69,8 +69,8 @@ def learn(
     of latency and bandwidth. Scores are out of bag, and on pairs of runs that were held out.
     """
     from ..contention.evaluation import learn as train
-    from ..contention.features import read_contention
     from ..contention.forest import ForestSettings
+    from ..contention.table_folder import read_contention
     from ..host_environment import describe
     from ..measure.table_rows import records
 
@@ -212,8 +212,9 @@ def scale(
     The slowdown is against the same simulation with the quiet intervals of the victim; its interval has the scatter of
     the measurement (pairs of runs drawn with replacement), and that of the ranks' places in it.
     """
-    from ..contention.features import read_contention, victims_of
     from ..contention.memory_noise import UNSTEADY, Bursts, memory_noise, scale_contention
+    from ..contention.table import victims_of
+    from ..contention.table_folder import read_contention
     from ..measure.table_rows import records
 
     if (share < 1) != (burst is not None):

@@ -76,11 +76,10 @@ def watch(
         raise UsageError("expected a command behind --, --pid, or --for: else nothing ends the watch")
     watched = Watch(Detector.load(model), feature_set, victim, calibrate)
     core = core_beside_command() if words else core_beside_process(pid)
-    shown = None if as_json else watched.chosen_set
     with ExitStack() as stack:
         results = stack.enter_context(_results(target, None if as_json else watched.chosen_set, goes_on=bool(words)))
         job = stack.enter_context(_job(words, pid, core, as_json=as_json))
-        say_note(_core_text(core, words, pid))
+        say_note(_core_text(core, pid))
         intervals = watched.intervals(sample_probes, interval_s=interval, cpu=core.probe, runs=job.runs)
         results.take_all(_until(intervals, seconds))
         status = job.end()
@@ -182,14 +181,14 @@ def _until(intervals: Iterator[WatchedInterval], seconds: float | None) -> Itera
             return
 
 
-def _core_text(core: ProbeCore, words: tuple[str, ...], pid: int | None) -> str:
+def _core_text(core: ProbeCore, pid: int | None) -> str:
     """Where the probe samples, and whether the job may use that core."""
     probe = f"the probe samples on core {core.probe}"
     if core.job is None:
         return f"{probe}, which whatever is watched may use, too"
     if pid is not None:
-        return f"{probe}, which process {pid} may use, too" if core.shared else f"{probe}, which process {pid} may not use"
-    if words and core.shared:
+        return f"{probe}, which process {pid} may {'use, too' if core.shared else 'not use'}"
+    if core.shared:
         return f"{probe}, and so does the command run: this process may use no other"
     return f"{probe}, and the command is started on {_cores_text(core.job)}"
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from ..formatting import count_text, percent_tick
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import BLUE, INK, MUTED, ORANGE, PALETTE, SOFT, new_figure, say_empty, styled, tidy
-from .columns import LEVELS
+from .columns import column_text
 from .evaluation import NO_SLOWDOWN, TALK_VICTIMS, talk_scores
 from .features import SETS
 
@@ -101,7 +101,7 @@ def plot_importances(importances: pd.DataFrame) -> Figure:
             axes.errorbar(values, rows, xerr=spread, fmt="o", color=colour, markersize=3.5, linewidth=1)
             mark_outside(axes, limits, rows, values, colour, across="x")
         axes.axvline(0, color=SOFT, linewidth=0.8, zorder=0)
-        axes.set_yticks(range(len(columns[name])), [_readable(column) for column in columns[name]])
+        axes.set_yticks(range(len(columns[name])), [column_text(column) for column in columns[name]])
         axes.set_ylim(len(columns[name]) - 0.5, -0.5)
     width = (limits.high - limits.low) or 1.0
     panels[0].set_xlim(limits.low - 0.05 * width, limits.high + 0.05 * width)
@@ -113,12 +113,6 @@ def plot_importances(importances: pd.DataFrame) -> Figure:
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(victims), 5))
     say_above(panels[0], cut_text(cut_count(figure)))
     return figure
-
-
-def _readable(column: str) -> str:
-    """probe.latency_l1_s: latency L1."""
-    words = column.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
-    return " ".join(word.upper() if word in LEVELS else word for word in words)
 
 
 @styled

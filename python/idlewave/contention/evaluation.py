@@ -29,12 +29,10 @@ from .features import (
     feature_sets,
     features,
     features_by_victim,
-    has_traffic,
-    pairs_of,
     quiet_baselines,
-    victims_of,
 )
 from .forest import Detector, Forest, ForestSettings, grown_forest, missing, probability, versions
+from .table import has_traffic, pairs_of, victims_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

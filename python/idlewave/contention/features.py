@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,9 +15,8 @@ import pandas as pd
 
 from ..errors import InputError
 from ..escaping import quote
-from ..formatting import join_words, unknown_name
-from ..input.tables import Column, Schema, read_table
-from .columns import COLUMNS, NO_TRAFFIC
+from ..formatting import join_words
+from .table import has_traffic
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,64 +29,6 @@ SETS = tuple(LEVELS_OF_SETS)
 CYCLES = "counter.cycles"
 RATIO = " / quiet"
 PER_CYCLE = " per cycle"
-_KINDS: dict[str, Literal["whole", "number", "flag", "text"]] = {
-    "int32": "whole",
-    "int64": "whole",
-    "float64": "number",
-    "bool": "flag",
-    "string": "text",
-}
-_NEEDED = ("run", "pair", "second", "victim", "traffic", "pair_rate_Bps", "iteration", "seconds")
-
-
-def schema() -> Schema:
-    """The columns of the table as they are checked. Those that nothing here needs may be missing."""
-    return {
-        column.name: Column(
-            _KINDS[column.type], optional=column.name not in _NEEDED, nullable=column.name not in _NEEDED
-        )
-        for column in COLUMNS
-    }
-
-
-def read_contention(path: str | Path) -> pd.DataFrame:
-    """The table of contention in a file (.parquet or .csv), or in the files .parquet of a folder. Raises InputError."""
-    place = Path(path)
-    what = "a table of contention"
-    if not place.is_dir():
-        return read_table(place, schema(), what, least_rows=1)
-    files = sorted(place.rglob("*.parquet"))
-    files = [file for file in files if file.is_file()]
-    if not files:
-        raise InputError(f"{path}: expected {what}, a file or a folder with files .parquet, found none")
-    return pd.concat([read_table(file, schema(), what) for file in files], ignore_index=True)
-
-
-def has_traffic(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """For each interval whether there was traffic: what a detector is to find out."""
-    return np.asarray(table["traffic"] != NO_TRAFFIC)
-
-
-def pairs_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """A number for the pair of runs that each interval belongs to.
-
-    Intervals of a pair are neighbours in time and resemble each other, so pairs are what is left out, drawn and
-    permuted, not intervals.
-    """
-    return np.asarray(table.groupby(["run", "pair", "victim"], sort=False).ngroup(), dtype=np.int64)
-
-
-def check_victim(table: pd.DataFrame, victim: str) -> pd.DataFrame:
-    """The intervals of a victim. Raises InputError that lists the victims of the table if it is not there."""
-    victims = victims_of(table)
-    if victim not in victims:
-        raise InputError(unknown_name("victim of this table", victim, victims))
-    return table[table["victim"] == victim]
-
-
-def victims_of(table: pd.DataFrame) -> list[str]:
-    """The victims in the order of the table."""
-    return [str(victim) for victim in table["victim"].unique()]
 
 
 @dataclass(frozen=True)

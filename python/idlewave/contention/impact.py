@@ -19,15 +19,14 @@ from ..measurement_parameters import ContentionParameters
 from ..mpi import Mpi
 from ..parameters import takes
 from ..termination_signals import Interrupted, ended_by_signals
+from .columns import COMMAND, RATES, VICTIMS
 from .table_folder import TableFolder, read_contention
 from .traffic import Traffic, places
-from .victim_run import COMMAND, VICTIMS, Setting, VictimRun, record_run, rows_of
+from .victim_run import Setting, VictimRun, record_run, rows_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-RATES = (250e6, 500e6, 1e9, 2e9, 4e9)
-"""Rates that are measured by default, bytes per second."""
 RUNNING = "running.csv"
 """The samples of the run that goes on."""
 

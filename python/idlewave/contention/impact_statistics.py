@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..formatting import join_words, plural
-from .columns import NO_TRAFFIC, counter_columns, probe_columns
-from .traffic import TOLERANCE, rate_note
-from .victim_run import is_quiet
+from .columns import NO_TRAFFIC, SAMPLED
+from .table import complete_pairs, has_traffic
+from .traffic import rate_note, reached
 
 DRAWS = 2000
 """Draws of a bootstrap."""
@@ -25,24 +25,16 @@ IN_PLACE = "probe.latency_dram_s"
 NO_PAIR = "the table of contention has no pair of runs, without and with traffic"
 
 
-def complete_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of pairs that have both runs, from one start of the measurement."""
-    quiet = is_quiet(table)
-    both = table.assign(quiet=quiet).groupby(["run", "pair"])["quiet"].nunique()
-    keys = pd.MultiIndex.from_frame(table[["run", "pair"]])
-    return table[keys.isin(both[both == 2].index)]
-
-
 def pair_draws(own: pd.DataFrame, draws: int, seed: int) -> NDArray[np.float64]:
     """The logarithm of the slowdown of each pair of one setting: a row a pair; the first column is what was measured,
     the others draws of its iterations."""
     random = np.random.default_rng(seed)
     rows = []
     for _, pair in own.groupby(["run", "pair"]):
-        quiet = is_quiet(pair)
+        traffic = has_traffic(pair)
         rows.append(
-            _medians(pair.loc[~quiet, "seconds"].to_numpy(), draws, random)
-            - _medians(pair.loc[quiet, "seconds"].to_numpy(), draws, random)
+            _medians(pair.loc[traffic, "seconds"].to_numpy(), draws, random)
+            - _medians(pair.loc[~traffic, "seconds"].to_numpy(), draws, random)
         )
     return np.array(rows).reshape(-1, draws + 1)
 
@@ -89,20 +81,20 @@ def impact_table(table: pd.DataFrame, draws: int = DRAWS, seed: int = 1) -> pd.D
     """
     rows = []
     for keys, own in _settings(table):
-        quiet = is_quiet(own)
+        traffic = has_traffic(own)
         pairs = pair_draws(own, draws, seed)
         means = mean_draws(pairs, seed)
         low, high = interval(means[1:], expanded_level(len(pairs))) if len(pairs) > 1 else (math.nan, math.nan)
-        achieved = float(own.loc[~quiet, "achieved_rate_Bps"].median())
+        achieved = float(own.loc[traffic, "achieved_rate_Bps"].median())
         rows.append(
             {
                 **dict(zip(KEYS, keys, strict=True)),
                 "achieved_rate_Bps": achieved,
-                "reached": achieved >= (1 - TOLERANCE) * float(own["pair_rate_Bps"].iloc[0]),
+                "reached": reached(float(own["pair_rate_Bps"].iloc[0]), achieved),
                 "pairs": len(pairs),
                 "iterations": len(own),
-                "quiet_s": float(own.loc[quiet, "seconds"].median()),
-                "traffic_s": float(own.loc[~quiet, "seconds"].median()),
+                "quiet_s": float(own.loc[~traffic, "seconds"].median()),
+                "traffic_s": float(own.loc[traffic, "seconds"].median()),
                 "slowdown": math.exp(means[0]),
                 "low": math.exp(low),
                 "high": math.exp(high),
@@ -116,7 +108,7 @@ def impact_table(table: pd.DataFrame, draws: int = DRAWS, seed: int = 1) -> pd.D
 def _settings(table: pd.DataFrame) -> list[tuple[tuple[object, ...], pd.DataFrame]]:
     """The rows of each setting with the values of KEYS, where both runs of a pair have the kind of its traffic."""
     whole = complete_pairs(table)
-    kinds = whole[~is_quiet(whole)].groupby(["run", "pair"])["traffic"].first().rename("kind")
+    kinds = whole[has_traffic(whole)].groupby(["run", "pair"])["traffic"].first().rename("kind")
     joined = whole.join(kinds, on=["run", "pair"])
     keys = ["victim", "kind", *KEYS[2:]]
     return [(tuple(values), own) for values, own in joined.groupby(keys, sort=True)]
@@ -124,12 +116,12 @@ def _settings(table: pd.DataFrame) -> list[tuple[tuple[object, ...], pd.DataFram
 
 def rate_notes(table: pd.DataFrame) -> list[str]:
     """Sentences about rates that were not reached, the lowest of each asked rate."""
-    busy = table[~is_quiet(table)]
+    busy = table[has_traffic(table)]
     notes = []
     for (kind, cores, rate), own in busy.groupby(["traffic", "cores", "asked_rate_Bps"]):
         asked = float(str(rate))
         lowest = float(own["achieved_rate_Bps"].min())
-        if lowest < (1 - TOLERANCE) * asked:
+        if not reached(asked, lowest):
             where = "on the victim's core" if cores == 0 else f"from {plural(int(str(cores)), 'core')}"
             notes.append(f"Traffic '{kind}' {where}: {rate_note(asked, lowest)}")
     return notes
@@ -137,8 +129,7 @@ def rate_notes(table: pd.DataFrame) -> list[str]:
 
 def sampled_columns(table: pd.DataFrame) -> list[str]:
     """The counters and probes that have values."""
-    names = [column.name for column in (*counter_columns(), *probe_columns())]
-    return [name for name in names if name in table and table[name].notna().any()]
+    return [column.name for column in SAMPLED if column.name in table and table[column.name].notna().any()]
 
 
 def normalised(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -150,7 +141,7 @@ def normalised(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _quiet_medians(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    return table[is_quiet(table)].groupby("victim")[[*columns]].median()
+    return table[~has_traffic(table)].groupby("victim")[[*columns]].median()
 
 
 def normalisation_notes(table: pd.DataFrame) -> list[str]:

@@ -29,7 +29,8 @@ from ..machine import Machine
 from ..noise_models import Noise
 from ..provenance import Provenance
 from ..simulation import as_machine, simulate
-from .features import check_labels, check_victim, has_traffic, pairs_of
+from .features import check_labels
+from .table import has_traffic, pairs_of, rows_of_victim
 from .traffic import reached
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def memory_noise(
 
 def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> pd.DataFrame:
     """The intervals of a victim and a rate, whose traffic was of one kind. Raises InputError."""
-    own = check_victim(table, victim)
+    own = rows_of_victim(table, victim)
     rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
     shown = join_words([f"{plain(volume_text(found))}/s" for found in rates])
     if rate is None:
@@ -209,7 +210,8 @@ class _Series:
         middle = begins + lengths / 2
         interval = np.minimum(np.searchsorted(ends, middle % ends[-1], side="right"), len(ends) - 1)
         share = lengths / (self.computing + self.standing)[interval]
-        return _Series(self.computing[interval] * share, self.standing[interval] * share), np.searchsorted(times, middle)
+        stretches = _Series(self.computing[interval] * share, self.standing[interval] * share)
+        return stretches, np.searchsorted(times, middle)
 
 
 def _in_bursts(slowed: _Series, quiet: _Series, bursts: Bursts | None) -> _Series:

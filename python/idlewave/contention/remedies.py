@@ -31,9 +31,10 @@ from ..errors import InputError, UsageError
 from ..formatting import percent_text, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import takes
-from .impact import RATES, contention_impact
-from .impact_statistics import DRAWS, complete_pairs, expanded_level, interval, mean_draws, pair_draws
-from .victim_run import is_quiet
+from .columns import RATES
+from .impact import contention_impact
+from .impact_statistics import DRAWS, expanded_level, interval, mean_draws, pair_draws
+from .table import complete_pairs, has_traffic
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -176,7 +177,7 @@ def _slowdowns(own: pd.DataFrame, cores: int, draws: int, seed: int) -> Slowdown
     """The slowdowns of the rows with this number of cores that write, by the rate that was reached."""
     rates, values = [], []
     for place, (_, rows) in enumerate(own[own["cores"] == cores].groupby("pair_rate_Bps")):
-        rates.append(float(rows.loc[~is_quiet(rows), "achieved_rate_Bps"].median()))
+        rates.append(float(rows.loc[has_traffic(rows), "achieved_rate_Bps"].median()))
         values.append(np.exp(mean_draws(pair_draws(rows, draws, seed + place), seed + place)))
     if not rates:
         where = "the victim's own core (--cores 0)" if cores == 0 else "one core of its own (--cores 1)"

@@ -16,7 +16,7 @@ from ..child_processes import Child
 from ..errors import MeasurementError, UsageError
 from ..formatting import unknown_name
 from ..native_files import package_data
-from .columns import counter_columns, probe_columns
+from .columns import SAMPLED
 
 FOREVER = 1_000_000_000
 
@@ -76,7 +76,7 @@ def sample_probes(
     columns and a process that there is not, MeasurementError if the probe cannot be run; `__next__` raises it if the
     probe ends.
     """
-    known = [column.name for column in (*counter_columns(), *probe_columns())]
+    known = [column.name for column in SAMPLED]
     for name in columns:
         if name not in known:
             raise UsageError(unknown_name("column", name, known))

@@ -14,19 +14,17 @@ import pandas as pd
 
 from ..errors import InputError
 from ..escaping import name_of
-from ..input.tables import Column as ColumnSchema
-from ..input.tables import Schema, read_table
+from ..input.tables import read_table
 from ..input.validation import read_json
 from ..input.value_types import Open, Whole
 from ..output import make_folder, write_json, write_table
-from .columns import COLUMNS, Column
-from .victim_run import VictimRun, typed
+from .table import schema_of, typed
+from .victim_run import VictimRun
 
 SETTINGS = "contention.json"
 RUNS = "runs"
 WHAT = "the table of contention"
 _FILE = re.compile(r"run-(\d+)-pair-(\d+)-(quiet|traffic)\.parquet")
-_KINDS: Mapping[str, Any] = {"int32": "whole", "int64": "whole", "float64": "number", "bool": "flag", "string": "text"}
 
 
 class SettingsSchema(Open):
@@ -36,14 +34,6 @@ class SettingsSchema(Open):
     plan: dict[str, Any]
     runs: Whole
     said: dict[str, Any]
-
-
-def schema_of(columns: tuple[Column, ...] = COLUMNS) -> Schema:
-    """How the columns are checked when they are read."""
-    return {
-        column.name: ColumnSchema(_KINDS[column.type], nullable=column.name.startswith(("counter.", "probe.")))
-        for column in columns
-    }
 
 
 class TableFolder:
@@ -104,15 +94,27 @@ def read_settings(folder: str | Path) -> SettingsSchema:
     return found
 
 
-def read_contention(folder: str | Path) -> pd.DataFrame:
-    """The table in a folder of `idlewave contention measure`, in the order in which the runs were made.
+def read_contention(path: str | Path) -> pd.DataFrame:
+    """The table in the folder of a measurement, in the files .parquet of another folder, or in a file (.parquet, .csv),
+    in the order in which the runs were made.
 
-    Raises InputError naming the file.
+    Columns of counters and probes may be missing, and are NaN then. Raises InputError naming the file.
     """
-    read_settings(folder)
-    files = sorted(file for file in (Path(folder) / RUNS).glob("*.parquet") if _FILE.fullmatch(file.name))
-    if not files:
-        raise InputError(f"{name_of(Path(folder) / RUNS)}: expected the rows of a run, found none")
-    tables = [read_table(file, schema_of(), WHAT) for file in files]
+    place = Path(path)
+    tables = [read_table(file, schema_of(), WHAT) for file in _files_of(place)]
     found = typed(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
+    if found.empty:
+        raise InputError(f"{name_of(place)}: expected {WHAT}, found no rows")
     return found.sort_values(["run", "start_ns", "iteration"], kind="stable", ignore_index=True)
+
+
+def _files_of(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return [place]
+    if (place / SETTINGS).exists():
+        read_settings(place)
+    runs = place / RUNS
+    files = sorted(file for file in (runs if runs.is_dir() else place).glob("*.parquet") if file.is_file())
+    if not files:
+        raise InputError(f"{name_of(place)}: expected {WHAT}, a file or a folder with files .parquet, found none")
+    return files

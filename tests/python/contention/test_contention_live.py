@@ -10,18 +10,16 @@ import time
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_runs import run_command
 from idlewave import mpi
-from idlewave.cli import contention_commands
-from idlewave.contention.columns import COLUMNS, LEVELS, TRAFFIC_KINDS
-from idlewave.contention.impact import RATES, RUNNING, contention_impact, planned
-from idlewave.contention.impact_statistics import complete_pairs
+from idlewave.contention.columns import COLUMNS, LEVELS, VICTIMS
+from idlewave.contention.impact import RUNNING, contention_impact, planned
 from idlewave.contention.sampling import sample_probes
+from idlewave.contention.table import complete_pairs
 from idlewave.contention.table_folder import read_contention
 from idlewave.contention.traffic import Traffic, make_traffic
-from idlewave.contention.victim_run import VICTIMS, Setting
+from idlewave.contention.victim_run import Setting
 from idlewave.errors import InputError, MeasurementError, OutputError, UsageError
 from idlewave.native_files import package_data
 from long_cases import most_long
@@ -212,12 +210,6 @@ def test_what_cannot_be_measured_here_is_refused() -> None:
         contention_impact(["cg"], [1e9], (0,), traffic="mpi-put")
     with pytest.raises(UsageError, match="goes with a command behind --"):
         contention_impact(["command"], [1e9])
-
-
-def test_the_command_lists_what_the_package_has() -> None:
-    assert contention_commands.VICTIMS == VICTIMS
-    assert contention_commands.KINDS == TRAFFIC_KINDS
-    assert np.array_equal(contention_commands.RATES, RATES)
 
 
 @TWO_CPUS

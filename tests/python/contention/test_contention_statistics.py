@@ -9,13 +9,13 @@ from contention_tables import contention_table
 from idlewave import contention
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
 from idlewave.contention.impact_statistics import (
-    complete_pairs,
     correlation_table,
     expanded_level,
     impact_table,
     normalisation_notes,
     rate_notes,
 )
+from idlewave.contention.table import complete_pairs
 from idlewave.errors import InputError
 
 

@@ -20,11 +20,11 @@ from idlewave.contention.features import (
     feature_sets,
     features,
     features_by_victim,
-    has_traffic,
     quiet_baselines,
-    read_contention,
 )
 from idlewave.contention.forest import Detector, ForestSettings, probability
+from idlewave.contention.table import has_traffic
+from idlewave.contention.table_folder import read_contention
 from idlewave.errors import InputError, LibraryError
 from planted_contention import DRAM, QUIET, contention_table
 from sklearn.ensemble import RandomForestClassifier
@@ -230,8 +230,11 @@ def test_a_table_is_read_from_a_file_and_from_a_folder_of_files(tmp_path) -> Non
         np.testing.assert_allclose(found["seconds"], table["seconds"])
         assert found["counter.cycles"].isna().all()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="empty: expected a table of contention"):
+    with pytest.raises(InputError, match="empty: expected the table of contention"):
         read_contention(tmp_path / "empty")
+    lacking = table.drop(columns=[name for name in table if name.startswith("counter.")])
+    lacking.to_parquet(tmp_path / "lacking.parquet")
+    pd.testing.assert_frame_equal(read_contention(tmp_path / "lacking.parquet"), read_contention(tmp_path / "folder"))
     table.drop(columns="victim").to_parquet(tmp_path / "other.parquet")
     with pytest.raises(InputError, match=r"other\.parquet: lacks the columns victim"):
         read_contention(tmp_path / "other.parquet")
