@@ -13,6 +13,7 @@ from ..formatting import percent_text, plain_time, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
 from ..units import parse_size
+from .contention_tables import estimate_texts, slowdown_texts
 from .figure_files import Picture, save_figure
 from .option_types import Count, FiniteRange, Names, OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import Numbers, option_of, options_of
@@ -225,18 +226,16 @@ def _show_impact(impact: pd.DataFrame) -> None:
     shown["reached"] = [f"{si_text(rate)}B/s" for rate in impact["achieved_rate_Bps"]]
     for name, column in (("without", "quiet_s"), ("with", "traffic_s")):
         shown[name] = [plain_time(seconds * 1e12, 3) for seconds in impact[column]]
-    bounds = zip(impact["slowdown"], impact["low"], impact["high"], strict=True)
-    shown["time with / without"] = [f"{middle:.3f} ({low:.3f} to {high:.3f})" for middle, low, high in bounds]
+    shown["time with / without"] = slowdown_texts(impact)
     shown["pairs"] = impact["pairs"]
-    show_table(shown, "Impact of traffic into memory on an iteration, with 95 % intervals")
+    show_table(shown, "Impact of traffic into memory on an iteration, with 95 % confidence intervals")
 
 
 def _show_correlations(correlations: pd.DataFrame) -> None:
     if correlations.empty:
         return
     shown = correlations[["traffic", "metric", "column"]].copy()
-    bounds = zip(correlations["correlation"], correlations["low"], correlations["high"], strict=True)
-    shown["correlation"] = [f"{middle:.3f} ({low:.3f} to {high:.3f})" for middle, low, high in bounds]
+    shown["correlation"] = estimate_texts(correlations, "correlation", "low", "high")
     show_table(shown, "What goes with the time of an iteration, all victims, each over its median without traffic")
 
 
@@ -262,7 +261,7 @@ def _show_remedies(found: Remedies) -> None:
     names = ["demand_Bps", *dict.fromkeys(wide["remedy"])]
     show_table(
         shown[names].rename(columns={"demand_Bps": "demand"}),
-        f"{found.victim}: time beyond the computation's own until it and the transfer have ended, 95 % intervals",
+        f"{found.victim}: time beyond the computation's own until it and the transfer have ended (95 % confidence)",
     )
     say(found.sentence)
 

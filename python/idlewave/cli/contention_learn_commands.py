@@ -14,6 +14,7 @@ from ..escaping import cut
 from ..formatting import plain_percent, plain_time
 from ..output import TABLE_ENDINGS, write_table
 from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
+from .contention_tables import estimate_texts, slowdown_texts
 from .figure_files import Picture, save_figure
 from .input_options import load_machine, machine_options, note_scope
 from .option_types import Count, FiniteRange, OutputFile, Size, as_json, print_json
@@ -23,8 +24,6 @@ from .study_command import ranks_from
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..contention.evaluation import Evaluation
     from ..contention.features import Source
     from ..contention.forest import Detector
@@ -48,7 +47,7 @@ _SEED = click.option("--seed", default=1, show_default=True, type=Count(0), help
     default=0.01,
     show_default=True,
     type=FiniteRange(0, 1, min_open=True, max_open=True),
-    help="Share of quiet intervals that may raise an alarm.",
+    help="Share of quiet iterations that may raise an alarm.",
 )
 @_SEED
 @click.option("--plot", type=Picture(), help="Draw the scores; NAME-importances.EXT has the importances.")
@@ -120,47 +119,40 @@ def _show_learnt(detector: Detector, found: Evaluation) -> None:
     talk = talk_scores().set_index("application")
     scores = found.scores
     shown = scores[["victim", "set", "source"]].copy()
-    shown["out of bag"] = _with_interval(scores, "oob")
+    shown["out of bag"] = estimate_texts(scores, "oob")
     shown["talk"] = [
         f"{talk.loc[TALK_VICTIMS[victim], name]:.3f}" if victim in TALK_VICTIMS else ""
         for victim, name in zip(scores["victim"], scores["set"], strict=True)
     ]
-    shown["held-out pairs"] = _with_interval(scores, "held_out")
+    shown["held-out pairs"] = estimate_texts(scores, "held_out")
     shown["majority"] = scores["majority"].map("{:.3f}".format)
     shown["one feature"] = scores["logistic"].map("{:.3f}".format)
     shown["with traffic"] = scores["verdict"]
-    show_table(shown, "Detectors of each victim alone: share of intervals classified correctly, with 95 % intervals")
+    show_table(
+        shown,
+        "Detectors of each victim alone: share of iterations classified correctly (95 % confidence)",
+    )
     best = found.importances.sort_values("importance", ascending=False).groupby(["victim", "set"], sort=False).head(1)
-    weights = best[["victim", "set", "column"]].assign(fall=_with_interval(best, "importance")).sort_index()
+    weights = best[["victim", "set", "column"]].assign(fall=estimate_texts(best, "importance")).sort_index()
     show_table(weights, "The column that matters most: how far the score on held-out pairs falls if it is permuted")
     if len(found.across):
         across = found.across[["victim", "set"]].assign(
-            baseline=found.across["baseline"].map({"own": "its own quiet intervals", "others": "those of the others"}),
-            score=_with_interval(found.across, "score"),
+            baseline=found.across["baseline"].map({"own": "its own quiet iterations", "others": "those of the others"}),
+            score=estimate_texts(found.across, "score"),
             majority=found.across["majority"].map("{:.3f}".format),
         )
         show_table(across, "Victims that a forest was not trained on")
     suffering = found.suffering
     said = suffering[["victim", "pairs"]].assign(
-        slowdown=[
-            ""
-            if math.isnan(value)
-            else f"{plain_percent(value, signed=True)} ({plain_percent(low)} to {plain_percent(high)})"
-            for value, low, high in zip(suffering["slowdown"], suffering["low"], suffering["high"], strict=True)
-        ],
+        **{"time with / without": slowdown_texts(suffering)},
         p=suffering["p"].map("{:.3g}".format),
         finding=suffering["verdict"],
     )
     show_table(said, "What traffic does to the victims' time")
     alarms = ", ".join(f"{name} above {threshold:.3f}" for name, threshold in detector.thresholds.items())
-    say(f"alarms, for at most {plain_percent(detector.alarm_level)} of quiet intervals: {alarms}")
+    say(f"alarms, for at most {plain_percent(detector.alarm_level)} of quiet iterations: {alarms}")
     score = detector.scores[detector.best_set]
     say(f"the best set on held-out pairs of all victims is {detector.best_set} ({score:.3f})")
-
-
-def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
-    columns = (table[name], table[f"{name}_low"], table[f"{name}_high"])
-    return [f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in zip(*columns, strict=True)]
 
 
 @click.command()
@@ -209,7 +201,7 @@ def scale(
 ) -> None:
     """Simulate a program at several numbers of ranks, whose computations traffic slows as it slowed a victim of TABLE.
 
-    The slowdown is against the same simulation with the quiet intervals of the victim; its interval has the scatter of
+    The slowdown is against the same simulation with the quiet iterations of the victim; its interval has the scatter of
     the measurement (pairs of runs drawn with replacement), and that of the ranks' places in it.
     """
     from ..contention.memory_noise import UNSTEADY, Bursts, memory_noise, scale_contention
@@ -246,7 +238,7 @@ def scale(
                 "victim": chosen,
                 "rate_Bps": found.rate_Bps,
                 "achieved_Bps": None if math.isnan(found.achieved_Bps) else found.achieved_Bps,
-                "slowdown": found.slowdown,
+                "mean_slowdown": found.mean_slowdown,
                 "quiet_scatter": found.quiet_scatter,
                 "scaled": records(scaled),
             }
@@ -254,15 +246,12 @@ def scale(
         return
     shown = scaled[["ranks"]].assign(
         quiet=[plain_time(1e12 * seconds) for seconds in scaled["quiet_s"]],
-        slowdown=[
-            f"{plain_percent(value, signed=True)} ({plain_percent(low)} to {plain_percent(high)})"
-            for value, low, high in zip(scaled["slowdown"], scaled["low"], scaled["high"], strict=True)
-        ],
+        **{"time with / without": slowdown_texts(scaled)},
         replicates=scaled["replicates"],
     )
     show_table(shown, f"Slowdown by traffic of {found.traffic}, with 95 % of the replicates")
     say(
-        f"{chosen} alone: {plain_percent(found.slowdown, signed=True)} in the mean; its quiet intervals take "
+        f"{chosen} alone: {found.mean_slowdown:.3f} in the mean; its quiet iterations take "
         f"{plain_percent(found.quiet_scatter)} longer than the quickest one"
     )
     if found.quiet_scatter > UNSTEADY:

@@ -38,7 +38,7 @@ MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
     "--interval", default=1.0, show_default=True, type=FiniteRange(0.001, 3600), help="Seconds of an interval."
 )
 @click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
-@click.option("--victim", default="", help="Compare with the quiet intervals of this victim of the model.")
+@click.option("--victim", default="", help="Compare with the iterations of this victim of the model without traffic.")
 @click.option(
     "--calibrate",
     default=0,

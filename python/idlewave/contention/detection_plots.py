@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
-from ..formatting import count_text, percent_tick
+from ..formatting import count_text
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import BLUE, INK, MUTED, ORANGE, PALETTE, SOFT, new_figure, say_empty, styled, tidy
 from .columns import column_text
@@ -24,7 +24,7 @@ _OFFSET = 0.16
 @styled
 def plot_detector_scores(scores: pd.DataFrame) -> Figure:
     """A panel for each feature set: out-of-bag score and score on held-out pairs of each victim's forest, with 95 %
-    intervals, beside the out-of-bag score of the talk. `scores`: of Evaluation."""
+    confidence intervals, beside the out-of-bag score of the talk. `scores`: of Evaluation."""
     victims = [*dict.fromkeys(scores["victim"])]
     figure = new_figure(1.5 + 0.42 * len(victims))
     panels = figure.subplots(1, len(SETS), sharey=True)
@@ -73,7 +73,7 @@ def _points(axes: Axes, own: pd.DataFrame, name: str, rows: np.ndarray, colour: 
 @styled
 def plot_importances(importances: pd.DataFrame) -> Figure:
     """By how much the score on held-out pairs falls if a column is permuted: a panel for each feature set, a colour for
-    each victim, with 95 % intervals. `importances`: of Evaluation."""
+    each victim, with 95 % confidence intervals. `importances`: of Evaluation."""
     victims = [*dict.fromkeys(importances["victim"])]
     columns = {name: [*dict.fromkeys(importances.loc[importances["set"] == name, "column"])] for name in SETS}
     heights = [max(len(found), 1) for found in columns.values()]
@@ -132,8 +132,7 @@ def plot_contention_scale(scaled: pd.DataFrame, title: str = "") -> Figure:
     axes.xaxis.set_minor_locator(NullLocator())
     width = (limits.high - limits.low) or 1.0
     axes.set_ylim(limits.low - 0.05 * width, limits.high + 0.08 * width)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
     axes.set_xlabel("ranks")
-    axes.set_ylabel("slowdown by traffic")
+    axes.set_ylabel("time with / without traffic")
     say_above(axes, cut_text(cut_count(figure)))
     return figure

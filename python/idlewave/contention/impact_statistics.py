@@ -1,4 +1,4 @@
-"""What a table of contention says: slowdowns with intervals, and what goes with the time."""
+"""What a table of contention says: slowdowns, and what goes with the time, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..formatting import join_words, plural
 from .columns import NO_TRAFFIC, SAMPLED
+from .slowdowns import DRAWS, confidence_interval, slowdown_of
 from .table import complete_pairs, has_traffic
 from .traffic import rate_note, reached
 
-DRAWS = 2000
-"""Draws of a bootstrap."""
 KEYS = ["victim", "traffic", "pair_rate_Bps", "pattern", "stores", "cores"]
 """The columns of an impact that say what it is of."""
 STALLED = "counter.stalled_cycles"
@@ -25,79 +24,29 @@ IN_PLACE = "probe.latency_dram_s"
 NO_PAIR = "the table of contention has no pair of runs, without and with traffic"
 
 
-def pair_draws(own: pd.DataFrame, draws: int, seed: int) -> NDArray[np.float64]:
-    """The logarithm of the slowdown of each pair of one setting: a row a pair; the first column is what was measured,
-    the others draws of its iterations."""
-    random = np.random.default_rng(seed)
-    rows = []
-    for _, pair in own.groupby(["run", "pair"]):
-        traffic = has_traffic(pair)
-        rows.append(
-            _medians(pair.loc[traffic, "seconds"].to_numpy(), draws, random)
-            - _medians(pair.loc[~traffic, "seconds"].to_numpy(), draws, random)
-        )
-    return np.array(rows).reshape(-1, draws + 1)
-
-
-def _medians(values: NDArray[np.float64], draws: int, random: np.random.Generator) -> NDArray[np.float64]:
-    logs = np.log(np.maximum(values, 1e-12))
-    drawn = np.median(logs[random.integers(0, len(logs), (draws, len(logs)))], axis=1)
-    return np.concatenate([[np.median(logs)], drawn])
-
-
-def mean_draws(pairs: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """The mean over pairs: what was measured, and draws of the pairs and of the iterations in each."""
-    random = np.random.default_rng(seed)
-    count, columns = pairs.shape
-    chosen = random.integers(0, count, (columns - 1, count))
-    drawn = pairs[chosen, np.arange(1, columns)[:, None]].mean(axis=1)
-    return np.concatenate([[pairs[:, 0].mean()], drawn])
-
-
-def expanded_level(pairs: int, level: float = 0.95) -> float:
-    """The level of the percentile interval of few pairs, widened by what Student's t is wider than the normal law, and
-    by n/(n-1) for the variance of draws (T. Hesterberg, What Teachers Should Know About the Bootstrap, 2015)."""
-    from scipy import stats
-
-    if pairs < 2:
-        return 1.0
-    wide = math.sqrt(pairs / (pairs - 1)) * stats.t.ppf(0.5 + level / 2, pairs - 1)
-    return float(1 - 2 * stats.norm.sf(wide))
-
-
-def interval(draws: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """The ends of the percentile interval of draws."""
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
 def impact_table(table: pd.DataFrame, draws: int = DRAWS, seed: int = 1) -> pd.DataFrame:
-    """The slowdown of each setting: KEYS, achieved_rate_Bps, reached, pairs, iterations, quiet_s and traffic_s (medians
-    of an iteration), slowdown (the geometric mean over pairs of the ratio of medians) with its 95 % interval (low,
-    high).
+    """The slowdown of each setting (`slowdown_of`): KEYS, achieved_rate_Bps, reached, pairs, iterations, quiet_s and
+    traffic_s (medians of an iteration), slowdown, and its 95 % confidence interval (low, high).
 
-    The bootstrap draws pairs, and in each the iterations of both runs. With one pair there is no interval (NaN). Raises
-    InputError if no pair is complete.
+    Raises InputError if no pair is complete.
     """
     rows = []
     for keys, own in _settings(table):
         traffic = has_traffic(own)
-        pairs = pair_draws(own, draws, seed)
-        means = mean_draws(pairs, seed)
-        low, high = interval(means[1:], expanded_level(len(pairs))) if len(pairs) > 1 else (math.nan, math.nan)
+        found = slowdown_of(own, draws, seed)
         achieved = float(own.loc[traffic, "achieved_rate_Bps"].median())
         rows.append(
             {
                 **dict(zip(KEYS, keys, strict=True)),
                 "achieved_rate_Bps": achieved,
                 "reached": reached(float(own["pair_rate_Bps"].iloc[0]), achieved),
-                "pairs": len(pairs),
+                "pairs": len(found.logarithms),
                 "iterations": len(own),
                 "quiet_s": float(own.loc[~traffic, "seconds"].median()),
                 "traffic_s": float(own.loc[traffic, "seconds"].median()),
-                "slowdown": math.exp(means[0]),
-                "low": math.exp(low),
-                "high": math.exp(high),
+                "slowdown": found.value,
+                "low": found.low,
+                "high": found.high,
             }
         )
     if not rows:
@@ -160,8 +109,8 @@ def normalisation_notes(table: pd.DataFrame) -> list[str]:
 
 def correlation_table(table: pd.DataFrame, draws: int = 400, seed: int = 1) -> pd.DataFrame:
     """Correlations over all victims as in the talk's table IV: a row for traffic (none, or its kind), metric (seconds,
-    and stalled cycles or what takes their place) and column, with Pearson's coefficient, its 95 % interval (low, high)
-    and the number of rows that have both values.
+    and stalled cycles or what takes their place) and column, with Pearson's coefficient, its 95 % confidence interval
+    (low, high) and the number of rows that have both values.
 
     Each value is over the victim's median without traffic, because an iteration of one victim has nothing to do with
     that of another; where that median is 0 or unknown, the victim's rows are left out of the coefficients of that
@@ -210,7 +159,7 @@ def _correlations(
             if column == metric:
                 continue
             coefficients = drawn[np.isfinite(drawn[:, position]), position]
-            low, high = interval(coefficients, 0.95) if len(coefficients) > draws // 2 else (math.nan, math.nan)
+            low, high = confidence_interval(coefficients) if len(coefficients) > draws // 2 else (math.nan, math.nan)
             rows.append(
                 {
                     "rows": int(both[:, position].sum()),

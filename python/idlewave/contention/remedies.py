@@ -33,7 +33,7 @@ from ..measurement_parameters import ContentionParameters
 from ..parameters import takes
 from .columns import RATES
 from .impact import contention_impact
-from .impact_statistics import DRAWS, expanded_level, interval, mean_draws, pair_draws
+from .slowdowns import DRAWS, confidence_interval, expanded_level, mean_draws, pair_draws
 from .table import complete_pairs, has_traffic
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ class Remedies:
     """What the remedies cost.
 
     table: a row a demand and remedy: demand_Bps, remedy, rate_Bps (that of the traffic), overhead (the time beyond one
-    second of computation, in seconds) with its 95 % interval (low, high). threshold: the lowest demand from which
-    on reserving is better than throttling, None: none was found; its interval is from threshold_low to
-    threshold_high, inf: none was found in a part of the draws. found_share: the share of draws that have one. highest:
-    the highest rate that was reached. All are in bytes per second.
+    second of computation, in seconds) with its 95 % confidence interval (low, high). threshold: the lowest demand
+    from which on reserving is better than throttling, None: none was found; its confidence interval is from
+    threshold_low to threshold_high, inf: none was found in a part of the draws. found_share: the share of draws that
+    have one. highest: the highest rate that was reached. All are in bytes per second.
     """
 
     victim: str
@@ -146,7 +146,7 @@ def remedies_of(
     rows = []
     for remedy, (overhead, rate) in times.items():
         for place, demand in enumerate(demands):
-            low, high = interval(overhead[place, 1:] - 1, level)
+            low, high = confidence_interval(overhead[place, 1:] - 1, level)
             rows.append((demand, remedy, rate[place], overhead[place, 0] - 1, low, high))
     columns = ["demand_Bps", "remedy", "rate_Bps", "overhead", "low", "high"]
     found = _thresholds(demands, times[THROTTLED][0], times[RESERVED][0])

@@ -10,11 +10,11 @@ from idlewave import contention
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
 from idlewave.contention.impact_statistics import (
     correlation_table,
-    expanded_level,
     impact_table,
     normalisation_notes,
     rate_notes,
 )
+from idlewave.contention.slowdowns import expanded_level
 from idlewave.contention.table import complete_pairs
 from idlewave.errors import InputError
 

@@ -81,7 +81,7 @@ def test_a_model_says_what_it_was_trained_on(file: Path) -> None:
     assert said["victims"] == ["stream", "cg"]
     assert said["traffic"] == ["writer"]
     assert said["rates_Bps"] == [1e9]
-    assert said["intervals"] == len(TABLE)
+    assert said["iterations"] == len(TABLE)
     assert said["columns"]["l1"] == ["probe.latency_l1_s", "probe.bandwidth_l1_Bps"]
     assert {"scikit-learn", "skops", "numpy", "idlewave"} <= set(said["versions"])
 
