@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from ..contention.columns import COMMAND, RATES, TRAFFIC_KINDS, VICTIMS
-from ..errors import UsageError
 from ..formatting import percent_text, plain_time, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
 from ..units import parse_size
 from .contention_tables import estimate_texts, slowdown_texts
 from .figure_files import Picture, save_figure
-from .option_types import Count, FiniteRange, Names, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Count, Lasting, Names, OutputFolder, Size, as_json, print_json, refuse_given
 from .parameter_options import Numbers, option_of, options_of
 from .terminal import errors, progress_bar, say, say_note, show_table
 
@@ -43,8 +42,16 @@ folder_option = click.option(
 
 
 @click.command()
-@click.option("--rate", type=Numbers(",", parse_size, "bytes per second"), required=True, help="Bytes per second.")
-@click.option("--seconds", type=FiniteRange(0.01, 1e7), default=10.0, show_default=True, help="How long.")
+@click.option("--rate", type=Size(1), required=True, help="Bytes per second, such as 1GB.")
+@click.option(
+    "--for",
+    "seconds",
+    type=Lasting(0.01, 1e7),
+    default=10.0,
+    show_default="10s",
+    metavar="TIME",
+    help="How long: 500ms, 90s, 30m.",
+)
 @click.option("--cores", type=Count(1, 8192), default=1, show_default=True, help="Cores that write.")
 @option_of(ContentionParameters, "pattern")
 @option_of(ContentionParameters, "stores")
@@ -52,7 +59,7 @@ folder_option = click.option(
 @option_of(ContentionParameters, "seed")
 @as_json
 def make(
-    rate: tuple[int, ...],
+    rate: int,
     seconds: float,
     cores: int,
     pattern: str,
@@ -64,9 +71,7 @@ def make(
     """Write into memory at a rate, from the last cores that this process may use, and say what rate was reached."""
     from ..contention.traffic import Traffic, make_traffic, rate_note
 
-    if len(rate) != 1:
-        raise UsageError(f"expected one rate, found {len(rate)}")
-    traffic = Traffic("writer", float(rate[0]), pattern, stores, cores, buffer)
+    traffic = Traffic("writer", float(rate), pattern, stores, cores, buffer)
     with progress_bar() as progress:
         said = make_traffic(traffic, seconds, progress=progress, seed=seed)
     if as_json:

@@ -17,7 +17,7 @@ from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
 from .contention_tables import estimate_texts, slowdown_texts
 from .figure_files import Picture, save_figure
 from .input_options import load_machine, machine_options, note_scope
-from .option_types import Count, FiniteRange, OutputFile, Size, as_json, print_json
+from .option_types import Count, FiniteRange, Lasting, OutputFile, Size, as_json, print_json
 from .parameter_options import option_of
 from .progress import doing
 from .study_command import ranks_from
@@ -173,7 +173,9 @@ def _show_learnt(detector: Detector, found: Evaluation) -> None:
     type=FiniteRange(0, 1, min_open=True),
     help="Share of the time in which there is traffic.",
 )
-@click.option("--burst", type=FiniteRange(0, min_open=True), help="Seconds of a burst of traffic, with --share.")
+@click.option(
+    "--burst", type=Lasting(1e-9, 1e6), metavar="TIME", help="Length of a burst of traffic, with --share: 500ms."
+)
 @click.option(
     "--replicates", default=20, show_default=True, type=Count(1, 10_000), help="Simulations, each with other noise."
 )

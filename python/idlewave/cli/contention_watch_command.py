@@ -16,7 +16,7 @@ from ..errors import IdlewaveError, UsageError
 from ..escaping import cut
 from ..exit_status import FAILED, say_error
 from ..formatting import join_words, plain_percent, plural
-from .option_types import Count, FiniteRange, OutputFile, as_json, print_json
+from .option_types import Count, Lasting, OutputFile, as_json, print_json
 from .terminal import say, say_note
 
 if TYPE_CHECKING:
@@ -31,11 +31,17 @@ MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option(
     "--for",
     "seconds",
-    type=FiniteRange(0, min_open=True),
-    help="End the watch after so many seconds; a command is waited for.",
+    type=Lasting(0.001, 1e9),
+    metavar="TIME",
+    help="End the watch after this time, such as 90s or 12h; a command is waited for.",
 )
 @click.option(
-    "--interval", default=1.0, show_default=True, type=FiniteRange(0.001, 3600), help="Seconds of an interval."
+    "--interval",
+    default=1.0,
+    show_default="1s",
+    type=Lasting(0.001, 3600),
+    metavar="TIME",
+    help="Time of an interval, such as 500ms.",
 )
 @click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
 @click.option("--victim", default="", help="Compare with the iterations of this victim of the model without traffic.")

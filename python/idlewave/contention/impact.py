@@ -50,8 +50,8 @@ def contention_impact(
     traffic that is handled on the victim's own core. `command`: what the victim `command` runs. `folder` gets each run
     when it has ended; a measurement that was interrupted is continued there. The orders of the pairs and of the two
     runs of each are drawn from `seed`. Raises MeasurementError if a probe or the command fails, UsageError for what
-    cannot be measured here, InputError if `folder` has another measurement; on an interrupt the rows of the run that
-    was cut are kept, too.
+    cannot be measured here and if `folder` has a measurement with other settings; on an interrupt the rows of the run
+    that was cut are kept, too.
     """
     stores = "library" if traffic == "mpi-put" else given["stores"]
     settings = [

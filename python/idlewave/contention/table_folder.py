@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import InputError
-from ..escaping import name_of
+from ..errors import InputError, UsageError
+from ..escaping import name_of, quote
 from ..input.tables import read_table
 from ..input.validation import read_json
 from ..input.value_types import Open, Whole
@@ -40,17 +40,16 @@ class TableFolder:
     """A folder with the table of contention, to which runs are appended."""
 
     def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
-        """Begin the table of this plan in `folder`, or continue it. Raises InputError if there is another plan's."""
+        """Begin the table of this plan in `folder`, or continue it. Raises UsageError if another plan's is there."""
         self._runs = make_folder(folder / RUNS)
         self._file = folder / SETTINGS
         self._settings: dict[str, Any] = {"schema": 1, "plan": dict(plan), "runs": 0, "said": {}}
         if self._file.exists():
             there = read_settings(folder)
-            differing = [key for key in {**plan, **there.plan} if there.plan.get(key) != plan.get(key)]
-            if differing:
-                raise InputError(
-                    f"{name_of(folder)}: has the table of another measurement, whose {differing[0]} is "
-                    f"{there.plan.get(differing[0])!r}: expected {plan.get(differing[0])!r}, or another folder"
+            words = _difference(there.plan, plan)
+            if words:
+                raise UsageError(
+                    f"{name_of(folder)} has a measurement with other settings, which cannot be continued: {words}"
                 )
             self._settings |= {"runs": there.runs, "said": there.said}
         self.number = int(self._settings["runs"])
@@ -83,6 +82,17 @@ class TableFolder:
         """Append the rows of a run. Raises OutputError."""
         kind = "traffic" if run.with_traffic else "quiet"
         write_table(self._runs / f"run-{self.number:03}-pair-{run.pair:06}-{kind}.parquet", rows)
+
+
+def _difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The settings in which a recorded measurement differs, in words; empty if in none."""
+    names = [name for name in {**wanted, **recorded} if recorded.get(name) != wanted.get(name)]
+    return "; ".join(
+        "other victims or traffic"
+        if name == "settings"
+        else f"{name} {quote(recorded.get(name, 'none'))} there, {quote(wanted.get(name, 'none'))} here"
+        for name in names
+    )
 
 
 def read_settings(folder: str | Path) -> SettingsSchema:

@@ -20,7 +20,7 @@ from idlewave.contention.table import complete_pairs
 from idlewave.contention.table_folder import read_contention
 from idlewave.contention.traffic import Traffic, make_traffic
 from idlewave.contention.victim_run import Setting
-from idlewave.errors import InputError, MeasurementError, OutputError, UsageError
+from idlewave.errors import MeasurementError, OutputError, UsageError
 from idlewave.native_files import package_data
 from long_cases import most_long
 from small_disks import small_disk_at
@@ -118,8 +118,10 @@ def test_an_interrupted_measurement_is_continued_with_the_pairs_that_are_missing
     assert len(again) == len(whole) + 2  # the other run of the pair is there twice
     assert set(again["run"]) == {0, 1}
     assert len(complete_pairs(again)) == len(whole)
-    with pytest.raises(InputError, match="has the table of another measurement, whose iterations is 2"):
+    with pytest.raises(UsageError, match=r"has a measurement with other settings.*: iterations '2' there, '3' here"):
         contention_impact(["stencil"], [1e7], folder=folder, **(SMALL | {"iterations": 3}))
+    with pytest.raises(UsageError, match="cannot be continued: other victims or traffic"):
+        contention_impact(["stencil"], [2e7], folder=folder, **SMALL)
 
 
 @TWO_CPUS

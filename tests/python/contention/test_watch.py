@@ -210,12 +210,12 @@ def test_a_command_is_watched_until_it_ends_and_its_exit_status_is_that_of_the_w
 
 
 def test_the_intervals_are_printed_and_counted(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = run(["--for", "1000", str(model)], FakeProbes(2, 3), monkeypatch)
+    ended = run(["--for", "1000s", str(model)], FakeProbes(2, 3), monkeypatch)
     lines = ended.stdout.splitlines()
     assert sum("ALARM (l3)" in line for line in lines) == 3
     assert "interval 0: l1 0." in lines[0]
     assert "3 of 5 intervals raised an alarm; at most 5.0 % of quiet ones like the model's do" in lines[-1]
-    said = json.loads(run(["--for", "1000", "--json", str(model)], FakeProbes(2, 3), monkeypatch).stdout)
+    said = json.loads(run(["--for", "1000s", "--json", str(model)], FakeProbes(2, 3), monkeypatch).stdout)
     assert (said["intervals"], said["alarms"], said["set"], said["exit_status"]) == (5, 3, "l3", 0)
 
 
@@ -233,6 +233,11 @@ def test_what_cannot_be_watched_is_refused(
     ended = run([*words, str(model), *command], FakeProbes(1, 0), monkeypatch)
     assert isinstance(ended.exception, UsageError)
     assert said in str(ended.exception)
+
+
+def test_a_time_without_a_unit_is_refused(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = run(["--for", "10", str(model)], FakeProbes(1, 0), monkeypatch)
+    assert "expected a time with a unit" in str(ended.exception)
 
 
 def test_a_command_that_is_not_there_is_told(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +280,7 @@ def test_a_core_that_the_job_shares_with_the_probe_is_said(
     ended = run([str(model), "--", "true"], FakeProbes(50, 0), monkeypatch)
     assert f"the probe samples on core {one_core}, and so does the command run" in ended.output
     with subprocess.Popen(["sleep", "60"]) as process:
-        ended = run(["--pid", str(process.pid), "--for", "1000", str(model)], FakeProbes(3, 0), monkeypatch)
+        ended = run(["--pid", str(process.pid), "--for", "1000s", str(model)], FakeProbes(3, 0), monkeypatch)
         process.kill()
     assert f"core {one_core}, which process {process.pid} may use, too" in ended.output
 
@@ -364,7 +369,7 @@ def test_a_probe_that_is_killed_ends_the_watch_and_not_the_job(
     waits = "while not os.path.exists('killed'): time.sleep(0.05)\ntime.sleep(0.5)\n"
     program = in_python(f"{waits}open('done', 'w').close()\nraise SystemExit({status})")
     monkeypatch.setattr(sampling, "sample_probes", KilledProbe(tmp_path))
-    words = ["--interval", "0.01", "--json", str(model), "--", *program]
+    words = ["--interval", "10ms", "--json", str(model), "--", *program]
     ended = CliRunner().invoke(watch_command, words, standalone_mode=False)
     assert (tmp_path / "done").exists()
     assert ended.return_value == expected, ended.output
@@ -382,13 +387,13 @@ def test_without_a_command_a_probe_that_ends_is_an_error(model: Path, monkeypatc
         raise MeasurementError("the probe of memory ended")
 
     probes.at_end = end
-    ended = run(["--for", "1000", str(model)], probes, monkeypatch)
+    ended = run(["--for", "1000s", str(model)], probes, monkeypatch)
     assert isinstance(ended.exception, MeasurementError)
 
 
 def test_a_reader_of_the_lines_that_goes_away_does_not_end_the_job(model: Path, tmp_path: Path) -> None:
     program = in_python("time.sleep(2)\nopen('done', 'w').close()\nraise SystemExit(3)")
-    words = [*idlewave(), "contention", "watch", "--interval", "0.05", str(model), "--", *program]
+    words = [*idlewave(), "contention", "watch", "--interval", "50ms", str(model), "--", *program]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.close()

@@ -71,8 +71,8 @@ EXAMPLES = {
         "{contention} --source halo2d --compute-ns 1000 --ranks 4 -m odin --replicates 2",
         {"target": "x.parquet", "plot": "x.png"},
     ),
-    "contention watch": Example("--for 0.1 --interval 0.1 {detector}", {"target": "x.jsonl"}, measures=True),
-    "contention make": Example("--rate 1MB --seconds 0.1", measures=True),
+    "contention watch": Example("--for 100ms --interval 100ms {detector}", {"target": "x.jsonl"}, measures=True),
+    "contention make": Example("--rate 1MB --for 100ms", measures=True),
     "contention measure": Example(
         "--victims stencil --rates 1MB --pairs 2 --iterations 2", {"folder": "impact", "plot": "x.png"}, measures=True
     ),
