@@ -150,6 +150,6 @@ def _per_cycle(table: pd.DataFrame, columns: Sequence[str]) -> bool:
 def check_labels(table: pd.DataFrame, name: str) -> None:
     """Raise InputError unless there are iterations with traffic and without."""
     traffic = has_traffic(table)
-    for wanted, said in ((traffic, "with traffic"), (~traffic, "without traffic")):
+    for wanted, words in ((traffic, "with traffic"), (~traffic, "without traffic")):
         if not wanted.any():
-            raise InputError(f"{quote(name)}: expected iterations with traffic and without, found none {said}")
+            raise InputError(f"{quote(name)}: expected iterations with traffic and without, found none {words}")

@@ -64,10 +64,10 @@ def contention_impact(
     runs = planned(settings, given["pairs"], given["seed"])
     used = mpi or mpis.find() if traffic == "mpi-put" else None
     with _place(folder) as place:
-        plan = {"settings": [_described(setting) for setting in settings], "command": list(command), **given}
-        table = TableFolder(place, plan)
-        if not table.said:
-            table.say(
+        measurement = {"settings": [_described(setting) for setting in settings], "command": list(command), **given}
+        table = TableFolder(place, measurement)
+        if not table.descriptions:
+            table.describe(
                 {"environment": describe_recording("contention", used, by="idlewave.contention.contention_impact")}
             )
         try:
@@ -119,12 +119,12 @@ def _measure_one(
     file.unlink(missing_ok=True)
     try:
         with ended_by_signals():
-            said = record_run(run, given["iterations"], file, given["seed"] + run.pair, mpi, command)
+            summary = record_run(run, given["iterations"], file, given["seed"] + run.pair, mpi, command)
     except (KeyboardInterrupt, MeasurementError):
         _append_cut(run, table, file)
         raise
-    table.append(run, rows_of(run, table.number, file, said))
-    table.say({"probe": said})
+    table.append(run, rows_of(run, table.number, file, summary))
+    table.describe({"probe": summary})
     file.unlink(missing_ok=True)
 
 

@@ -218,7 +218,7 @@ def _in_bursts(slowed: _Series, quiet: _Series, bursts: Bursts | None) -> _Serie
     """What a rank meets: bursts of the slowed series, and between them pauses of the quiet one."""
     if bursts is None or bursts.share == 1:
         return slowed
-    number = np.arange(1, bursts.count(float(np.sum(slowed.computing + slowed.standing))) + 1)
+    number = np.arange(1, bursts.count(float(np.sum(slowed.computing + slowed.standing))) + 1, dtype=np.float64)
     busy, burst = slowed.cut(number * bursts.seconds)
     idle, pause = quiet.cut(number * bursts.seconds * (1 / bursts.share - 1))
     order = np.argsort(np.concatenate([2 * burst, 2 * pause + 1]), kind="stable")

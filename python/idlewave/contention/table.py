@@ -38,7 +38,8 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
     """The table with all columns in their order and of their types; those that it may lack are NaN."""
     types = {column.name: np.dtype(column.type) for column in COLUMNS if column.type != "string"}
     lacking = {column.name: np.nan for column in SAMPLED if column.name not in table}
-    return table.assign(**lacking)[[column.name for column in COLUMNS]].astype(types)
+    whole: pd.DataFrame = table.assign(**lacking)[[column.name for column in COLUMNS]].astype(types)
+    return whole
 
 
 def has_traffic(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -58,7 +59,8 @@ def pairs_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
 def complete_pairs(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of pairs that have both runs, from one start of the measurement."""
     both = pd.Series(has_traffic(table)).groupby(pairs_of(table)).transform("nunique")
-    return table[both.to_numpy() == 2]
+    whole: pd.DataFrame = table[both.to_numpy() == 2]
+    return whole
 
 
 def victims_of(table: pd.DataFrame) -> list[str]:

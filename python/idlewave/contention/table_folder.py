@@ -28,7 +28,7 @@ _FILE = re.compile(r"run-(\d+)-pair-(\d+)-(quiet|traffic)\.parquet")
 
 
 class SettingsSchema(Open):
-    """The part of contention.json that is used."""
+    """The part of contention.json that is used: `plan` has the settings, `said` the descriptions."""
 
     schema: Whole
     plan: dict[str, Any]
@@ -39,14 +39,15 @@ class SettingsSchema(Open):
 class TableFolder:
     """A folder with the table of contention, to which runs are appended."""
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
-        """Begin the table of this plan in `folder`, or continue it. Raises UsageError if another plan's is there."""
+    def __init__(self, folder: Path, measurement: Mapping[str, Any]) -> None:
+        """Begin the table of this measurement in `folder`, or continue it. `measurement`: all its settings. Raises
+        UsageError if the folder has one with other settings."""
         self._runs = make_folder(folder / RUNS)
         self._file = folder / SETTINGS
-        self._settings: dict[str, Any] = {"schema": 1, "plan": dict(plan), "runs": 0, "said": {}}
+        self._settings: dict[str, Any] = {"schema": 1, "plan": dict(measurement), "runs": 0, "said": {}}
         if self._file.exists():
             there = read_settings(folder)
-            words = _difference(there.plan, plan)
+            words = _difference(there.plan, measurement)
             if words:
                 raise UsageError(
                     f"{name_of(folder)} has a measurement with other settings, which cannot be continued: {words}"
@@ -58,15 +59,15 @@ class TableFolder:
         write_json(self._file, self._settings)
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What the probe and the environment said."""
+    def descriptions(self) -> dict[str, Any]:
+        """Of the environment, and of the first run by the probe."""
         return dict(self._settings["said"])
 
-    def say(self, said: Mapping[str, Any]) -> None:
-        """Store what the probe or the environment says, unless that is there already."""
-        if set(said) <= set(self._settings["said"]):
+    def describe(self, descriptions: Mapping[str, Any]) -> None:
+        """Store descriptions by their names, unless those are there already."""
+        if set(descriptions) <= set(self._settings["said"]):
             return
-        self._settings["said"] = {**said, **self._settings["said"]}
+        self._settings["said"] = {**descriptions, **self._settings["said"]}
         write_json(self._file, self._settings)
 
     def complete_pairs(self, iterations: int) -> set[int]:

@@ -84,9 +84,9 @@ def rate_note(asked: float, achieved: float) -> str:
     return f"{si_text(asked)}B/s were asked, and {si_text(achieved)}B/s were reached."
 
 
-def summary_of(said: str) -> dict[str, Any]:
+def summary_of(printed: str) -> dict[str, Any]:
     """The JSON object that the probe prints at its end. Raises MeasurementError if there is none."""
-    lines = said.strip().splitlines()
+    lines = printed.strip().splitlines()
     try:
         found = json.loads(lines[-1] if lines else "")
     except ValueError:
