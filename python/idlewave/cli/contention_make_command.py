@@ -18,9 +18,8 @@ from .terminal import progress_bar, say, say_note
     "seconds",
     type=Lasting(0.01, 1e7),
     default=10.0,
-    show_default="10s",
     metavar="TIME",
-    help="How long: 500ms, 90s, 30m.",
+    help="How long: 500ms, 90s, 30m.  [default: 10s]",
 )
 @click.option("--cores", type=Count(1, 8192), default=1, show_default=True, help="Cores that write.")
 @option_of(ContentionParameters, "pattern")

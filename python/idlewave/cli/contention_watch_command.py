@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,10 +38,9 @@ MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option(
     "--interval",
     default=1.0,
-    show_default="1s",
     type=Lasting(0.001, 3600),
     metavar="TIME",
-    help="Time of an interval, such as 500ms.",
+    help="Time of an interval, such as 500ms.  [default: 1s]",
 )
 @click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
 @click.option("--victim", default="", help="Compare with the iterations of this victim of the model without traffic.")
@@ -69,7 +68,7 @@ def watch(
 ) -> int:
     """Apply a MODEL to a running job: COMMAND behind --, the process of --pid, or whatever runs for the time of --for.
 
-    The probe samples on a core of its own: COMMAND is started on the other ones. Each interval is printed with the
+    COMMAND is started on other cores than the probe's, if there are others. Each interval is printed with the
     probability of traffic. The exit status is that of the command; if that is 0 and the watch failed, 1.
     """
     from ..contention.forest import Detector
@@ -87,7 +86,7 @@ def watch(
         job = stack.enter_context(_job(words, pid, core, as_json=as_json))
         say_note(_core_text(core, pid))
         intervals = watched.intervals(sample_probes, interval_s=interval, cpu=core.probe, runs=job.runs)
-        results.take_all(_until(intervals, seconds))
+        results.take_all(intervals, math.inf if seconds is None else seconds)
         status = job.end()
         results.close()
     with results.failure_said("the summary is not printed"):
@@ -116,9 +115,10 @@ class _Results:
     missing: int = 0
     failures: list[str] = field(default_factory=list)
 
-    def take_all(self, intervals: Iterator[WatchedInterval]) -> None:
-        """Count the intervals, and pass them on as they end."""
-        with self.failure_said("the watch ends, and the job goes on"):
+    def take_all(self, intervals: Generator[WatchedInterval], seconds: float) -> None:
+        """Count the intervals, and pass them on as they end, for at most so many seconds; then the probe has ended."""
+        deadline = time.monotonic() + seconds
+        with self.failure_said("the watch ends, and the job goes on"), closing(intervals):
             for found in intervals:
                 self.intervals += 1
                 self.alarms += found.alarm
@@ -127,6 +127,8 @@ class _Results:
                 for consequence, take in [*self.sinks.items()]:
                     with self.failure_said(f"{consequence}, and the job goes on", consequence):
                         take(found)
+                if time.monotonic() >= deadline:
+                    return
 
     def close(self) -> None:
         """Close the file of rows."""
@@ -177,14 +179,6 @@ def _line(found: WatchedInterval, chosen: str) -> str:
     verdict = "quiet baseline" if found.calibrating else f"ALARM ({chosen})" if found.alarm else ""
     clock = time.strftime("%H:%M:%S", time.localtime(found.at))
     return f"{clock}  interval {found.interval}: {shown}  {verdict}".rstrip()
-
-
-def _until(intervals: Iterator[WatchedInterval], seconds: float | None) -> Iterator[WatchedInterval]:
-    end = math.inf if seconds is None else time.monotonic() + seconds
-    for found in intervals:
-        yield found
-        if time.monotonic() >= end:
-            return
 
 
 def _core_text(core: ProbeCore, pid: int | None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +98,7 @@ class Watch:
         interval_s: float,
         cpu: int,
         runs: Callable[[], bool] = lambda: True,
-    ) -> Iterator[WatchedInterval]:
+    ) -> Generator[WatchedInterval]:
         """The intervals as they end, while `runs` says that there is something to watch."""
         baseline = dict(self.detector.baselines[self.victim])
         quiet: list[Mapping[str, float]] = []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import run_command
 from contention_tables import contention_table
 from idlewave import contention
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
@@ -123,6 +126,16 @@ def test_a_column_without_a_ratio_is_left_out_for_its_victim_alone_and_said() ->
         "lj: counter.l2_misses is not known without traffic: its correlations are without lj.",
     ]
     assert normalisation_notes(contention_table(planted)) == []
+
+
+def test_the_command_shows_a_table_in_a_file_and_says_what_has_no_ratio(tmp_path: Path) -> None:
+    table = contention_table(planted, pairs=2)
+    table["counter.l3_misses"] = 0.0
+    table.to_parquet(tmp_path / "table.parquet")
+    done = run_command(["contention", "measure", "--from", "table.parquet"], tmp_path)
+    assert done.status == 0, done.complained
+    assert "Impact of traffic into memory" in done.printed
+    assert "note: cg: counter.l3_misses is 0 in the median without traffic" in done.complained
 
 
 def test_a_table_without_a_whole_pair_has_no_correlations() -> None:

@@ -44,6 +44,7 @@ class FakeProbes:
         self.asked: list[tuple[Sequence[str], float, int]] = []
         self.closed = 0
         self.at_end: Callable[[], object] = lambda: None
+        self.at_close: Callable[[], object] = lambda: None
 
     def __call__(self, columns: Sequence[str], *, interval_s: float, cpu: int) -> Samples:
         self.asked.append((columns, interval_s, cpu))
@@ -66,6 +67,7 @@ class FakeSamples:
 
     def close(self) -> None:
         self.probes.closed += 1
+        self.probes.at_close()
 
 
 def test_traffic_raises_alarms_and_quiet_intervals_few(detector: Detector) -> None:
@@ -112,7 +114,7 @@ def test_the_probe_is_closed_if_whoever_watches_fails(detector: Detector) -> Non
     probes = FakeProbes(10, 0)
     intervals = Watch(detector).intervals(probes, interval_s=1.0, cpu=0)
     next(intervals)
-    intervals.close()  # type: ignore[attr-defined]
+    intervals.close()
     assert probes.closed == 1
 
 
@@ -322,6 +324,18 @@ def test_a_full_disk_ends_the_rows_and_neither_the_job_nor_its_watch(
     assert [json.loads(line)["interval"] for line in kept.splitlines()] == [*range(len(kept.splitlines()))]
     assert 0 < len(kept.splitlines()) < 40
     assert "of 40 intervals raised an alarm" in ended.output
+
+
+def test_the_probe_has_ended_while_the_command_is_waited_for(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    probes = FakeProbes(50, 0)
+    probes.at_close = (tmp_path / "closed").touch
+    program = in_python("while not os.path.exists('closed'): time.sleep(0.05)\nraise SystemExit(3)")
+    ended = run(["--for", "1ms", str(model), "--", *program], probes, monkeypatch)
+    assert ended.return_value == 3
+    assert "the watch has ended, and the job goes on: its end is awaited" in ended.output
 
 
 class KilledProbe:
