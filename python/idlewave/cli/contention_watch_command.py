@@ -239,6 +239,8 @@ def _job(words: tuple[str, ...], pid: int | None, core: ProbeCore, *, as_json: b
 
 
 def _conclude(watched: Watch, results: _Results, core: ProbeCore, status: int, *, as_json: bool) -> None:
+    if not results.intervals and not results.failures:
+        say_note("the job ended before the first interval did")
     if results.missing:
         say_note(f"in {plural(results.missing, 'interval')} values could not be sampled")
     level = watched.detector.alarm_level

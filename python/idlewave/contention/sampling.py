@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import select
 import subprocess
 import tempfile
+import time
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ from ..native_files import package_data
 from .columns import SAMPLED
 
 FOREVER = 1_000_000_000
+LONG_S = 3600.0
 
 
 class ProbeSamples(Iterator[Mapping[str, float]]):
@@ -33,26 +37,46 @@ class ProbeSamples(Iterator[Mapping[str, float]]):
         words += ["--iterations", str(FOREVER), "--output", "/dev/stdout"]
         self._columns = list(columns)
         self._names: list[str] = []
+        self._samples: deque[Mapping[str, float]] = deque()
+        self._cut_line = b""
+        self._ended = False
         self._complaints: IO[str] = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - until close
         try:
-            self._child = Child.start(
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._complaints, text=True
-            )
+            self._child = Child.start(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._complaints)
         except OSError as error:
             self._complaints.close()
             raise MeasurementError(f"the probe {program} cannot be run: {error}") from error
 
     def __next__(self) -> Mapping[str, float]:
-        for line in self._child.output:
-            if line.startswith(("progress", "{")):
+        while not self.ready(LONG_S):
+            pass
+        if not self._samples:
+            raise self._failure()
+        return self._samples.popleft()
+
+    def ready(self, seconds: float) -> bool:
+        """Whether the next sample is there, or the probe has ended, now or within so many seconds."""
+        output = self._child.output.fileno()
+        deadline = time.monotonic() + seconds
+        while not self._samples and not self._ended:
+            if not select.select([output], [], [], max(deadline - time.monotonic(), 0.0))[0]:
+                return False
+            self._take(os.read(output, 1 << 16))
+        return True
+
+    def _take(self, piece: bytes) -> None:
+        """Samples from what the probe has written; nothing is written by a probe that has ended."""
+        self._ended = not piece
+        *lines, self._cut_line = (self._cut_line + piece).split(b"\n")
+        for line in lines:
+            if line.startswith((b"progress", b"{")):
                 continue
-            cells = line.rstrip("\n").split(",")
+            cells = line.decode(errors="replace").split(",")
             if not self._names:
                 self._names = cells
                 continue
             values = dict(zip(self._names, cells, strict=False))
-            return {name: float(values.get(name) or math.nan) for name in self._columns}
-        raise self._failure()
+            self._samples.append({name: float(values.get(name) or math.nan) for name in self._columns})
 
     def _failure(self) -> MeasurementError:
         status = self._child.wait()

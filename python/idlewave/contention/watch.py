@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -23,9 +24,15 @@ from ..errors import InputError, OutputError, UsageError
 from ..formatting import unknown_name
 from .forest import Detector, probability
 
+LOOK_S = 0.1
+"""Seconds between two looks at whether the job still runs."""
+
 
 class Samples(Iterator[Mapping[str, float]], Protocol):
     """A column's value by name, interval by interval; `close` ends the probe."""
+
+    def ready(self, seconds: float) -> bool:
+        """Whether the next interval has ended, now or within so many seconds."""
 
     def close(self) -> None:
         """End the probe."""
@@ -103,7 +110,13 @@ class Watch:
         baseline = dict(self.detector.baselines[self.victim])
         quiet: list[Mapping[str, float]] = []
         with closing(sample(self.detector.all_columns, interval_s=interval_s, cpu=cpu)) as samples:
-            for number, values in enumerate(samples):
+            for number in count():
+                while not samples.ready(LOOK_S):
+                    if not runs():
+                        return
+                values = next(samples, None)
+                if values is None:
+                    return
                 calibrating = number < self.calibrate
                 if calibrating:
                     quiet.append(values)

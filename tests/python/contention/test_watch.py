@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -43,6 +44,7 @@ class FakeProbes:
         self.rows = [{name: scale * row[name] for name in QUIET} for row in rows]
         self.asked: list[tuple[Sequence[str], float, int]] = []
         self.closed = 0
+        self.slow = False
         self.at_end: Callable[[], object] = lambda: None
         self.at_close: Callable[[], object] = lambda: None
 
@@ -64,6 +66,11 @@ class FakeSamples:
             self.probes.at_end()
             raise StopIteration
         return row
+
+    def ready(self, seconds: float) -> bool:
+        if self.probes.slow:
+            time.sleep(seconds)
+        return not self.probes.slow
 
     def close(self) -> None:
         self.probes.closed += 1
@@ -338,6 +345,17 @@ def test_the_probe_has_ended_while_the_command_is_waited_for(
     assert "the watch has ended, and the job goes on: its end is awaited" in ended.output
 
 
+def test_a_command_that_ends_before_the_first_interval_is_not_held_up(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probes = FakeProbes(1, 0)
+    probes.slow = True
+    ended = run([str(model), "--", *in_python("raise SystemExit(3)")], probes, monkeypatch)
+    assert ended.return_value == 3
+    assert "the job ended before the first interval did" in ended.output
+    assert probes.closed == 1
+
+
 class KilledProbe:
     """The probe of memory, which is killed after its first sample."""
 
@@ -359,6 +377,9 @@ class KilledProbe:
                     os.kill(pid, signal.SIGKILL)
         self.samples += 1
         return next(self.real)
+
+    def ready(self, seconds: float) -> bool:
+        return self.real.ready(seconds)
 
     def close(self) -> None:
         self.real.close()
