@@ -118,14 +118,14 @@ class _Results:
     def take_all(self, intervals: Generator[WatchedInterval], seconds: float) -> None:
         """Count the intervals, and pass them on as they end, for at most so many seconds; then the probe has ended."""
         deadline = time.monotonic() + seconds
-        with self.failure_said("the watch ends, and the job goes on"), closing(intervals):
+        with self.failure_said("the watch ends, which does not end the job"), closing(intervals):
             for found in intervals:
                 self.intervals += 1
                 self.alarms += found.alarm
                 self.calibrating += found.calibrating
                 self.missing += bool(found.missing)
                 for consequence, take in [*self.sinks.items()]:
-                    with self.failure_said(f"{consequence}, and the job goes on", consequence):
+                    with self.failure_said(f"{consequence}, which does not end the job", consequence):
                         take(found)
                 if time.monotonic() >= deadline:
                     return

@@ -85,7 +85,8 @@ class ProbeSamples(Iterator[Mapping[str, float]]):
         return MeasurementError(f"the probe of memory ended (exit status {status}): {said or 'it said nothing'}")
 
     def close(self) -> None:
-        """End the probe."""
+        """End the probe, which has nothing to store."""
+        self._child.kill()
         self._child.end()
         self._complaints.close()
 

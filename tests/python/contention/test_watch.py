@@ -327,7 +327,7 @@ def test_a_full_disk_ends_the_rows_and_neither_the_job_nor_its_watch(
     assert (tmp_path / "done").exists()
     assert ended.return_value == expected, ended.output
     assert ended.output.count("rows.jsonl: cannot be written") == 1
-    assert "no more rows are written, and the job goes on" in ended.output
+    assert "no more rows are written, which does not end the job" in ended.output
     assert [json.loads(line)["interval"] for line in kept.splitlines()] == [*range(len(kept.splitlines()))]
     assert 0 < len(kept.splitlines()) < 40
     assert "of 40 intervals raised an alarm" in ended.output
@@ -408,7 +408,7 @@ def test_a_probe_that_is_killed_ends_the_watch_and_not_the_job(
     ended = CliRunner().invoke(watch_command, words, standalone_mode=False)
     assert (tmp_path / "done").exists()
     assert ended.return_value == expected, ended.output
-    assert ended.output.count("the watch ends, and the job goes on") == 2  # on the error stream, and in the object
+    assert ended.output.count("the watch ends, which does not end the job") == 2  # on the error stream, and in the object
     said = json.loads(ended.stdout)
     assert said["intervals"] >= 1  # more may have been sampled by then
     assert said["exit_status"] == status
@@ -436,4 +436,4 @@ def test_a_reader_of_the_lines_that_goes_away_does_not_end_the_job(model: Path, 
         complained = process.stderr.read()
     assert process.returncode == 3
     assert (tmp_path / "done").exists()
-    assert complained.count("nobody reads it; intervals are printed no more, and the job goes on") == 1
+    assert complained.count("nobody reads it; intervals are printed no more, which does not end the job") == 1
