@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..contention.defaults import ALARM_LEVEL, TREES
 from ..escaping import cut
 from ..formatting import plain_percent
 from .contention_options import seed_option, table_argument
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     type=click.Choice(["counter", "probe"]),
     help="What the features are (default: counters where there are some).",
 )
-@click.option("--trees", default=200, show_default=True, type=Count(1, 10_000), help="Trees of each forest.")
+@click.option("--trees", default=TREES, show_default=True, type=Count(1, 10_000), help="Trees of each forest.")
 @click.option(
     "--alarm-level",
-    default=0.01,
+    default=ALARM_LEVEL,
     show_default=True,
     type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="Share of quiet iterations that may raise an alarm.",

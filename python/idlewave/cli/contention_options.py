@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..contention.columns import RATES
+from ..contention.defaults import RATES, SEED
 from ..formatting import si_text
 from ..units import parse_size
 from .option_types import Count, OutputFolder
@@ -30,4 +30,4 @@ folder_option = click.option(
     type=OutputFolder(),
     help="Keep the table here; an interrupted measurement is continued.",
 )
-seed_option = click.option("--seed", default=1, show_default=True, type=Count(0), help="Seed of the random draws.")
+seed_option = click.option("--seed", default=SEED, show_default=True, type=Count(0), help="Seed of the random draws.")

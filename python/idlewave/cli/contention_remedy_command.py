@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from ..contention.columns import VICTIMS
+from ..contention.defaults import REMEDIED
 from ..formatting import percent_text, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
@@ -26,7 +27,7 @@ MEASURING = ("rates", "folder", *parameters_of(ContentionParameters))
 
 
 @click.command()
-@click.option("--victim", help=f"One of {', '.join(VICTIMS)} (default: cg; with --from the only one there).")
+@click.option("--victim", help=f"One of {', '.join(VICTIMS)} (default: {REMEDIED}; with --from the only one there).")
 @rates_option
 @click.option(
     "--node-cores", type=Count(2, 100_000), help="Cores over which the computation scales (default: this process's)."
@@ -65,7 +66,13 @@ def remedy(
     else:
         with progress_bar(count=True) as progress:
             found = contention_remedies(
-                victim or "cg", rates, node_cores=node_cores, spare=spare, folder=folder, progress=progress, **options
+                victim or REMEDIED,
+                rates,
+                node_cores=node_cores,
+                spare=spare,
+                folder=folder,
+                progress=progress,
+                **options,
             )
     if as_json:
         print_json(_remedies_as_json(found))

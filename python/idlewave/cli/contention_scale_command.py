@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..contention.defaults import REPLICATES
 from ..errors import UsageError
 from ..escaping import cut
 from ..formatting import plain_percent, plain_time
@@ -21,7 +22,6 @@ from .input_options import load_machine, machine_options, note_scope
 from .option_types import Count, FiniteRange, Lasting, OutputFile, Size, as_json, print_json
 from .parameter_options import option_of
 from .progress import doing
-from .study_command import ranks_from
 from .terminal import errors, progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ if TYPE_CHECKING:
     "--burst", type=Lasting(1e-9, 1e6), metavar="TIME", help="Length of a burst of traffic, with --share: 500ms."
 )
 @click.option(
-    "--replicates", default=20, show_default=True, type=Count(1, 10_000), help="Simulations, each with other noise."
+    "--replicates",
+    default=REPLICATES,
+    show_default=True,
+    type=Count(1, 10_000),
+    help="Simulations, each with other noise.",
 )
 @seed_option
 @click.option("-o", "--output", "target", type=OutputFile(TABLE_ENDINGS), help="Write the table (.parquet, .csv).")
@@ -85,6 +89,7 @@ def scale(
     from ..contention.memory_noise import Bursts, memory_noise, scale_contention
     from ..contention.table import victims_of
     from ..contention.table_folder import read_contention
+    from .study_command import ranks_from
 
     if (share < 1) != (burst is not None):
         raise UsageError("--share and --burst go together: how much of the time, in bursts how long")

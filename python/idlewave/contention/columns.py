@@ -21,9 +21,6 @@ VICTIMS = ("stream", "stream-cache", "cg", "stencil", "lj")
 COMMAND = "command"
 """What `victim` says of any other command, which is timed as a whole."""
 
-RATES = (250_000_000, 500_000_000, 1_000_000_000, 2_000_000_000, 4_000_000_000)
-"""Rates that are measured by default, bytes per second."""
-
 LEVELS = ("l1", "l2", "l3", "dram")
 """Levels of memory, for whose sizes the probes of latency and bandwidth have a working set each."""
 

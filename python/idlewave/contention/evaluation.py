@@ -19,6 +19,7 @@ import pandas as pd
 from ..errors import InputError
 from ..escaping import quote
 from .columns import NO_TRAFFIC
+from .defaults import ALARM_LEVEL, SEED
 from .features import (
     RATIO,
     SETS,
@@ -75,7 +76,7 @@ def bootstrap_mean(values: npt.ArrayLike, pairs: npt.ArrayLike, seed: int) -> Es
     return Estimate(float(sums.sum() / sizes.sum()), *confidence_interval(means))
 
 
-def suffering(table: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
+def suffering(table: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:
     """A row a victim: its slowdown by all traffic together (`slowdown_of`), and whether that is more than chance.
 
     Columns: victim, pairs, slowdown, low, high (its 95 % confidence interval), p, verdict. The test exchanges the two
@@ -130,7 +131,7 @@ def learn(
     settings: ForestSettings | None = None,
     *,
     by: Source | None = None,
-    alarm_level: float = 0.01,
+    alarm_level: float = ALARM_LEVEL,
     machine: Mapping[str, Any] | None = None,
     progress: Progress = lambda _: None,
 ) -> tuple[Detector, Evaluation]:

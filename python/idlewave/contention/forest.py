@@ -27,6 +27,7 @@ from ..input.bounds import size_words
 from ..input.files import read_bytes
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance
+from .defaults import SEED, TREES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,7 +41,7 @@ SEAL = "idlewave.json"
 """The member with format, digest and provenance."""
 FORMAT = "idlewave contention model"
 SCHEMA = 1
-TREES = ("sklearn.tree._tree.Tree",)
+TREE_TYPES = ("sklearn.tree._tree.Tree",)
 """What skops does not know and every forest has: arrays of nodes, which `_check_tree` follows."""
 MOST_FILE = 256 << 20
 MOST_CONTENT = 1 << 30
@@ -50,8 +51,8 @@ MOST_CONTENT = 1 << 30
 class ForestSettings:
     """How forests are grown: the number of trees, and the seed of all that is drawn."""
 
-    trees: int = 200
-    seed: int = 1
+    trees: int = TREES
+    seed: int = SEED
 
 
 def grown_forest(
@@ -144,10 +145,10 @@ class Detector:
         except ImportError as error:
             raise missing("skops", error) from error
         try:
-            unknown = sorted({*skops_io.get_untrusted_types(data=data)} - {*TREES})
+            unknown = sorted({*skops_io.get_untrusted_types(data=data)} - {*TREE_TYPES})
             if unknown:
                 raise InputError(f"{name}: holds types that {WHAT} has not, and is not used: {cut(', '.join(unknown))}")
-            content = skops_io.loads(data, trusted=[*TREES])
+            content = skops_io.loads(data, trusted=[*TREE_TYPES])
             found = _detector(content)
         except InputError:
             raise

@@ -19,7 +19,8 @@ from ..measurement_parameters import ContentionParameters
 from ..mpi import Mpi
 from ..parameters import takes
 from ..termination_signals import Interrupted, ended_by_signals
-from .columns import COMMAND, RATES, VICTIMS
+from .columns import COMMAND, VICTIMS
+from .defaults import RATES
 from .table_folder import TableFolder, read_contention
 from .traffic import Traffic, places
 from .victim_run import Setting, VictimRun, record_run, rows_of

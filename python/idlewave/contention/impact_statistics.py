@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..formatting import join_words, plural
 from .columns import NO_TRAFFIC, SAMPLED
+from .defaults import SEED
 from .slowdowns import DRAWS, confidence_interval, slowdown_of
 from .table import complete_pairs, has_traffic
 from .traffic import rate_note, reached
@@ -24,7 +25,7 @@ IN_PLACE = "probe.latency_dram_s"
 NO_PAIR = "the table of contention has no pair of runs, without and with traffic"
 
 
-def impact_table(table: pd.DataFrame, draws: int = DRAWS, seed: int = 1) -> pd.DataFrame:
+def impact_table(table: pd.DataFrame, draws: int = DRAWS, seed: int = SEED) -> pd.DataFrame:
     """The slowdown of each setting (`slowdown_of`): KEYS, achieved_rate_Bps, reached, pairs, iterations, quiet_s and
     traffic_s (medians of an iteration), slowdown, and its 95 % confidence interval (low, high).
 
@@ -107,7 +108,7 @@ def normalisation_notes(table: pd.DataFrame) -> list[str]:
     return notes
 
 
-def correlation_table(table: pd.DataFrame, draws: int = 400, seed: int = 1) -> pd.DataFrame:
+def correlation_table(table: pd.DataFrame, draws: int = 400, seed: int = SEED) -> pd.DataFrame:
     """Correlations over all victims as in the talk's table IV: a row for traffic (none, or its kind), metric (seconds,
     and stalled cycles or what takes their place) and column, with Pearson's coefficient, its 95 % confidence interval
     (low, high) and the number of rows that have both values.

@@ -29,6 +29,7 @@ from ..machine import Machine
 from ..noise_models import Noise
 from ..provenance import Provenance
 from ..simulation import as_machine, simulate
+from .defaults import REPLICATES, SEED
 from .features import check_labels
 from .slowdowns import confidence_interval
 from .table import has_traffic, pairs_of, rows_of_victim
@@ -46,7 +47,6 @@ PIECES = 16
 MOST_DETOURS = 400_000
 REACHES = ("calc", "reduction")
 """What traffic slows in the model."""
-REPLICATES = 20
 UNSTEADY = 0.3
 """Quiet iterations that take longer than the quickest by more than this share are disturbed by something else."""
 PICOSECONDS = 1e12
@@ -250,7 +250,7 @@ def scale_contention(
     rate: float | None = None,
     bursts: Bursts | None = None,
     replicates: int = REPLICATES,
-    seed: int = 1,
+    seed: int = SEED,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> pd.DataFrame:
     """The slowdown of a program whose computations suffer as `victim` does, at several numbers of ranks.

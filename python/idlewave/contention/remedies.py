@@ -31,7 +31,7 @@ from ..errors import InputError, UsageError
 from ..formatting import percent_text, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import takes
-from .columns import RATES
+from .defaults import RATES, REMEDIED, SEED
 from .impact import contention_impact
 from .slowdowns import DRAWS, confidence_interval, expanded_level, mean_draws, pair_draws
 from .table import complete_pairs, has_traffic
@@ -94,7 +94,7 @@ class Remedies:
 
 @takes(ContentionParameters)
 def contention_remedies(
-    victim: str = "cg",
+    victim: str = REMEDIED,
     rates: Sequence[float] = RATES,
     *,
     node_cores: int | None = None,
@@ -120,7 +120,7 @@ def remedies_of(
     node_cores: int | None = None,
     spare: bool = False,
     draws: int = DRAWS,
-    seed: int = 1,
+    seed: int = SEED,
 ) -> Remedies:
     """The remedies from a table of contention that has traffic of writers on the victim's core and on one other.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .defaults import SEED
 from .table import complete_pairs, has_traffic
 
 DRAWS = 2000
@@ -32,7 +33,7 @@ class Slowdown:
     logarithms: NDArray[np.float64]
 
 
-def slowdown_of(table: pd.DataFrame, draws: int = DRAWS, seed: int = 1) -> Slowdown:
+def slowdown_of(table: pd.DataFrame, draws: int = DRAWS, seed: int = SEED) -> Slowdown:
     """The slowdown in the pairs of a table that have both runs; NaN if there are none."""
     pairs = pair_draws(complete_pairs(table), draws, seed)
     if not len(pairs):

@@ -192,7 +192,7 @@ def test_a_content_that_is_no_detector_is_refused_though_the_digest_fits(
 
 def test_a_tree_that_leads_outside_itself_is_refused(detector: Detector, file: Path) -> None:
     content = content_of(detector)
-    again = skops_io.loads(skops_io.dumps(content), trusted=[*forest_module.TREES])
+    again = skops_io.loads(skops_io.dumps(content), trusted=[*forest_module.TREE_TYPES])
     tree = again["forests"]["l3"].estimators_[0].tree_
     state = tree.__getstate__()
     nodes = state["nodes"].copy()
