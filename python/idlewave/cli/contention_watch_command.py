@@ -20,9 +20,12 @@ from .option_types import Count, Lasting, OutputFile, as_json, print_json
 from .terminal import say, say_note
 
 if TYPE_CHECKING:
+    from ..child_processes import Child
     from ..contention.sampling import ProbeCore
     from ..contention.watch import Watch, WatchedInterval
 
+LOOKS = 10
+"""In so many intervals it is looked whether the command has come to the probe's core."""
 MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
 
 
@@ -86,11 +89,11 @@ def watch(
         job = stack.enter_context(_job(words, pid, core, as_json=as_json))
         say_note(_core_text(core, pid))
         intervals = watched.intervals(sample_probes, interval_s=interval, cpu=core.probe, runs=job.runs)
-        results.take_all(intervals, math.inf if seconds is None else seconds)
+        results.take_all(intervals, math.inf if seconds is None else seconds, job.look)
         status = job.end()
         results.close()
     with results.failure_said("the summary is not printed"):
-        _conclude(watched, results, core, status, as_json=as_json)
+        _conclude(watched, results, job, status, as_json=as_json)
     return status or (FAILED if results.failures else 0)
 
 
@@ -115,8 +118,11 @@ class _Results:
     missing: int = 0
     failures: list[str] = field(default_factory=list)
 
-    def take_all(self, intervals: Generator[WatchedInterval], seconds: float) -> None:
-        """Count the intervals, and pass them on as they end, for at most so many seconds; then the probe has ended."""
+    def take_all(
+        self, intervals: Generator[WatchedInterval], seconds: float, look: Callable[[WatchedInterval], None]
+    ) -> None:
+        """Count the intervals, and pass them on as they end, also to `look`, for at most so many seconds; then the
+        probe has ended."""
         deadline = time.monotonic() + seconds
         with self.failure_said("the watch ends, which does not end the job"), closing(intervals):
             for found in intervals:
@@ -127,6 +133,7 @@ class _Results:
                 for consequence, take in [*self.sinks.items()]:
                     with self.failure_said(f"{consequence}, which does not end the job", consequence):
                         take(found)
+                look(found)
                 if time.monotonic() >= deadline:
                     return
 
@@ -208,8 +215,32 @@ def _cores_text(cores: tuple[int, ...]) -> str:
 class _Job:
     """What is watched: a command, a process, or nothing that ends."""
 
-    def __init__(self, runs: Callable[[], bool], end: Callable[[], int]) -> None:
-        self.runs, self.end = runs, end
+    def __init__(self, core: ProbeCore, child: Child | None, runs: Callable[[], bool]) -> None:
+        self.core, self.runs = core, runs
+        self.shared = core.shared
+        """Whether it may use the probe's core, too, as far as that was seen."""
+        self._child = child
+
+    def look(self, found: WatchedInterval) -> None:
+        """In the first intervals, say it if a process of the command may use the probe's core: launchers bind theirs
+        to cores of their own choice."""
+        from ..contention.sampling import descendant_on
+
+        if self._child is None or self.shared or found.interval >= LOOKS:
+            return
+        process = descendant_on(self._child.pid, self.core.probe)
+        if process is not None:
+            self.shared = True
+            say_note(f"process {process} of the command may use core {self.core.probe}, that of the probe, too")
+
+    def end(self) -> int:
+        """Wait for the end of the command; returns its exit status as a shell has it, 0 without a command."""
+        if self._child is None:
+            return 0
+        if self._child.poll() is None:
+            say_note("the watch has ended, and the job goes on: its end is awaited")
+        status = self._child.wait()
+        return status if status >= 0 else 128 - status
 
 
 @contextmanager
@@ -219,7 +250,7 @@ def _job(words: tuple[str, ...], pid: int | None, core: ProbeCore, *, as_json: b
     from ..contention.watch import process_runs
 
     if not words:
-        yield _Job((lambda: True) if pid is None else process_runs(pid), lambda: 0)
+        yield _Job(core, None, (lambda: True) if pid is None else process_runs(pid))
         return
     try:
         assert core.job
@@ -228,17 +259,10 @@ def _job(words: tuple[str, ...], pid: int | None, core: ProbeCore, *, as_json: b
     except OSError as error:
         raise UsageError(f"{cut(words[0])}: cannot be started: {error.strerror}") from error
     with child:
-
-        def end() -> int:
-            if child.poll() is None:
-                say_note("the watch has ended, and the job goes on: its end is awaited")
-            status = child.wait()
-            return status if status >= 0 else 128 - status
-
-        yield _Job(lambda: child.poll() is None, end)
+        yield _Job(core, child, lambda: child.poll() is None)
 
 
-def _conclude(watched: Watch, results: _Results, core: ProbeCore, status: int, *, as_json: bool) -> None:
+def _conclude(watched: Watch, results: _Results, job: _Job, status: int, *, as_json: bool) -> None:
     if not results.intervals and not results.failures:
         say_note("the job ended before the first interval did")
     if results.missing:
@@ -246,7 +270,7 @@ def _conclude(watched: Watch, results: _Results, core: ProbeCore, status: int, *
     level = watched.detector.alarm_level
     if as_json:
         counts = {name: getattr(results, name) for name in ("intervals", "alarms", "calibrating", "missing")}
-        about = {"set": watched.chosen_set, "alarm_level": level, "core": core.probe, "shared_core": core.shared}
+        about = {"set": watched.chosen_set, "alarm_level": level, "core": job.core.probe, "shared_core": job.shared}
         print_json({**counts, **about, "failures": results.failures, "exit_status": status})
     elif LINES in results.sinks:
         alarms = f"{results.alarms} of {plural(results.judged, 'interval')} raised an alarm"

@@ -150,6 +150,24 @@ def bound_to(cpus: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def descendant_on(pid: int, cpu: int) -> int | None:
+    """A process that descends from `pid` and may use the core; None if there is none."""
+    children: dict[int, list[int]] = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal():
+            with suppress(OSError, IndexError, ValueError):  # it ends meanwhile
+                parent = int((process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+                children.setdefault(parent, []).append(int(process.name))
+    ahead = [*children.get(pid, [])]
+    while ahead:
+        process_id = ahead.pop()
+        ahead += children.get(process_id, [])
+        with suppress(ProcessLookupError):
+            if cpu in os.sched_getaffinity(process_id):
+                return process_id
+    return None
+
+
 def _cores_of(pid: int) -> set[int]:
     """The cores that some thread of the process may use."""
     cores: set[int] = set()

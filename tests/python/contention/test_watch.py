@@ -44,7 +44,7 @@ class FakeProbes:
         self.rows = [{name: scale * row[name] for name in QUIET} for row in rows]
         self.asked: list[tuple[Sequence[str], float, int]] = []
         self.closed = 0
-        self.slow = False
+        self.is_ready: Callable[[], bool] = lambda: True
         self.at_end: Callable[[], object] = lambda: None
         self.at_close: Callable[[], object] = lambda: None
 
@@ -68,9 +68,10 @@ class FakeSamples:
         return row
 
     def ready(self, seconds: float) -> bool:
-        if self.probes.slow:
-            time.sleep(seconds)
-        return not self.probes.slow
+        if self.probes.is_ready():
+            return True
+        time.sleep(seconds)
+        return False
 
     def close(self) -> None:
         self.probes.closed += 1
@@ -276,6 +277,22 @@ def test_the_command_is_started_on_the_cores_that_the_probe_leaves(
     assert sorted(os.sched_getaffinity(0)) == ALLOWED
 
 
+@TWO_CORES
+def test_a_command_that_comes_to_the_core_of_the_probe_is_said(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As launchers of MPI programs bind their ranks."""
+    binds = f"os.sched_setaffinity(0, {{{ALLOWED[-1]}}})\nopen('bound', 'w').close()\n"
+    program = in_python(f"{binds}while not os.path.exists('sampled'): time.sleep(0.05)")
+    monkeypatch.chdir(tmp_path)
+    probes = FakeProbes(5, 0)
+    probes.is_ready = (tmp_path / "bound").exists
+    probes.at_end = (tmp_path / "sampled").touch
+    ended = run(["--json", str(model), "--", "sh", "-c", '"$@"; true', "sh", *program], probes, monkeypatch)
+    assert ended.output.count(f"of the command may use core {ALLOWED[-1]}, that of the probe, too") == 1
+    assert json.loads(ended.stdout)["shared_core"]
+
+
 @pytest.fixture
 def one_core() -> Iterator[int]:
     os.sched_setaffinity(0, ALLOWED[:1])
@@ -349,7 +366,7 @@ def test_a_command_that_ends_before_the_first_interval_is_not_held_up(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     probes = FakeProbes(1, 0)
-    probes.slow = True
+    probes.is_ready = lambda: False
     ended = run([str(model), "--", *in_python("raise SystemExit(3)")], probes, monkeypatch)
     assert ended.return_value == 3
     assert "the job ended before the first interval did" in ended.output
@@ -408,7 +425,9 @@ def test_a_probe_that_is_killed_ends_the_watch_and_not_the_job(
     ended = CliRunner().invoke(watch_command, words, standalone_mode=False)
     assert (tmp_path / "done").exists()
     assert ended.return_value == expected, ended.output
-    assert ended.output.count("the watch ends, which does not end the job") == 2  # on the error stream, and in the object
+    assert (
+        ended.output.count("the watch ends, which does not end the job") == 2
+    )  # on the error stream, and in the object
     said = json.loads(ended.stdout)
     assert said["intervals"] >= 1  # more may have been sampled by then
     assert said["exit_status"] == status
