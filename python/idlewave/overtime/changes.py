@@ -10,6 +10,7 @@ to be borne out by the ranks within the two levels beside it.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -172,7 +173,7 @@ def _surely_shown(correlation: float, count: int) -> float:
 
     They show half of it if they are `FEW`, and less by half of the standard error that independent values have.
     """
-    return max(correlation * count / (count + FEW) - 0.5 / count**0.5, 0.0)
+    return max(correlation * count / (count + FEW) - 0.5 / math.sqrt(count), 0.0)
 
 
 def _steps(series: npt.NDArray[np.float64], scatter: float) -> npt.NDArray[np.bool_]:
