@@ -37,7 +37,7 @@ TOPICS = {
     "slowdown": "scale",
     "run-time": "scale",
 }
-"""The finding to which each figure belongs."""
+"""The finding to which each figure belongs, unless it names one itself."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def build(report: Report, output: Path, on_figure: Callable[[str], None] | None 
             svg = svg_of(figure, report.provenance)
             files.text(folder / f"{item.name}.svg", svg)
             files.open(folder / f"{item.name}.png").write(png_of(figure, report.provenance))
-            caption = item.caption + report.warning(TOPICS[item.name])
+            caption = item.caption + report.warning(item.topic or TOPICS[item.name])
             placed[item.name] = PlacedFigure(number, item.name, caption, Markup(inline_svg(svg, item.name)))
             if on_figure is not None:
                 on_figure(item.name)

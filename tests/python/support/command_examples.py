@@ -119,7 +119,9 @@ EXAMPLES = {
     "pdes flood": Example("--end 0.01 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes phold": Example("--lps 16 --end 1", {"plot": "x.png", "statistics": "x.json"}),
     "patterns": Example(""),
-    "report": Example("--machine {machine} --study {study}", {"target": "report"}, brief="--study {study}"),
+    "report": Example(
+        "--machine {machine} --study {study} --overtime {overtime}", {"target": "report"}, brief="--study {study}"
+    ),
     "schedule": Example("bcast --ranks 4", {"file": "x.goal"}),
     "simulate": Example(
         "{goal} -m odin", {"ops": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
