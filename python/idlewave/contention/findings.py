@@ -73,9 +73,15 @@ def _correlated(found: ContentionAnalysis) -> list[tuple[str, str]]:
         if own.empty:
             continue
         row = own.loc[own["correlation"].abs().idxmax()]
-        ends = interval_text(row["correlation"], row["low"], row["high"], 2)
+        ends = f"{column_words(row['column'])}: {interval_text(row['correlation'], row['low'], row['high'], 2)}"
         with_it = "Without traffic" if traffic == NO_TRAFFIC else f"with traffic ({traffic})"
-        texts.append(f"{with_it} the time goes best with {column_words(row['column'])}: {ends}")
+        doubtful = not (row["low"] > 0 or row["high"] < 0)
+        goes = (
+            f"goes with none of {len(own)} columns beyond doubt (strongest: {ends})"
+            if doubtful
+            else f"goes best with {ends}"
+        )
+        texts.append(f"{with_it} the time {goes}")
     return [("correlations", f"{text[:1].upper()}{text[1:]}.") for text in ["; ".join(texts)] if text]
 
 
@@ -87,29 +93,34 @@ def impact_sentence(found: ContentionAnalysis) -> str:
     slowed = [str(victim) for victim in table.loc[certain, "victim"]]
     unhurt = [str(victim) for victim in table.loc[table["verdict"] == NO_SLOWDOWN, "victim"]]
     open_ones = [str(victim) for victim in table["victim"] if victim not in (*slowed, *unhurt)]
+    traffic = f"emulated traffic into memory of up to {volume_text(found.impact['achieved_rate_Bps'].max())}/s"
     clauses = []
     if slowed:
         rows = table.set_index("victim")
-        listed = join_words([_slowed(found, victim, rows.loc[victim].to_dict()) for victim in slowed])
-        clauses.append(f"emulated traffic into memory slows {join_words(slowed)}: {listed}")
+        by_traffic: dict[str, list[str]] = {}
+        for victim in slowed:
+            where, times = _slowed(found, victim, rows.loc[victim].to_dict())
+            by_traffic.setdefault(where, []).append(times)
+        listed = [f"{where} an iteration takes {join_words(times)}" for where, times in by_traffic.items()]
+        clauses.append(f"{traffic} slows {join_words(slowed)}: {join_words(listed)}")
     if unhurt:
-        what = "no slowdown was found" if slowed else "no slowdown by emulated traffic into memory was found"
+        what = "no slowdown was found" if slowed else f"no slowdown by {traffic} was found"
         clauses.append(f"{what} for {join_words(unhurt)}")
     if open_ones:
-        it = "whether it slows" if slowed or unhurt else "whether emulated traffic into memory slows"
-        clauses.append(f"{it} {join_words(open_ones)} is not certain after so few pairs of runs")
+        it = "it slows" if slowed or unhurt else f"{traffic} slows"
+        clauses.append(f"whether {it} {join_words(open_ones)} is not certain after so few pairs of runs")
     text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _slowed(found: ContentionAnalysis, victim: str, said: Row) -> str:
-    """How much a victim is slowed by the most traffic; over all settings where that is not beyond doubt."""
+def _slowed(found: ContentionAnalysis, victim: str, said: Row) -> tuple[str, str]:
+    """With which traffic a victim is slowed how much: with the most, or over all settings where that is not beyond
+    doubt."""
     row = hardest(found.impact, victim)
     if row is not None and row["low"] > 1:
         times = interval_text(row["slowdown"], row["low"], row["high"])
-        return f"at {traffic_text(row)} {victim} takes {times} times as long"
-    overall = percent_text(said["slowdown"])
-    return f"over all rates {victim} takes {overall} longer"
+        return f"at {traffic_text(row)}", f"{times} times as long ({victim})"
+    return "over all settings", f"{percent_text(said['slowdown'])} longer ({victim})"
 
 
 def detection_sentence(evaluation: Evaluation) -> str:

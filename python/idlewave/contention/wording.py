@@ -11,7 +11,7 @@ import pandas as pd
 from ..formatting import MINUS, percent_text, seconds_text, volume_text
 from .columns import LEVELS, NO_TRAFFIC
 from .evaluation import TALK_VICTIMS, talk_scores
-from .features import LEVELS_OF_SETS, SETS
+from .features import LEVELS_OF_SETS
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -94,9 +94,9 @@ def correlation_rows(correlations: pd.DataFrame) -> pd.DataFrame:
     for column in columns:
         row = {"with": column_words(column)}
         for (traffic, metric), own in groups:
-            head = f"{column_words(metric)}, {'without' if traffic == NO_TRAFFIC else f'with {traffic}'}"
-            cells = own.loc[own["column"] == column, ["correlation", "low", "high"]].to_numpy(dtype=float)
-            row[head] = interval_text(*map(float, cells[0]), digits=2) if len(cells) else "–"
+            head = f"{column_words(str(metric))}, {'without' if traffic == NO_TRAFFIC else f'with {traffic}'}"
+            cells = own.loc[own["column"] == column, ["correlation", "low", "high"]].to_numpy(dtype=float).tolist()
+            row[head] = interval_text(*cells[0], digits=2) if cells else "–"
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -133,19 +133,18 @@ def remedy_rows(found: Remedies) -> pd.DataFrame:
 
 def score_rows(evaluation: Evaluation) -> pd.DataFrame:
     """The scores of each victim's forests beside the out-of-bag scores of the talk."""
-    talk = talk_scores().set_index("application")
+    talk = {str(scores["application"]): scores for scores in talk_scores().to_dict("records")}
     rows = []
     for r in evaluation.scores.to_dict("records"):
-        application = TALK_VICTIMS.get(r["victim"])
+        application = TALK_VICTIMS.get(r["victim"], "")
+        published = talk.get(application, {}).get(r["set"])
         rows.append(
             {
                 "victim": r["victim"],
                 "level": set_words(r["set"]),
                 "features": f"{r['source']}s",
                 "out of bag": interval_text(r["oob"], r["oob_low"], r["oob_high"]),
-                "talk, out of bag": f"{talk.loc[application, r['set']]:.3f} ({application})"
-                if application in talk.index and r["set"] in SETS
-                else "–",
+                "talk, out of bag": "–" if published is None else f"{published:.3f} ({application})",
                 "held-out pairs": interval_text(r["held_out"], r["held_out_low"], r["held_out_high"]),
                 "majority": f"{r['majority']:.3f}",
                 "one feature": f"{r['logistic']:.3f}",

@@ -7,15 +7,14 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from markupsafe import Markup
 
 from idlewave.formatting import count_text, percent_text, seconds_text, si_text, volume_text
 from idlewave.output import OutputFiles
 from idlewave.provenance import Provenance
-from idlewave.report.figures import inline_svg, png_of, svg_of
+from idlewave.report.figures import png_of, svg_of
 from idlewave.report.ft_findings import ft_findings, link_rows
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
-from idlewave.report.page import PlacedFigure
+from idlewave.report.page import PlacedFigure, placed_figure
 from idlewave.report.page_template import page_template
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.tables import Table
@@ -41,7 +40,7 @@ def build_ft_page(study: FtStudy, folder: Path) -> tuple[Path, list[tuple[str, s
             svg = svg_of(figure, provenance)
             files.text(folder / "figures" / f"{item.name}.svg", svg)
             files.open(folder / "figures" / f"{item.name}.png").write(png_of(figure, provenance))
-            placed.append(PlacedFigure(number, item.name, item.caption, Markup(inline_svg(svg, item.name))))
+            placed.append(placed_figure(number, item, figure, svg, item.caption))
         tables = [table for table in _tables(study) if table.rows]
         files.text(page, _render(study, sentences, placed, tables, provenance))
     return page, sentences

@@ -53,7 +53,7 @@ def _counter(found: Analysis) -> Iterator[str]:
     strongest = table[table["strongest"].astype(bool)] if len(table) else table
     certain = strongest[strongest["p_holm"] <= LEVEL]
     if len(certain):
-        row = certain.loc[certain["correlation"].abs().idxmax()].to_dict()
+        row = certain.assign(strength=certain["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]
         name = series_name(row["test"], -1, -1, row["size"])
         lag = f", {plural(row['lag'], 'phase')} before" if row["lag"] else ""
         yield f"of the counters {row['counter']} goes best with it ({row['correlation']:+.2f} with {name}{lag})"
