@@ -12,6 +12,7 @@ from pathlib import Path
 import idlewave
 import pandas as pd
 import pytest
+from browser_pages import check_in_browser
 from command_runs import run_command
 from contention_tables import contention_table
 from idlewave.contention.analysis import ContentionAnalysis, read_analysis, trained
@@ -349,3 +350,12 @@ def test_where_it_was_measured_comes_from_what_there_is(folder: Path) -> None:
     environment = describe()
     found = replace(read_analysis(folder / "impact", train=False), environment=environment)
     assert report_of(None, None, None, None, contention=found).environment["kernel"] == environment["kernel"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1280, 9000), pytest.param(500, 12_000, marks=pytest.mark.long)])
+def test_a_browser_shows_the_sections_and_reports_no_error(
+    report: Report, chromium: str, width: int, height: int, tmp_path: Path
+) -> None:
+    page = build(replace(report, measurement=None), tmp_path / "r")
+    check_in_browser(chromium, page, width, height, tmp_path)
