@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from ..digests import digest_of_file
 from ..errors import InputError, LibraryError
 from ..escaping import name_of
@@ -23,11 +25,10 @@ from .remedies import Remedies, remedies_of
 from .table_folder import read_contention, read_settings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .forest import Detector, ForestSettings
 
 NO_COUNTERS = "The processor's counters could not be read: latency and bandwidth of memory were sampled in their place."
+NOTHING_SAMPLED = "Neither the processor's counters nor latency and bandwidth of memory were sampled."
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class ContentionAnalysis:
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
-        """See `impact_statistics.correlation_table`."""
+        """See `impact_statistics.correlation_table`; without rows where neither counters nor probes have values."""
+        if not sampled_columns(complete_pairs(self.table)):
+            return pd.DataFrame(columns=["traffic", "metric", "column", "correlation", "low", "high", "rows"])
         return correlation_table(self.table)
 
     @cached_property
@@ -93,8 +96,9 @@ class ContentionAnalysis:
     def notes(self) -> list[str]:
         """Sentences on what was not reached, measured or trained."""
         notes = rate_notes(self.table)
-        if not any(name.startswith("counter.") for name in sampled_columns(self.table)):
-            notes.append(NO_COUNTERS)
+        sampled = sampled_columns(self.table)
+        if not any(name.startswith("counter.") for name in sampled):
+            notes.append(NO_COUNTERS if sampled else NOTHING_SAMPLED)
         source = self.remedy or self
         if not self.remedies and (self.remedy is not None or 0 in set(self.table["cores"])):
             notes.append(_no_remedies(source))

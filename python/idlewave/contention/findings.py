@@ -12,7 +12,7 @@ from ..formatting import join_words, percent_range, percent_text, plural, volume
 from ..overtime.correlation import holm
 from .columns import NO_TRAFFIC
 from .evaluation import LEVEL, NO_SLOWDOWN
-from .wording import column_words, interval_text
+from .wording import column_words, interval_text, longer_text
 
 if TYPE_CHECKING:
     from .analysis import ContentionAnalysis, KnownDetector
@@ -59,8 +59,7 @@ def _suffers(found: ContentionAnalysis, said: Row) -> str:
     )
     if math.isnan(said["p"]):
         return text + "There are too few pairs to say whether it suffers."
-    ends = f"{percent_text(said['low'], signed=True)} to {percent_text(said['high'], signed=True)}"
-    overall = f"{percent_text(said['slowdown'], signed=True)} ({ends})"
+    overall = longer_text(said)
     pairs = plural(said["pairs"], "pair")
     return f"{text}Over {pairs} of all settings: {overall}, p = {said['p']:.2g}: {said['verdict']}."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,7 @@ def impact_rows(impact: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {
             "victim": r["victim"],
-            "traffic": r["traffic"],
+            "traffic": _traffic(r),
             "on": "victim's core" if r["cores"] == 0 else f"{r['cores']} other{'s' if r['cores'] > 1 else ''}",
             "asked": f"{volume_text(r['pair_rate_Bps'])}/s",
             "reached": f"{volume_text(r['achieved_rate_Bps'])}/s",
@@ -68,18 +68,30 @@ def impact_rows(impact: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _traffic(row: dict[Any, Any]) -> str:
+    """The kind of traffic, with pattern and stores where they are not the default ones."""
+    usual = row["pattern"] == "sequential" and row["stores"] in ("cached", "library")
+    return str(row["traffic"]) if usual else f"{row['traffic']}, {row['pattern']}, {row['stores']}"
+
+
+def longer_text(row: dict[Any, Any]) -> str:
+    """How much longer intervals take in a row of `evaluation.suffering`; the interval needs two pairs."""
+    text = percent_text(row["slowdown"], signed=True)
+    ends = f" ({percent_text(row['low'], signed=True)} to {percent_text(row['high'], signed=True)})"
+    return text + (ends if row["pairs"] > 1 else "")
+
+
 def suffering_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The table of `evaluation.suffering`."""
     rows = []
     for r in table.to_dict("records"):
-        ends = f"{percent_text(r['low'], signed=True)} to {percent_text(r['high'], signed=True)}"
         known = not math.isnan(r["slowdown"])
         rows.append(
             {
                 "victim": r["victim"],
                 "finding": r["verdict"],
                 "pairs": str(r["pairs"]),
-                "longer by": f"{percent_text(r['slowdown'], signed=True)} ({ends})" if known else "–",
+                "longer by": longer_text(r) if known else "–",
                 "p": f"{r['p']:.2g}" if known else "–",
             }
         )

@@ -51,7 +51,7 @@ _REMEDIES = (
     "the lowest demand from which on reserving takes less time than throttling."
 )
 _DETECTORS = (
-    "A tree may have seen the neighbours of an interval, so the scores out of bag are higher than those on held-out "
+    "A tree may have seen the neighbours of an interval, so scores out of bag may be higher than those on held-out "
     "pairs of runs. Scores are of this machine; those of the talk are of counters, other machines and RDMA."
 )
 _TALK = "the talk on network-induced memory contention (Grant, Groves and others)"

@@ -56,9 +56,9 @@ def _counter(found: Analysis) -> Iterator[str]:
         row = certain.assign(strength=certain["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]
         name = series_name(row["test"], -1, -1, row["size"])
         lag = f", {plural(row['lag'], 'phase')} before" if row["lag"] else ""
-        yield f"of the counters {row['counter']} goes best with it ({row['correlation']:+.2f} with {name}{lag})"
+        yield f"the counter {row['counter']} goes best with performance ({row['correlation']:+.2f} with {name}{lag})"
     elif strongest["p_holm"].notna().any():
-        yield "no counter goes with it beyond chance"
+        yield "no counter goes with performance beyond chance"
 
 
 def _predicted(found: Analysis, rows: list[tuple[Row, int]]) -> Iterator[str]:

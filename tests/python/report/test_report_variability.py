@@ -90,7 +90,7 @@ def test_each_has_a_sentence_at_the_top_which_says_what_was_planted(report: Repo
     assert "bandwidth (1 MiB) of 7." in said["overtime"]
     assert "(no change of level)" in said["overtime"]
     assert re.search(
-        r"of the counters net\.stalls goes best with it \(\+0\.9\d with allreduce, 8 B, 1 phase before\)",
+        r"the counter net\.stalls goes best with performance \(\+0\.9\d with allreduce, 8 B, 1 phase before\)",
         said["overtime"],
     )
     assert re.match(
@@ -359,3 +359,17 @@ def test_a_browser_shows_the_sections_and_reports_no_error(
 ) -> None:
     page = build(replace(report, measurement=None), tmp_path / "r")
     check_in_browser(chromium, page, width, height, tmp_path)
+
+
+def test_a_table_in_which_nothing_was_sampled_and_one_of_one_pair_make_whole_sections(tmp_path: Path) -> None:
+    bare = contention_table(slowdown, rates=(4e9,), pairs=1, iterations=4)
+    bare[[name for name in bare.columns if name.startswith("probe.")]] = float("nan")
+    found = trained(ContentionAnalysis("t", bare), FEW_TREES)
+    said = dict(contention_findings(found))
+    assert re.search(r"Over 1 pair of all settings: \+5\d %, p = 0\.5: too few pairs to say", plain(said["cg"]))
+    assert "expected counters or probes" in said["detection"]
+    assert "correlations" not in said
+    page = build(report_of(None, None, None, None, contention=found), tmp_path).read_text(encoding="utf-8")
+    assert re.findall(r'<figure id="figure-([\w-]+)"', page) == ["contention-impact"]
+    assert "Neither the processor&#39;s counters nor" in page
+    assert not re.search(r"\bnan\b", page)
