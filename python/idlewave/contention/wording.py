@@ -108,7 +108,7 @@ def correlation_rows(correlations: pd.DataFrame) -> pd.DataFrame:
         for (traffic, metric), own in groups:
             head = f"{column_words(str(metric))}, {'without' if traffic == NO_TRAFFIC else f'with {traffic}'}"
             cells = own.loc[own["column"] == column, ["correlation", "low", "high"]].to_numpy(dtype=float).tolist()
-            row[head] = interval_text(*cells[0], 2) if cells else "–"
+            row[head] = interval_text(cells[0][0], cells[0][1], cells[0][2], 2) if cells else "–"
         rows.append(row)
     return pd.DataFrame(rows)
 
