@@ -104,7 +104,9 @@ def impact_sentence(found: ContentionAnalysis) -> str:
         clauses.append(f"{traffic} slows {join_words(slowed)}: {join_words(listed)}")
     if unhurt:
         what = "no slowdown was found" if slowed else f"no slowdown by {traffic} was found"
-        clauses.append(f"{what} for {join_words(unhurt)}")
+        longer = dict(zip(table["victim"].astype(str), table.to_dict("records"), strict=True))
+        listed = [f"{victim} (over all settings {longer_text(longer[victim])})" for victim in unhurt]
+        clauses.append(f"{what} for {join_words(listed)}")
     if open_ones:
         it = "it slows" if slowed or unhurt else f"{traffic} slows"
         clauses.append(f"whether {it} {join_words(open_ones)} is not certain after so few pairs of runs")
