@@ -100,6 +100,8 @@ class ContentionAnalysis:
         if not any(name.startswith("counter.") for name in sampled):
             notes.append(NO_COUNTERS if sampled else NOTHING_SAMPLED)
         source = self.remedy or self
+        if self.remedy is not None:
+            notes += [f"{self.remedy.name}: {note}" for note in rate_notes(self.remedy.table)]
         if not self.remedies and (self.remedy is not None or 0 in set(self.table["cores"])):
             notes.append(_no_remedies(source))
         if self.evaluation is not None:

@@ -125,7 +125,9 @@ class Report:
     @property
     def versions(self) -> dict[str, str]:
         """The versions of Python and of the libraries that make the report."""
-        return {name: importlib.metadata.version(name) for name in _LIBRARIES} | {"Python": platform.python_version()}
+        trained = self.contention is not None and self.contention.evaluation is not None
+        libraries = (*_LIBRARIES, *(("scikit-learn",) if trained else ()))
+        return {name: importlib.metadata.version(name) for name in libraries} | {"Python": platform.python_version()}
 
     def warning(self, topic: str) -> str:
         """The sentences on parts that do not belong together, of one topic, to follow another sentence; or nothing."""
