@@ -38,13 +38,13 @@ _EMULATED = (
     "machine's memory does under such a rate of stores, not what a NIC would do."
 )
 _IMPACT = (
-    "Geometric means over pairs of runs, without and with traffic, in random order; 95 % intervals by bootstrap over "
-    "pairs and iterations. That a victim suffers is tested by exchanging the runs of a pair: of victims without an "
-    "effect at most 5 % are said to suffer; the first sentences of the report correct that for all victims."
+    "Geometric means over pairs of runs, without and with traffic, in random order; 95\u202f% intervals by bootstrap "
+    "over pairs and iterations. That a victim suffers is tested by exchanging the runs of a pair: of victims without an "
+    "effect at most 5\u202f% are said to suffer; the first sentences of the report correct that for all victims."
 )
 _CORRELATIONS = (
-    "Pearson's, over all victims, each value over the victim's median without traffic; 95 % intervals by bootstrap "
-    "over runs, not corrected for their number. The talk's are of other machines, other programs and RDMA."
+    "Pearson's, over all victims, each value over the victim's median without traffic; 95\u202f% intervals by "
+    "bootstrap over runs, not corrected for their number. The talk's are of other machines, other programs and RDMA."
 )
 _REMEDIES = (
     "By a model: a computation of a second waits for its slowest core; a reserved core is lost to it. The threshold is "
@@ -75,20 +75,20 @@ def _about(found: ContentionAnalysis) -> str:
 def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
     caption = (
         "How many times as long an iteration takes with traffic, over the rate that was reached: a line for each kind "
-        "of traffic and number of cores that write, with 95 % intervals."
+        "of traffic and number of cores that write, with 95\u202f% intervals."
     )
     yield ReportFigure("contention-impact", caption, lambda: plot_contention_impact(found.impact), CONTENTION)
     if len(found.correlations):
         caption = (
             "Correlations of the time of an iteration, and of stalled cycles or what takes their place, with counters "
-            f"and probes, with 95 % intervals; right: table IV of {_TALK}."
+            f"and probes, with 95\u202f% intervals; right: table IV of {_TALK}."
         )
         drawn = lambda: plot_contention_correlations(found.correlations)  # noqa: E731
         yield ReportFigure("contention-correlations", caption, drawn, CONTENTION)
     for place, remedies in enumerate(found.remedies, start=1):
         caption = (
             f"Remedies for {remedies.victim}: the time beyond a second of computation until it and the transfer have "
-            "ended, with 95 % intervals."
+            "ended, with 95\u202f% intervals."
         )
         name = "contention-remedies" if place == 1 else f"contention-remedies-{place}"
         yield ReportFigure(
@@ -98,12 +98,12 @@ def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
         scores, importances = found.evaluation.scores, found.evaluation.importances
         caption = (
             "Intervals that random forests classify correctly as with or without traffic: a forest for each victim and "
-            f"feature set, with 95 % intervals; diamonds: {_TALK}, for the application that the victim is like."
+            f"feature set, with 95\u202f% intervals; diamonds: {_TALK}, for the application that the victim is like."
         )
         yield ReportFigure("detector-scores", caption, lambda: plot_detector_scores(scores), CONTENTION)
         caption = (
             "Importances: by how much the share of held-out intervals that is classified correctly falls if the column "
-            "is permuted, with 95 % intervals. Of two columns that say the same neither falls much."
+            "is permuted, with 95\u202f% intervals. Of two columns that say the same neither falls much."
         )
         yield ReportFigure("detector-importances", caption, lambda: plot_importances(importances), CONTENTION)
 
@@ -111,17 +111,17 @@ def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
 def _tables(found: ContentionAnalysis) -> Iterator[Table]:
     impact = found.impact
     cut = "" if len(impact) <= MOST_ROWS else f"; the first {MOST_ROWS} of {len(impact)}"
-    caption = f"Impact on an iteration, with 95 % intervals{cut}"
+    caption = f"Impact on an iteration, with 95\u202f% intervals{cut}"
     yield table_of_rows(caption, impact_rows(impact.head(MOST_ROWS)), 3)
     yield table_of_rows("Whether victims suffer, over all settings", suffering_rows(found.suffering), 2)
-    yield table_of_rows("Correlations, with 95 % intervals", correlation_rows(found.correlations))
+    yield table_of_rows("Correlations, with 95\u202f% intervals", correlation_rows(found.correlations))
     if len(found.correlations):
         yield table_of_rows(f"The same in table IV of {_TALK}", talk_rows())
     for remedies in found.remedies:
-        caption = f"Remedies for {remedies.victim}: time beyond the computation's, by demand, with 95 % intervals"
+        caption = f"Remedies for {remedies.victim}: time beyond the computation's, by demand, with 95\u202f% intervals"
         yield table_of_rows(caption, remedy_rows(remedies))
     if found.evaluation is not None:
-        caption = "Detectors of each victim alone: shares of intervals classified correctly, with 95 % intervals"
+        caption = "Detectors of each victim alone: shares of intervals classified correctly, with 95\u202f% intervals"
         yield table_of_rows(caption, score_rows(found.evaluation), 3)
         yield table_of_rows("Victims that a forest was not trained on", across_rows(found.evaluation), 3)
     if found.known is not None:

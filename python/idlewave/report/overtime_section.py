@@ -57,7 +57,7 @@ def _figures(found: Analysis) -> Iterator[ReportFigure]:
     table = found.recording.table
     caption = (
         "Figures of active phases, their levels and changes, and beneath the rates of those counters that go with them "
-        "best, in active and in idle phases. Of many phases: medians of stretches, and 5 to 95 % of their values."
+        "best, in active and in idle phases. Of many phases: medians of stretches, and 5 to 95\u202f% of their values."
     )
     drawn = lambda: plot_overtime(table, found.levels, found.strongest_counters)  # noqa: E731
     yield ReportFigure("overtime-series", caption, drawn, OVERTIME)
@@ -66,7 +66,7 @@ def _figures(found: Analysis) -> Iterator[ReportFigure]:
     if len(found.correlations):
         caption = (
             "Rank correlations of the counters' rates with performance, the strongest over all lags; so many phases "
-            "before. Frames mark those that are significant at 5 % after Holm's correction for all of them."
+            "before. Frames mark those that are significant at 5\u202f% after Holm's correction for all of them."
         )
         drawn = lambda: plot_overtime_correlations(found.correlations)  # noqa: E731
         yield ReportFigure("overtime-correlations", caption, drawn, OVERTIME)

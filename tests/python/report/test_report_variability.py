@@ -129,6 +129,8 @@ def test_sections_have_all_figures_and_tables_in_the_order_of_their_numbers(repo
     for words in ("0.912", "−0.04", "0.998 (HPCCG)", "0.741 (CNS)", "out of bag", "table IV"):
         assert words in of_contention, words
     assert ">nan" not in page
+    of_contention = re.sub(r"<svg.*?</svg>|<[^>]*>", " ", of_contention, flags=re.DOTALL)
+    assert not re.findall(r".{20}\d ?%.{5}", of_contention), "percent signs have narrow spaces"
 
 
 def test_the_page_of_a_recording_alone_is_the_section_of_the_report(
