@@ -39,8 +39,8 @@ _EMULATED = (
 )
 _IMPACT = (
     "Geometric means over pairs of runs, without and with traffic, in random order; 95\u202f% intervals by bootstrap "
-    "over pairs and iterations. That a victim suffers is tested by exchanging the runs of a pair: of victims without an "
-    "effect at most 5\u202f% are said to suffer; the first sentences of the report correct that for all victims."
+    "over pairs and iterations. That a victim suffers is tested by exchanging the runs of a pair: of victims without "
+    "an effect at most 5\u202f% are said to suffer; the first sentences of the report correct that for all victims."
 )
 _CORRELATIONS = (
     "Pearson's, over all victims, each value over the victim's median without traffic; 95\u202f% intervals by "
