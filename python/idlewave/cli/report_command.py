@@ -151,7 +151,8 @@ def _overtime(folder: Path) -> Analysis:
 def _contention(folder: Path, remedy: Path | None, detector: Path | None) -> ContentionAnalysis:
     from ..contention.analysis import read_analysis
 
-    with progress_bar() as progress, doing("training forests that detect traffic"):
+    slow = "reading the model" if detector else "training forests that detect traffic"
+    with progress_bar() as progress, doing(slow):
         task = progress.add_task("reading the table of contention", total=None)
         found = read_analysis(
             folder,
