@@ -19,9 +19,10 @@ from ..errors import InputError, LibraryError
 from ..escaping import name_of
 from ..provenance import Provenance
 from .evaluation import Evaluation, learn, suffering
-from .features import complete, pairs_of, victims_of
-from .impact_statistics import complete_pairs, correlation_table, impact_table, rate_notes, sampled_columns
+from .features import complete
+from .impact_statistics import correlation_table, impact_table, rate_notes, sampled_columns
 from .remedies import Remedies, remedies_of
+from .table import complete_pairs, pairs_of, victims_of
 from .table_folder import read_contention, read_settings
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class ContentionAnalysis:
         source = self.remedy or self
         whole = complete_pairs(source.table)
         found = []
-        for victim in dict.fromkeys(map(str, whole["victim"])):
+        for victim in victims_of(whole):
             cores = source.node_cores
             if cores >= 2 and {0, 1} <= set(whole.loc[whole["victim"] == victim, "cores"]):
                 found.append(remedies_of(source.table, victim, node_cores=cores))
@@ -176,10 +177,10 @@ def _read(folder: str | Path) -> ContentionAnalysis:
 
 
 def same_table(found: ContentionAnalysis, known: Detector) -> bool:
-    """Whether a model may have been trained on this table: it has the same victims, and as many pairs and intervals."""
+    """Whether a model may have been trained on this table: it has the same victims, and as many pairs and iterations."""
     columns = known.all_columns
     if not set(columns) <= set(found.table.columns):
         return False
     whole = complete(found.table, columns)
     own = (victims_of(whole), len(set(pairs_of(whole).tolist())), len(whole))
-    return own == tuple(known.trained_on.get(name) for name in ("victims", "pairs", "intervals"))
+    return own == tuple(known.trained_on.get(name) for name in ("victims", "pairs", "iterations"))

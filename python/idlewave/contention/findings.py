@@ -121,11 +121,11 @@ def _slowed(found: ContentionAnalysis, victim: str, said: Row) -> tuple[str, str
     if row is not None and row["low"] > 1:
         times = interval_text(row["slowdown"], row["low"], row["high"])
         return f"at {traffic_text(row)}", f"{times} times as long ({victim})"
-    return "over all settings", f"{percent_text(said['slowdown'])} longer ({victim})"
+    return "over all settings", f"{percent_text(said['slowdown'] - 1)} longer ({victim})"
 
 
 def detection_sentence(evaluation: Evaluation) -> str:
-    """How many intervals of held-out pairs the forests of each victim classify correctly, over the feature sets."""
+    """How many iterations of held-out pairs the forests of each victim classify correctly, over the feature sets."""
     groups = list(evaluation.scores.groupby("victim", sort=False))
     shares = [
         f"{percent_range(own['held_out'].min(), own['held_out'].max())} of {victim}"
@@ -134,15 +134,15 @@ def detection_sentence(evaluation: Evaluation) -> str:
     ]
     majority = percent_range(evaluation.scores["majority"].min(), evaluation.scores["majority"].max())
     return (
-        "Random forests classify these shares of intervals on held-out pairs of runs correctly, depending on the "
+        "Random forests classify these shares of iterations on held-out pairs of runs correctly, depending on the "
         f"feature set: {join_words(shares)}; the more frequent class has {majority}."
     )
 
 
 def model_sentence(known: KnownDetector) -> str:
-    """How many intervals of held-out pairs a model classified correctly when it was trained."""
+    """How many iterations of held-out pairs a model classified correctly when it was trained."""
     scores = known.detector.scores
     listed = join_words([f"{percent_text(score)} (features {name})" for name, score in scores.items()])
     return (
-        f"The model {known.name} classified {listed} of the intervals of held-out pairs correctly when it was trained."
+        f"The model {known.name} classified {listed} of the iterations of held-out pairs correctly when it was trained."
     )

@@ -75,10 +75,10 @@ def _traffic(row: dict[Any, Any]) -> str:
 
 
 def longer_text(row: dict[Any, Any]) -> str:
-    """How much longer intervals take in a row of `evaluation.suffering`; the interval needs two pairs."""
-    text = percent_text(row["slowdown"], signed=True)
-    ends = f" ({percent_text(row['low'], signed=True)} to {percent_text(row['high'], signed=True)})"
-    return text + (ends if row["pairs"] > 1 else "")
+    """How much longer iterations take in a row of `evaluation.suffering`; the confidence interval needs two pairs."""
+    longer, low, high = (percent_text(row[name] - 1, signed=True) for name in ("slowdown", "low", "high"))
+    ends = f" ({low} to {high})"
+    return longer + (ends if row["pairs"] > 1 else "")
 
 
 def suffering_rows(table: pd.DataFrame) -> pd.DataFrame:

@@ -51,7 +51,7 @@ _REMEDIES = (
     "the lowest demand from which on reserving takes less time than throttling."
 )
 _DETECTORS = (
-    "A tree may have seen the neighbours of an interval, so scores out of bag may be higher than those on held-out "
+    "A tree may have seen the neighbours of an iteration, so scores out of bag may be higher than those on held-out "
     "pairs of runs. Scores are of this machine; those of the talk are of counters, other machines and RDMA."
 )
 _TALK = "the talk on network-induced memory contention (Grant, Groves and others)"
@@ -102,7 +102,7 @@ def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
         )
         yield ReportFigure("detector-scores", caption, lambda: plot_detector_scores(scores), CONTENTION)
         caption = (
-            "Importances: by how much the share of held-out intervals that is classified correctly falls if the column "
+            "Importances: by how much the share of held-out iterations that is classified correctly falls if the column "
             "is permuted, with 95\u202f% intervals. Of two columns that say the same neither falls much."
         )
         yield ReportFigure("detector-importances", caption, lambda: plot_importances(importances), CONTENTION)

@@ -46,7 +46,7 @@ def slowdown(victim: str, rate: float, cores: int) -> float:
 def write_table(folder: Path, table: pd.DataFrame, said: dict[str, object] | None = None) -> Path:
     """Write a table as `idlewave contention measure` does."""
     place = TableFolder(folder, {"pairs": 6})
-    place.say(HERE if said is None else said)
+    place.describe(HERE if said is None else said)
     for (run, pair, traffic), rows in table.groupby(["run", "pair", "traffic"]):
         kind = "quiet" if traffic == "none" else "traffic"
         rows.to_parquet(folder / "runs" / f"run-{run:03}-pair-{pair:06}-{kind}.parquet", index=False)
@@ -101,7 +101,7 @@ def test_each_has_a_sentence_at_the_top_which_says_what_was_planted(report: Repo
     )
     assert said["remedies"].startswith("With traffic beside cg: reserving one of 4 cores beats throttling")
     assert re.match(
-        r"Random forests classify these shares of intervals .* of cg and .* of stencil \(no slowdown found\); the more "
+        r"Random forests classify these shares of iterations .* of cg and .* of stencil \(no slowdown found\); the more "
         r"frequent class has 50 %\.",
         said["detection"],
     )
@@ -330,7 +330,7 @@ def test_the_command_joins_all_and_its_json_has_the_sentences(folder: Path, tmp_
     [
         (["--remedy", "{remedy}"], 2, "expected at least one of --machine"),
         (["-t", "{trace}", "--remedy", "{remedy}"], 2, "--remedy belongs to a table of contention"),
-        (["--contention", "{recording}"], 1, "contention.json"),
+        (["--contention", "{recording}"], 1, "expected the table of contention"),
         (["--overtime", "{impact}"], 1, "overtime.json"),
         (["--contention", "{broken}"], 1, "run-000-pair-000000-quiet.parquet"),
         (["--contention", "{halves}"], 1, "expected at least one pair of runs"),
