@@ -177,7 +177,7 @@ def _read(folder: str | Path) -> ContentionAnalysis:
 
 
 def same_table(found: ContentionAnalysis, known: Detector) -> bool:
-    """Whether a model may have been trained on this table: it has the same victims, and as many pairs and iterations."""
+    """Whether a model may have been trained on this table: the same victims, as many pairs and iterations."""
     columns = known.all_columns
     if not set(columns) <= set(found.table.columns):
         return False

@@ -102,8 +102,8 @@ def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
         )
         yield ReportFigure("detector-scores", caption, lambda: plot_detector_scores(scores), CONTENTION)
         caption = (
-            "Importances: by how much the share of held-out iterations that is classified correctly falls if the column "
-            "is permuted, with 95\u202f% intervals. Of two columns that say the same neither falls much."
+            "Importances: by how much the share of held-out iterations that is classified correctly falls if the "
+            "column is permuted, with 95\u202f% intervals. Of two columns that say the same neither falls much."
         )
         yield ReportFigure("detector-importances", caption, lambda: plot_importances(importances), CONTENTION)
 

@@ -101,8 +101,8 @@ def test_each_has_a_sentence_at_the_top_which_says_what_was_planted(report: Repo
     )
     assert said["remedies"].startswith("With traffic beside cg: reserving one of 4 cores beats throttling")
     assert re.match(
-        r"Random forests classify these shares of iterations .* of cg and .* of stencil \(no slowdown found\); the more "
-        r"frequent class has 50 %\.",
+        r"Random forests classify these shares of iterations .* of cg and .* of stencil \(no slowdown found\); the "
+        r"more frequent class has 50 %\.",
         said["detection"],
     )
 
