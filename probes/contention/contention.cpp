@@ -27,7 +27,8 @@ void run_victim(RunOptions& options) {
     complete(options);
     pin(options.victim_cpu);
     Writers writers(options.traffic, shares_core(options));
-    Run<Writers> run(options, writers);
+    KernelCounters source;
+    Run<Writers> run(options, writers, source);
     print(run.measure());
 }
 

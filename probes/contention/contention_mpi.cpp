@@ -141,7 +141,8 @@ void measure(int argc, char* const* argv) {
         return;
     }
     Puts puts(window);
-    Run<Puts> run(options, puts);
+    KernelCounters source;
+    Run<Puts> run(options, puts, source);
     print_line(run.measure().add("mpi", true).text().text);
 }
 

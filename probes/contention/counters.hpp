@@ -1,4 +1,4 @@
-// The counters of the victim's core, by perf_event_open, where the machine has them and the kernel gives them.
+// The counters of what computes, by perf_event_open, where the machine has them and the kernel gives them.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -37,11 +37,54 @@ struct Event {
 
 }  // namespace detail
 
-// Counts of the calling thread. A value is NaN where there is none; `reasons` say why.
+// What counts: the kernel, or what stands for it in a test.
+class CounterSource {
+  public:
+    struct Count {
+        std::uint64_t value = 0;
+        std::uint64_t enabled_ns = 0;
+        std::uint64_t running_ns = 0;  // how long the counter of the processor was this one's
+    };
+
+    CounterSource() = default;
+    CounterSource(const CounterSource&) = delete;
+    CounterSource& operator=(const CounterSource&) = delete;
+    virtual ~CounterSource() = default;
+
+    // Counts an event of a process, 0: of the calling thread. Returns its file, or minus the number of the error.
+    virtual int open(perf_event_attr& attributes, pid_t process) = 0;
+    virtual std::optional<Count> read(int file) = 0;
+    virtual void close(int file) = 0;
+};
+
+class KernelCounters : public CounterSource {
+  public:
+    int open(perf_event_attr& attributes, pid_t process) override {
+        const long file = syscall(SYS_perf_event_open, &attributes, process, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        return file < 0 ? -errno : static_cast<int>(file);
+    }
+    std::optional<Count> read(int file) override {
+        std::array<std::uint64_t, 3> values{};
+        if (::read(file, values.data(), sizeof values) != sizeof values) return std::nullopt;
+        return Count{values[0], values[1], values[2]};
+    }
+    void close(int file) override { ::close(file); }
+};
+
+// Which process is counted: the calling thread; or a child that is going to be a command, from its exec on and with all
+// that it starts.
+struct Counted {
+    pid_t process = 0;
+
+    [[nodiscard]] bool is_command() const { return process != 0; }
+};
+
+// Counts of a thread or of a command. A value is NaN where there is none; `reasons` say why.
 class Counters {
   public:
     // The kernel has no name for misses of the second level: `l2_event` is the processor's own number for them.
-    explicit Counters(std::optional<std::uint64_t> l2_event) {
+    Counters(CounterSource& source, std::optional<std::uint64_t> l2_event, Counted counted = {})
+        : source_(source), counted_(counted) {
         using detail::cache_misses;
         files_.fill(-1);
         open(0, {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES});
@@ -59,7 +102,7 @@ class Counters {
     Counters& operator=(const Counters&) = delete;
     ~Counters() {
         for (const int file : files_) {
-            if (file >= 0) close(file);
+            if (file >= 0) source_.close(file);
         }
     }
 
@@ -68,11 +111,11 @@ class Counters {
         CounterValues result;
         result.fill(std::numeric_limits<double>::quiet_NaN());
         for (std::size_t i = 0; i < counters; ++i) {
-            std::array<std::uint64_t, 3> values{};  // count, time enabled, time running
-            if (files_[i] < 0 || ::read(files_[i], values.data(), sizeof values) != sizeof values) continue;
-            if (values[2] == 0) continue;
-            result[i] =
-                static_cast<double>(values[0]) * static_cast<double>(values[1]) / static_cast<double>(values[2]);
+            if (files_[i] < 0) continue;
+            const std::optional<CounterSource::Count> count = source_.read(files_[i]);
+            if (!count || count->running_ns == 0) continue;
+            result[i] = static_cast<double>(count->value) * static_cast<double>(count->enabled_ns) /
+                        static_cast<double>(count->running_ns);
         }
         return result;
     }
@@ -95,11 +138,17 @@ class Counters {
         attributes.exclude_kernel = 1;
         attributes.exclude_hv = 1;
         attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-        const long file = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        files_[number] = static_cast<int>(file);
-        reasons_[number] = file < 0 ? system_word(errno) : "";
+        if (counted_.is_command()) {
+            attributes.disabled = 1;
+            attributes.enable_on_exec = 1;
+            attributes.inherit = 1;
+        }
+        files_[number] = source_.open(attributes, counted_.process);
+        reasons_[number] = files_[number] < 0 ? system_word(-files_[number]) : "";
     }
 
+    CounterSource& source_;
+    Counted counted_;
     std::array<int, counters> files_{};
     std::array<std::string, counters> reasons_;
 };

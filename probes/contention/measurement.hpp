@@ -128,12 +128,12 @@ struct Iteration {
 template <class Traffic>
 class Run {
   public:
-    Run(const RunOptions& options, Traffic& traffic)
+    Run(const RunOptions& options, Traffic& traffic, CounterSource& source)
         : options_(options),
           traffic_(traffic),
           caches_(cache_sizes(options.victim_cpu)),
-          counters_(options.l2_event),
-          victim_(new_victim(options.victim, caches_)) {
+          counters_(source, options.l2_event),
+          victim_(new_victim(options.victim, caches_, source, options.l2_event)) {
         if (!options.without_probes) probes_ = std::make_unique<MemoryProbes>(caches_);
     }
 
@@ -178,13 +178,20 @@ class Run {
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
         const double found = victim_->run();
         const std::int64_t end = nanoseconds(CLOCK_MONOTONIC);
-        const CounterValues counted_after = counters_.read();
+        result.counted = counted_since(counted_before);
         result.traffic_bytes = static_cast<double>(traffic_.bytes() - bytes_before);
         result.seconds = static_cast<double>(end - begin) * 1e-9;
-        for (std::size_t i = 0; i < counters; ++i) result.counted[i] = counted_after[i] - counted_before[i];
         check(options_.victim.name, *victim_, found, expected);
         if (probes_) result.memory = probes_->sample();
         return result;
+    }
+
+    // What was counted in the iteration: by counters of its own, which begin with it, or by those of this thread.
+    [[nodiscard]] CounterValues counted_since(const CounterValues& before) const {
+        if (const Counters* const own = victim_->counters()) return own->read();
+        CounterValues grown = counters_.read();
+        for (std::size_t i = 0; i < counters; ++i) grown[i] -= before[i];
+        return grown;
     }
 
     json::Object summary(std::int64_t done, double written, double seconds) const {
@@ -193,7 +200,8 @@ class Run {
         result.add("victim_cpu", options_.victim_cpu).add("writer_cpus", cpu_list(options_.traffic.cpus));
         result.add("iterations", done).add("interrupted", stop_asked());
         result.append(describe_rate(options_.traffic, written, seconds));
-        result.add("counters", counters_.describe());
+        const Counters* const own = victim_->counters();
+        result.add("counters", (own != nullptr ? *own : counters_).describe());
         json::Object caches;
         caches.add("l1", caches_.l1).add("l2", caches_.l2).add("l3", caches_.l3).add("known", caches_.known);
         return result.add("caches", caches);

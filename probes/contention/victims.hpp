@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/failure.hpp"
 #include "contention/caches.hpp"
+#include "contention/counters.hpp"
 #include "contention/victims/compressible_flow.hpp"
 #include "contention/victims/conjugate_gradient.hpp"
 #include "contention/victims/idle.hpp"
@@ -26,7 +29,8 @@ struct VictimOptions {
 
 constexpr const char* victim_names = "stream, stream-cache, cg, stencil, lj, command, idle";
 
-inline std::unique_ptr<Victim> new_victim(const VictimOptions& options, const CacheSizes& caches) {
+inline std::unique_ptr<Victim> new_victim(const VictimOptions& options, const CacheSizes& caches, CounterSource& source,
+                                          std::optional<std::uint64_t> l2_event) {
     if (options.name == "stream")
         return std::make_unique<Stream>(3 * std::max(caches.largest(), std::size_t{8} << 20), 1);
     if (options.name == "stream-cache") {
@@ -36,7 +40,7 @@ inline std::unique_ptr<Victim> new_victim(const VictimOptions& options, const Ca
     if (options.name == "cg") return std::make_unique<ConjugateGradient>(48, 8);
     if (options.name == "stencil") return std::make_unique<CompressibleFlow>(4);
     if (options.name == "lj") return std::make_unique<LennardJones>(16, 1);
-    if (options.name == "command") return std::make_unique<Program>(options.command);
+    if (options.name == "command") return std::make_unique<Program>(options.command, source, l2_event);
     if (options.name == "idle") return std::make_unique<Idle>(options.interval);
     throw refused(std::string("--victim: expected one of ") + victim_names + ", found '" + options.name + "'");
 }

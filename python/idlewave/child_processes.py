@@ -85,6 +85,11 @@ class Child:
         self.end()
 
     @property
+    def pid(self) -> int:
+        """The process from which the command, and all that it starts, descends."""
+        return self._process.pid
+
+    @property
     def output(self) -> IO[Any]:
         """The standard output of the command, if that is a pipe."""
         assert self._process.stdout is not None

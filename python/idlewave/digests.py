@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     import numpy.typing as npt
+    import pandas as pd
 
     from .machine import Level, Machine
     from .random_noise import DetourLength, MixedNoise, PoissonNoise
@@ -69,6 +70,22 @@ def digest_of_files(folder: Path, paths: Iterable[Path]) -> str:
         words = pool.map(digest_of_file, [named[name] for name in names])
         lines = [f"{word.removeprefix('sha256:')}  {name}\n" for word, name in zip(words, names, strict=True)]
     return _word(_sha256("".join(lines).encode()))
+
+
+def digest_of_table(table: pd.DataFrame) -> str:
+    """The digest of the columns of a table in their order: the name of each, then its numbers as little-endian int64 or
+    float64, or its texts; names and texts end with an end of line."""
+    digest = _sha256()
+    for name in table.columns:
+        digest.update(f"{name}\n".encode())
+        column = table[name]
+        if column.dtype.kind in "biu":
+            digest.update(column.to_numpy("<i8").tobytes())
+        elif column.dtype.kind == "f":
+            digest.update(column.to_numpy("<f8").tobytes())
+        else:
+            digest.update("".join(f"{text}\n" for text in column).encode())
+    return _word(digest)
 
 
 class Content(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from .field_methods import FieldMethods
 from .input.bounds import MOST_TABLE
 from .input.files import read_text
 from .noise_models import as_times
+from .recorded_pairs import recorded_pairs
 from .units import parse_time
 
 if TYPE_CHECKING:
@@ -106,7 +107,9 @@ class Variation(FieldMethods):
         return hash((self.period, self.recorded, *(column.tobytes() for column in self._columns)))
 
 
-def variation_from_recording(table: pd.DataFrame, machine: Machine | None = None, *, recorded: str = "") -> Variation:
+def variation_from_recording(
+    table: pd.DataFrame, machine: Machine | None = None, *, recorded: str = "", hosts: Sequence[str] = ()
+) -> Variation:
     """The variation of a network that was recorded over time: L by its latencies, G by its bandwidths.
 
     `table` has a row for each phase of the recording: start_ns, test and value, and as far as they are known length_ns,
@@ -114,7 +117,11 @@ def variation_from_recording(table: pd.DataFrame, machine: Machine | None = None
     second in one of "bandwidth"; other tests and phases without a value are left out. Times are relative to the medians
     of the same test, pair and size; of several pairs in one phase their mean counts. From the beginning of a phase on
     its factor holds, until that of the next phase of its test; before the first one, the first. The period is that of
-    the recording; the pauses in which it was interrupted (between runs) are left out.
+    the recording; the pauses in which it was interrupted (between runs) are left out, and no factor holds beyond one if
+    the next run has phases of the test.
+
+    `hosts`: that of each rank, as the recording's overtime.json has them. Then pairs within a node and pairs between
+    nodes are not mixed (`recorded_pairs`, whose notes say which are left out).
 
     With a `machine`, its overheads and its gap do not vary: what a half round trip of o_s + L + o_r + kG is longer than
     the median is L's alone, and what a message's time of g + kG is longer is G's; without one the
@@ -122,7 +129,7 @@ def variation_from_recording(table: pd.DataFrame, machine: Machine | None = None
 
     Raises InputError for a table without such phases.
     """
-    phases = _phases(table)
+    phases = _phases(recorded_pairs(table, hosts, machine).table)
     medians = phases.groupby(["test", "rank", "peer", "size"])["value"].transform("median")
     ratios = phases["value"] / medians
     phases["factor"] = ratios.where(phases["test"] == "latency", 1 / ratios)
@@ -131,8 +138,15 @@ def variation_from_recording(table: pd.DataFrame, machine: Machine | None = None
         rows = zip(phases["test"], phases["size"], phases["factor"], strict=True)
         phases["factor"] = [_of_parameter(level, test, int(size), factor) for test, size, factor in rows]
     phases["factor"] = phases["factor"].clip(LEAST_RECORDED, MOST_FACTOR)
-    of_phase = phases.groupby(["phase", "test"]).agg(start=("start", "min"), factor=("factor", "mean")).reset_index()
-    steps = of_phase.pivot_table(index="start", columns="test", values="factor").ffill().bfill()
+    of_phase = (
+        phases.groupby(["phase", "test"])
+        .agg(start=("start", "min"), run=("run", "min"), factor=("factor", "mean"))
+        .reset_index()
+    )
+    steps = of_phase.pivot_table(index=["start", "run"], columns="test", values="factor").reset_index("run")
+    run = steps.pop("run")
+    of_runs = steps.groupby(run)
+    steps = of_runs.ffill().fillna(of_runs.bfill()).ffill().bfill()
     ones = np.ones(len(steps))
     L, G = (steps[test].to_numpy() if test in steps else ones for test in ("latency", "bandwidth"))
     starts, period = steps.index.to_numpy() * 1000, int(phases["end"].max()) * 1000
@@ -161,6 +175,7 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
     every = pd.DataFrame(
         {
             "phase": table.get("phase", starts),
+            "run": runs,
             "test": table["test"].astype(str),
             **columns,
             "value": table["value"].astype("float64"),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/failure.hpp"
+#include "contention/counters.hpp"
 
 namespace idlewave::probe::contention {
 
@@ -23,6 +24,9 @@ class Victim {
 
     // Whether the state after an iteration, whose result this is, is right by what is known of the problem. Not timed.
     [[nodiscard]] virtual bool is_right(double result) const = 0;
+
+    // The counters of the last iteration alone, if it was not the calling thread that computed; else none.
+    [[nodiscard]] virtual const Counters* counters() const { return nullptr; }
 };
 
 inline void check(const std::string& name, const Victim& victim, double result, double expected) {

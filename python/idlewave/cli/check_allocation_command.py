@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..formatting import plain_percent
+from ..formatting import plain, plain_percent
 from ..overtime.needs import EXAMPLE, parse_needs
-from .option_types import Count, FiniteRange, as_json, print_json, refuse_given
+from .option_types import FiniteRange, as_json, print_json, refuse_given
 from .progress import doing
+from .rank_options import check_hosts, rank_options
 from .terminal import say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ UNFIT = 1
 @click.option(
     "--seconds", type=FiniteRange(1.0, 86_400.0), default=10.0, show_default=True, help="How long to measure."
 )
-@click.option("-n", "--ranks", type=Count(2), help="Number of ranks, of which rank 0 exchanges with each (default: 2).")
+@rank_options
 @click.option("--from", "recorded", type=FOLDER, help="Judge a recording instead, by its last level.")
 @click.option(
     "--probability",
@@ -53,42 +54,52 @@ def check_allocation(
     needs: str,
     history: tuple[Path, ...],
     seconds: float,
-    ranks: int | None,
+    ranks: int,
+    hosts: tuple[str, ...] | None,
+    mpiexec: str | None,
     recorded: Path | None,
     probability: float,
     as_json: bool,
 ) -> int:
     """Measure an allocation briefly, and say whether it fits a job's needs over the next hour.
 
+    Rank 0 exchanges with each other rank; where --seconds are too few for that, with as many as there is time for,
+    which is said.
+
     The exit status is 0 if it fits, 1 if it does not (or an error prevents the answer), 2 for wrong use.
     """
     wanted = parse_needs(needs)
     if recorded is not None:
-        refuse_given(context, ("seconds", "ranks"), "--from measures nothing")
+        refuse_given(context, ("seconds", "ranks", "hosts", "mpiexec"), "--from measures nothing")
+    places = check_hosts(context, hosts)
     from ..overtime.allocation import check_allocation as check
-    from ..overtime.allocation import measure_allocation
     from ..overtime.recording import read_recording
 
     past = [read_recording(folder) for folder in history]
     if recorded is not None:
         now = read_recording(recorded)
     else:
+        from ..mpi import find
+        from ..overtime.brief_measurement import measure_allocation
+
         with doing("measuring the allocation"):
-            now = measure_allocation(seconds, ranks)
+            now = measure_allocation(wanted, seconds, ranks, hosts=places, mpi=find(mpiexec))
     found = check(wanted, now, past, probability=probability)
-    notes = [*found.notes, *(note for one in (now, *past) for note in one.notes)]
+    notes = list(dict.fromkeys([*found.notes, *(note for one in past for note in one.notes)]))
     if as_json:
         print_json(_as_json(found, now, notes))
     else:
-        _show(found, notes)
+        _show(found, now, notes)
     return 0 if found.fit else UNFIT
 
 
 def _as_json(found: Verdict, now: Recording, notes: list[str]) -> dict[str, object]:
     from ..measure.table_rows import records
+    from ..overtime.wording import unfit_sentences
 
     return {
         "fit": found.fit,
+        "because": [plain(sentence) for sentence in unfit_sentences(found, _hosts(now))],
         "probability": found.probability,
         "interval": [found.low, found.high],
         "decides": found.decides,
@@ -98,12 +109,18 @@ def _as_json(found: Verdict, now: Recording, notes: list[str]) -> dict[str, obje
     }
 
 
-def _show(found: Verdict, notes: list[str]) -> None:
-    from ..overtime.wording import need_rows
+def _show(found: Verdict, now: Recording, notes: list[str]) -> None:
+    from ..overtime.wording import need_rows, unfit_sentences
 
     show_table(need_rows(found.needs), "Needs, by the worst pair of ranks")
     for note in notes:
         say_note(note)
+    for sentence in unfit_sentences(found, _hosts(now)):
+        say(f"• {sentence}")
     interval = f"{plain_percent(found.low)} to {plain_percent(found.high)}"
     probability = f"the probability that it holds over the next hour is {plain_percent(found.probability)} ({interval})"
     say(f"{'fit' if found.fit else 'unfit'}: {found.decides} decides; {probability}", bold=True)
+
+
+def _hosts(now: Recording) -> list[str]:
+    return [str(host) for host in now.said.get("hosts", [])]

@@ -16,8 +16,9 @@ from ..measurement_parameters import OvertimeParameters
 from ..mpi import find
 from ..parameters import parameters_of
 from .interrupted_measurement import recording_folder
-from .option_types import Count, Lasting, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Lasting, OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import option_of
+from .rank_options import check_hosts, rank_options
 from .terminal import progress_bar, say, say_note, show_table
 
 if TYPE_CHECKING:
@@ -67,17 +68,8 @@ def _lasting(name: str) -> Lasting:
 )
 @option_of(OvertimeParameters, "idle")
 @option_of(OvertimeParameters, "sizes")
-@click.option(
-    "-n",
-    "--ranks",
-    "ranks",
-    type=Count(2),
-    default=_DECLARED["ranks"].default,
-    show_default=True,
-    help="Number of ranks.",
-)
+@rank_options
 @option_of(OvertimeParameters, "peers")
-@click.option("--hosts", metavar="A,B", help="Measure between two nodes: one rank on each.")
 @option_of(OvertimeParameters, "seed")
 @click.option(
     "--counters",
@@ -86,7 +78,6 @@ def _lasting(name: str) -> Lasting:
     help="The sources of counters: net, ethtool, ib, cxi, tcp, ucx, libfabric, papi, plug-ins; or none.  [default: all "
     "that are there]",
 )
-@click.option("--mpiexec", metavar="PATH", help="The launcher.  [default: that of this environment, or in PATH]")
 @click.option("--from", "recorded", type=EXISTING, help="Show a recording instead.")
 @as_json
 @click.pass_context
@@ -99,7 +90,7 @@ def overtime(
     sizes: tuple[int, ...],
     ranks: int,
     peers: int,
-    hosts: str | None,
+    hosts: tuple[str, ...] | None,
     seed: int,
     counters: list[str] | None,
     mpiexec: str | None,
@@ -120,11 +111,12 @@ def overtime(
         found = read_overtime(recorded)
     else:
         shown_by = {"overtime.json": "idlewave measure overtime --from"}
+        places = check_hosts(context, hosts)
         with recording_folder(folder, shown_by) as place, progress_bar() as progress:
             found = measure_overtime(
                 place,
                 find(mpiexec),
-                hosts=[] if hosts is None else hosts.split(","),
+                hosts=places,
                 counters=counters,
                 progress=progress,
                 ranks=ranks,

@@ -52,6 +52,22 @@ else:
     NumberType = click.ParamType  # which older versions of click cannot subscript
 
 
+if TYPE_CHECKING:
+    NamesType = click.ParamType[list[str]]
+else:
+    NamesType = click.ParamType
+
+
+class Names(NamesType):
+    """Names with commas between them."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:  # noqa: ANN401, ARG002 - click's
+        """A list of the names."""
+        return value if isinstance(value, list) else [name.strip() for name in str(value).split(",")]
+
+
 class Size(NumberType):
     """A number of bytes, with or without a unit: 4096, 8KiB, 1MB."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..formatting import plain
 from ..output import TABLE_ENDINGS
 from .figure_files import Picture, save_figure
 from .lazy_groups import Commands
@@ -126,9 +127,13 @@ def predict(recording: Path, tolerance: float, plot: Path | None, file: Path | N
         table, off = found.predictions, found.errors
     _write(file, table, found)
     if as_json:
-        _print(found, {"errors": records(off), "tolerance": tolerance})
+        idle = found.idle_counters
+        unused = {"absent": idle.absent, "missing": list(idle.missing), "unchanged": list(idle.unchanged)}
+        _print(found, {"errors": records(off), "tolerance": tolerance, "idle_counters": unused})
     elif len(off):
         show_table(error_rows(off), f"Predictions; optimistic: came worse by more than {100 * tolerance:g} %")
+        for sentence in found.idle_counters.sentences:
+            say_note(plain(sentence))
     else:
         say("There are too few phases to judge predictions.")
     if plot is not None:

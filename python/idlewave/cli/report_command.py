@@ -1,12 +1,14 @@
-"""``idlewave report``: measurements, trace and study as one HTML file."""
+"""``idlewave report``: measurements, recordings, trace and study as one HTML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
+from ..escaping import cut
 from ..machine import Machine
 from ..measure import Measurement
 from ..report import build, findings, report_of
@@ -18,7 +20,11 @@ from ..trace import Trace
 from .input_options import algorithm_options, choice_from, say_notes
 from .option_types import OutputFolder, as_json, print_json
 from .progress import doing
-from .terminal import say
+from .terminal import progress_bar, say, say_note
+
+if TYPE_CHECKING:
+    from ..contention.analysis import ContentionAnalysis
+    from ..overtime.analysis import Analysis
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -34,6 +40,18 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     "studied",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The study: a table that `idlewave study` wrote.",
+)
+@click.option(
+    "--overtime", "recorded", type=FOLDER, help="Performance over time: a folder of `idlewave measure overtime`."
+)
+@click.option(
+    "--contention", "impact", type=FOLDER, help="Contention in memory: a folder of `idlewave contention measure`."
+)
+@click.option("--remedy", type=FOLDER, help="Remedies of contention: a folder of `idlewave contention remedy`.")
+@click.option(
+    "--detector",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A model of `idlewave contention learn`. Without it forests are trained on the table of --contention.",
 )
 @algorithm_options
 @click.option("--title", default=DEFAULT_TITLE, show_default=True, help="Title of the page.")
@@ -52,6 +70,10 @@ def report(
     measured: Path | None,
     traced: Path | None,
     studied: Path | None,
+    recorded: Path | None,
+    impact: Path | None,
+    remedy: Path | None,
+    detector: Path | None,
     chosen: tuple[str, ...],
     reduction_cost: float,
     title: str,
@@ -59,13 +81,18 @@ def report(
     target: Path,
     as_json: bool,
 ) -> None:
-    """Write a report of a measured machine, a trace, a study, or all of them.
+    """Write a report of a measured machine, a recording over time, a table of contention, a trace, a study, or all of
+    them.
 
     The parts must belong together: a study of another machine or trace is refused, and so is a study whose machine and
-    trace are not known.
+    trace are not known, or a recording of another processor.
     """
-    if measured is None and traced is None and studied is None:
-        raise UsageError("expected at least one of --machine, --trace and --study")
+    if all(part is None for part in (measured, traced, studied, recorded, impact)):
+        raise UsageError("expected at least one of --machine, --trace, --study, --overtime and --contention")
+    if impact is None and (remedy or detector):
+        raise UsageError(
+            f"--{'remedy' if remedy else 'detector'} belongs to a table of contention: expected --contention"
+        )
     with doing("reading what was measured"):
         measurement = Measurement.load(measured) if measured else None
         trace = Trace.load(traced) if traced else None
@@ -86,6 +113,8 @@ def report(
             collectives = choice.sentence(schedule.collectives)
         say_notes(choice.notes)
     study = read_study(studied) if studied else None
+    overtime = None if recorded is None else _overtime(recorded)
+    contention = None if impact is None else _contention(impact, remedy, detector)
     made = report_of(
         measurement,
         trace,
@@ -95,8 +124,10 @@ def report(
         allow_mixed=allow_mixed,
         study_name=str(studied),
         collectives=collectives,
+        overtime=overtime,
+        contention=contention,
     )
-    with doing("drawing figures"):
+    with doing("analysing, and drawing figures"):
         page = build(made, target)
     if as_json:
         print_json({"written": str(page), "findings": findings(made)})
@@ -104,3 +135,31 @@ def report(
     for sentence in findings(made).values():
         say(f"• {sentence}")
     say(f"written: {page}")
+
+
+def _overtime(folder: Path) -> Analysis:
+    from ..overtime.analysis import Analysis
+    from ..overtime.recording import read_recording
+
+    with doing(f"reading {folder}"):
+        found = read_recording(folder)
+    for note in found.notes:
+        say_note(note)
+    return Analysis(found)
+
+
+def _contention(folder: Path, remedy: Path | None, detector: Path | None) -> ContentionAnalysis:
+    from ..contention.analysis import read_analysis
+
+    slow = "reading the model" if detector else "training forests that detect traffic"
+    with progress_bar() as progress, doing(slow):
+        task = progress.add_task("reading the table of contention", total=None)
+        found = read_analysis(
+            folder,
+            remedy=remedy,
+            detector=detector,
+            progress=lambda what: progress.update(task, description=f"training: {cut(what)}"),
+        )
+    if found.missing:
+        say_note(f"the report has no detector of contention: {found.missing}")
+    return found

@@ -109,15 +109,14 @@ def study_variation(
 def recorded_variation(folder: Path, machine: Machine) -> Variation:
     """The variation that `idlewave measure overtime` has recorded in a folder. Raises InputError naming its files."""
     from ..measure.overtime import read_overtime
+    from ..recorded_pairs import recorded_pairs
     from ..variation import variation_from_recording
 
     found = read_overtime(folder)
-    hosts = {str(host) for host in found.said.get("hosts", [])}
-    for note in found.notes:
+    hosts = [str(host) for host in found.said.get("hosts", [])]
+    for note in recorded_pairs(found.table, hosts, machine).notes:
         say_note(note)
-    if len(hosts) == 1:
-        say_note("the recording is of ranks of one host; its factors stand for the network between nodes here")
-    return variation_from_recording(found.table, machine, recorded=folder.name)
+    return variation_from_recording(found.table, machine, recorded=folder.name, hosts=hosts)
 
 
 def _run(

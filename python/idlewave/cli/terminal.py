@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -35,6 +37,10 @@ class _Stream(Console):
     def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - rich's
         """A text to print, such as the cell of a table."""
         return super().render_str(printable(text, keep=""), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Nobody reads the output any more: an exception like others, where rich would end the process."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     @property
     def size(self) -> ConsoleDimensions:

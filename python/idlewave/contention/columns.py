@@ -15,11 +15,17 @@ NO_TRAFFIC = "none"
 TRAFFIC_KINDS = ("writer", "mpi-put")
 """A plain writer on other cores, which emulates a NIC that writes at its rate; puts of an MPI rank on another core."""
 
+VICTIMS = ("stream", "stream-cache", "cg", "stencil", "lj")
+"""The victims of the probe."""
+
+COMMAND = "command"
+"""What `victim` says of any other command, which is timed as a whole."""
+
 LEVELS = ("l1", "l2", "l3", "dram")
 """Levels of memory, for whose sizes the probes of latency and bandwidth have a working set each."""
 
 COUNTERS = ("cycles", "stalled_cycles", "l1_misses", "l2_misses", "l3_misses")
-"""Counters of the victim's core; NaN where the machine has none."""
+"""Counters of the victim's thread, or of the processes of a command; NaN where the machine has none."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ def _identifying() -> tuple[Column, ...]:
         Column("run", "int32", "0, 1, …: grows by one whenever an interrupted table is continued"),
         Column("pair", "int64", "number of the pair of runs, one without and one with traffic, over the whole table"),
         Column("second", "bool", "whether this run was the second one of its pair"),
-        Column("victim", "string", "stream, stream-cache, cg, stencil, lj, or command"),
+        Column("victim", "string", f"{', '.join(VICTIMS)}, or {COMMAND}"),
         Column("traffic", "string", f"{', '.join((NO_TRAFFIC, *TRAFFIC_KINDS))}: the label of a detector"),
         Column("pair_rate_Bps", "float64", "asked rate of the pair's traffic, in both of its runs"),
         Column("asked_rate_Bps", "float64", "asked rate of all writers together, bytes per second; 0 without traffic"),
@@ -58,7 +64,7 @@ def _measured() -> tuple[Column, ...]:
 
 
 def counter_columns() -> tuple[Column, ...]:
-    """What counters of the victim's core grew in the iteration, each NaN where the machine has no such counter."""
+    """What the victim's counters grew in the iteration, each NaN where the machine has no such counter."""
     return tuple(Column(f"counter.{name}", "float64", "what it grew in the iteration") for name in COUNTERS)
 
 
@@ -73,5 +79,19 @@ def probe_columns() -> tuple[Column, ...]:
     return (*latencies, *bandwidths)
 
 
-COLUMNS = (*_identifying(), *_measured(), *counter_columns(), *probe_columns())
+MEASURED = _measured()
+"""What is measured of an iteration."""
+
+SAMPLED = (*counter_columns(), *probe_columns())
+"""What is sampled of an iteration or after it: a table may lack these columns, and values of them."""
+
+COLUMNS = (*_identifying(), *MEASURED, *SAMPLED)
 """All columns in the order of the table."""
+
+
+def column_text(name: str) -> str:
+    """A column in words: "latency L2" of probe.latency_l2_s, "time" of seconds."""
+    if name == "seconds":
+        return "time"
+    words = name.rpartition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
+    return " ".join(word.upper() if word in LEVELS else word for word in words)

@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
-from ..formatting import count_text, percent_tick
+from ..formatting import count_text
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import BLUE, INK, MUTED, ORANGE, PALETTE, SOFT, new_figure, say_empty, styled, tidy
-from .columns import LEVELS
+from .columns import column_text
 from .evaluation import NO_SLOWDOWN, TALK_VICTIMS, talk_scores
 from .features import SETS
 
@@ -24,7 +24,7 @@ _OFFSET = 0.16
 @styled
 def plot_detector_scores(scores: pd.DataFrame) -> Figure:
     """A panel for each feature set: out-of-bag score and score on held-out pairs of each victim's forest, with 95 %
-    intervals, beside the out-of-bag score of the talk. `scores`: of Evaluation."""
+    confidence intervals, beside the out-of-bag score of the talk. `scores`: of Evaluation."""
     victims = [*dict.fromkeys(scores["victim"])]
     figure = new_figure(1.5 + 0.42 * len(victims))
     panels = figure.subplots(1, len(SETS), sharey=True)
@@ -73,7 +73,7 @@ def _points(axes: Axes, own: pd.DataFrame, name: str, rows: np.ndarray, colour: 
 @styled
 def plot_importances(importances: pd.DataFrame) -> Figure:
     """By how much the score on held-out pairs falls if a column is permuted: a panel for each feature set, a colour for
-    each victim, with 95 % intervals. `importances`: of Evaluation."""
+    each victim, with 95 % confidence intervals. `importances`: of Evaluation."""
     victims = [*dict.fromkeys(importances["victim"])]
     columns = {name: [*dict.fromkeys(importances.loc[importances["set"] == name, "column"])] for name in SETS}
     heights = [max(len(found), 1) for found in columns.values()]
@@ -101,7 +101,7 @@ def plot_importances(importances: pd.DataFrame) -> Figure:
             axes.errorbar(values, rows, xerr=spread, fmt="o", color=colour, markersize=3.5, linewidth=1)
             mark_outside(axes, limits, rows, values, colour, across="x")
         axes.axvline(0, color=SOFT, linewidth=0.8, zorder=0)
-        axes.set_yticks(range(len(columns[name])), [_readable(column) for column in columns[name]])
+        axes.set_yticks(range(len(columns[name])), [column_text(column) for column in columns[name]])
         axes.set_ylim(len(columns[name]) - 0.5, -0.5)
     width = (limits.high - limits.low) or 1.0
     panels[0].set_xlim(limits.low - 0.05 * width, limits.high + 0.05 * width)
@@ -113,12 +113,6 @@ def plot_importances(importances: pd.DataFrame) -> Figure:
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(victims), 5))
     say_above(panels[0], cut_text(cut_count(figure)))
     return figure
-
-
-def _readable(column: str) -> str:
-    """probe.latency_l1_s: latency L1."""
-    words = column.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
-    return " ".join(word.upper() if word in LEVELS else word for word in words)
 
 
 @styled
@@ -138,8 +132,7 @@ def plot_contention_scale(scaled: pd.DataFrame, title: str = "") -> Figure:
     axes.xaxis.set_minor_locator(NullLocator())
     width = (limits.high - limits.low) or 1.0
     axes.set_ylim(limits.low - 0.05 * width, limits.high + 0.08 * width)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
     axes.set_xlabel("ranks")
-    axes.set_ylabel("slowdown by traffic")
+    axes.set_ylabel("time with / without traffic")
     say_above(axes, cut_text(cut_count(figure)))
     return figure

@@ -1,7 +1,8 @@
-"""How well forests detect traffic: scores, importances and what does without a forest, each with an interval.
+"""How well forests detect traffic: scores, importances and what does without a forest, each with a confidence
+interval.
 
-Intervals of one pair of runs resemble each other. So confidence intervals are those of a bootstrap over pairs, and
-beside the out-of-bag score, for which a tree may have seen the neighbours of an interval, there is the score on whole
+Iterations of one pair of runs resemble each other. So confidence intervals are those of a bootstrap over pairs, and
+beside the out-of-bag score, for which a tree may have seen the neighbours of an iteration, there is the score on whole
 pairs that were held out.
 """
 
@@ -18,6 +19,7 @@ import pandas as pd
 from ..errors import InputError
 from ..escaping import quote
 from .columns import NO_TRAFFIC
+from .defaults import ALARM_LEVEL, SEED
 from .features import (
     RATIO,
     SETS,
@@ -29,12 +31,11 @@ from .features import (
     feature_sets,
     features,
     features_by_victim,
-    has_traffic,
-    pairs_of,
     quiet_baselines,
-    victims_of,
 )
 from .forest import Detector, Forest, ForestSettings, grown_forest, missing, probability, versions
+from .slowdowns import DRAWS, confidence_interval, slowdown_of
+from .table import has_traffic, pairs_of, victims_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
 
 FOLDS = 5
-RESAMPLES = 2000
-CONFIDENCE = 0.95
 REPEATS = 5
 """Permutations of each column, over which an importance is averaged."""
 LEVEL = 0.05
@@ -58,54 +57,40 @@ SUFFERS, NO_SLOWDOWN, UNDECIDED = "suffers", "no slowdown found", "too few pairs
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate and the ends of its 95 % interval."""
+class Estimate:
+    """An estimate and the ends of its 95 % confidence interval."""
 
     value: float
     low: float
     high: float
 
 
-def bootstrap_mean(values: npt.ArrayLike, pairs: npt.ArrayLike, seed: int) -> Interval:
-    """The mean of `values`, with the interval of a bootstrap that draws whole pairs."""
+def bootstrap_mean(values: npt.ArrayLike, pairs: npt.ArrayLike, seed: int) -> Estimate:
+    """The mean of `values`, with the confidence interval of a bootstrap that draws whole pairs."""
     _, codes = np.unique(np.asarray(pairs), return_inverse=True)
     sums = np.bincount(codes, np.asarray(values, dtype=np.float64))
     sizes = np.bincount(codes)
     random = np.random.default_rng(seed)
-    drawn = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), RESAMPLES)
+    drawn = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), DRAWS)
     means = drawn @ sums / (drawn @ sizes)
-    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(float(sums.sum() / sizes.sum()), float(low), float(high))
+    return Estimate(float(sums.sum() / sizes.sum()), *confidence_interval(means))
 
 
-def suffering(table: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
-    """A row a victim: how much longer its intervals take with traffic, and whether that is more than chance.
+def suffering(table: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:
+    """A row a victim: its slowdown by all traffic together (`slowdown_of`), and whether that is more than chance.
 
-    Columns: victim, pairs, slowdown (0.1: a tenth longer), low, high, p, verdict. The test exchanges the two runs of a
-    pair, whose order was random: without an effect p is below 0.05 in at most 5 % of tables. With fewer than five pairs
-    it cannot be.
+    Columns: victim, pairs, slowdown, low, high (its 95 % confidence interval), p, verdict. The test exchanges the two
+    runs of a pair, whose order was random: without an effect p is below 0.05 in at most 5 % of tables. With fewer than
+    five pairs it cannot be. Pairs that lack a run are left out.
     """
     rows: list[tuple[object, ...]] = []
     for victim, own in table.groupby("victim", sort=False):
-        ratios = _log_ratios(own)
-        if not len(ratios):
-            rows.append((victim, 0, np.nan, np.nan, np.nan, np.nan, UNDECIDED))
-            continue
-        found = bootstrap_mean(ratios, np.arange(len(ratios)), seed)
-        p = _exchange_test(ratios, seed)
-        verdict = SUFFERS if p <= LEVEL else NO_SLOWDOWN if 2.0 ** -len(ratios) <= LEVEL else UNDECIDED
-        slowdowns = np.expm1([found.value, found.low, found.high])
-        rows.append((victim, len(ratios), *map(float, slowdowns), p, verdict))
+        found = slowdown_of(own, seed=seed)
+        pairs = len(found.logarithms)
+        p = _exchange_test(found.logarithms, seed) if pairs else np.nan
+        verdict = SUFFERS if p <= LEVEL else NO_SLOWDOWN if 2.0**-pairs <= LEVEL else UNDECIDED
+        rows.append((victim, pairs, found.value, found.low, found.high, p, verdict))
     return pd.DataFrame(rows, columns=["victim", "pairs", "slowdown", "low", "high", "p", "verdict"])
-
-
-def _log_ratios(own: pd.DataFrame) -> Numbers:
-    """Of each pair that has both runs, the logarithm of the mean time with traffic over that without."""
-    means = own["seconds"].groupby([pairs_of(own), has_traffic(own)]).mean().unstack()
-    if means.shape[1] < 2:
-        return np.empty(0)
-    both = means.dropna()
-    return np.asarray(np.log(both[True] / both[False]), dtype=np.float64)
 
 
 def _exchange_test(ratios: Numbers, seed: int) -> float:
@@ -122,8 +107,9 @@ class Evaluation:
     """What `learn` found out about its forests.
 
     `scores`: a row for each victim and feature set, of a forest that was trained on this victim alone: out-of-bag score
-    (oob), score on held-out pairs (held_out), their intervals (…_low, …_high), the share of the more frequent class
-    (majority), and on held-out pairs the score of a logistic regression on one feature (logistic, logistic_feature).
+    (oob), score on held-out pairs (held_out), the ends of their confidence intervals (…_low, …_high), the share of the
+    more frequent class (majority), and on held-out pairs the score of a logistic regression on one feature (logistic,
+    logistic_feature).
     `importances`: for each victim, set and column by how much the score on held-out pairs falls if the column is
     permuted. `across`: for each victim and set the score of a forest that was trained on all other victims; `baseline`
     says whether ratios are to its own quiet median ("own", of pairs that are not scored) or that of the others.
@@ -145,16 +131,16 @@ def learn(
     settings: ForestSettings | None = None,
     *,
     by: Source | None = None,
-    alarm_level: float = 0.01,
+    alarm_level: float = ALARM_LEVEL,
     machine: Mapping[str, Any] | None = None,
     progress: Progress = lambda _: None,
 ) -> tuple[Detector, Evaluation]:
     """Train forests on the table of contention that detect traffic, and evaluate them.
 
     `by` chooses counters or probes; without it counters are used where there are some. `alarm_level` is the share of
-    quiet intervals that may raise an alarm. `machine` describes where the table was measured. `progress` is called with
-    what is done next. Raises InputError if the table has no intervals with traffic or none without, or fewer than two
-    pairs of runs of a victim; LibraryError if scikit-learn is not installed.
+    quiet iterations that may raise an alarm. `machine` describes where the table was measured. `progress` is called
+    with what is done next. Raises InputError if the table has no iterations with traffic or none without, or fewer than
+    two pairs of runs of a victim; LibraryError if scikit-learn is not installed.
     """
     settings = settings or ForestSettings()
     check_labels(table, "table of contention")
@@ -162,9 +148,9 @@ def learn(
     whole = complete(table, sets.all_columns)
     notes = []
     if len(whole) < len(table):
-        notes.append(f"{len(table) - len(whole)} of {len(table)} intervals lack a value, and are left out")
+        notes.append(f"{len(table) - len(whole)} of {len(table)} iterations lack a value, and are left out")
     _check_pairs(whole)
-    said = suffering(table, settings.seed)
+    sufferers = suffering(table, settings.seed)
     rows, importances = [], []
     for victim in victims_of(whole):
         own = whole[whole["victim"] == victim]
@@ -173,13 +159,13 @@ def learn(
             row, weights = _evaluate(own, sets, name, settings)
             rows.append({"victim": victim, "set": name, "source": sets.sources[name], **row})
             importances += [{"victim": victim, "set": name, **weight} for weight in weights]
-    scores = pd.DataFrame(rows).merge(said[["victim", "verdict"]], on="victim")
+    scores = pd.DataFrame(rows).merge(sufferers[["victim", "verdict"]], on="victim")
     across = pd.DataFrame([*_across(whole, sets, settings, progress)], columns=_ACROSS)
     if across.empty:
         notes.append("one victim alone: no score for victims that were not trained on")
     progress("all victims")
-    detector, said_of_it = _detector(whole, sets, settings, alarm_level, machine or {})
-    return detector, Evaluation(scores, pd.DataFrame(importances), across, said, (*notes, *said_of_it))
+    detector, detector_notes = _detector(whole, sets, settings, alarm_level, machine or {})
+    return detector, Evaluation(scores, pd.DataFrame(importances), across, sufferers, (*notes, *detector_notes))
 
 
 def _check_pairs(table: pd.DataFrame) -> None:
@@ -200,7 +186,7 @@ def _evaluate(
     given = features(own, columns, quiet_baselines(own, columns)[""])
     forest = grown_forest(given, traffic, settings, out_of_bag=True)
     votes = forest.oob_decision_function_
-    seen = np.isfinite(votes).all(axis=1)  # an interval that every tree of a few has seen has no votes
+    seen = np.isfinite(votes).all(axis=1)  # an iteration that every tree of a few has seen has no votes
     oob = bootstrap_mean(np.argmax(votes, axis=1)[seen] == traffic[seen], pairs[seen], settings.seed)
     held_out = np.zeros(len(own))
     logistic = np.zeros(len(own))
@@ -218,7 +204,7 @@ def _evaluate(
             falls[column][fold] = right - share
     held = bootstrap_mean(held_out, pairs, settings.seed)
     row = {
-        "intervals": len(own),
+        "iterations": len(own),
         "pairs": len(np.unique(pairs)),
         **_named("oob", oob),
         **_named("held_out", held),
@@ -233,12 +219,12 @@ def _evaluate(
     return row, weights
 
 
-def _named(name: str, interval: Interval) -> dict[str, float]:
-    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+def _named(name: str, estimate: Estimate) -> dict[str, float]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def _folds(pairs: npt.NDArray[np.int64], seed: int) -> Iterator[Flags]:
-    """Which intervals are held out, fold by fold: whole pairs."""
+    """Which iterations are held out, fold by fold: whole pairs."""
     names = np.random.default_rng(seed).permutation(np.unique(pairs))
     count = min(FOLDS, len(names))
     for fold in range(count):
@@ -250,8 +236,8 @@ def _right(forest: Forest, given: Numbers, traffic: Flags) -> Numbers:
 
 
 def _permuted(forest: Forest, given: pd.DataFrame, columns: Sequence[str], traffic: Flags, seed: int) -> list[Numbers]:
-    """For each column how often each interval is classified correctly if all features of that column come from another
-    interval. The forest is asked once for all of them, which takes far less time."""
+    """For each column how often each iteration is classified correctly if all features of that column come from another
+    iteration. The forest is asked once for all of them, which takes far less time."""
     random = np.random.default_rng(seed)
     values = given.to_numpy()
     copies = []
@@ -287,7 +273,7 @@ def _logistic(trained: pd.DataFrame, traffic: Flags, given: pd.DataFrame) -> tup
     return best, guessed
 
 
-_ACROSS = ["victim", "set", "baseline", "score", "score_low", "score_high", "majority", "intervals"]
+_ACROSS = ["victim", "set", "baseline", "score", "score_low", "score_high", "majority", "iterations"]
 
 
 def _across(
@@ -318,7 +304,7 @@ def _across(
 
 
 def _calibrating(own: pd.DataFrame, seed: int) -> Flags:
-    """The intervals of some pairs, at least one, of which some have no traffic."""
+    """The iterations of some pairs, at least one, of which some have no traffic."""
     pairs = pairs_of(own)
     quiet = np.unique(pairs[~has_traffic(own)])
     names = np.random.default_rng(seed).permutation(quiet)
@@ -348,12 +334,12 @@ def _detector(
         if found.low <= majority:
             notes.append(
                 f"{name}: detects nothing in the victims together: it classifies {found.value:.3f} ({found.low:.3f} to "
-                f"{found.high:.3f}) of the intervals of held-out pairs correctly, and the majority is {majority:.3f}"
+                f"{found.high:.3f}) of the iterations of held-out pairs correctly, and the majority is {majority:.3f}"
             )
         thresholds[name] = alarm_threshold(held_out[~traffic], alarm_level)
         if thresholds[name] >= 1:
             notes.append(
-                f"{name}: raises no alarm: with {int((~traffic).sum())} quiet intervals no threshold is known above "
+                f"{name}: raises no alarm: with {int((~traffic).sum())} quiet iterations no threshold is known above "
                 f"which at most {alarm_level:g} of them lie"
             )
     detector = Detector(
@@ -363,8 +349,8 @@ def _detector(
 
 
 def alarm_threshold(quiet: Numbers, level: float) -> float:
-    """The probability that one more quiet interval exceeds with a probability of at most `level`, if it is drawn as the
-    `quiet` ones were; 1, which none exceeds, if there are too few of them."""
+    """The probability that one more quiet iteration exceeds with a probability of at most `level`, if it is drawn as
+    the `quiet` ones were; 1, which none exceeds, if there are too few of them."""
     place = int(np.ceil((len(quiet) + 1) * (1 - level) - 1e-9))
     return 1.0 if place > len(quiet) else float(np.sort(quiet)[place - 1])
 
@@ -378,7 +364,7 @@ def _trained_on(table: pd.DataFrame, sets: FeatureSets, machine: Mapping[str, An
         "traffic": sorted({str(kind) for kind in table["traffic"]} - {NO_TRAFFIC}),
         "rates_Bps": rates,
         "achieved_Bps": [float(reached.min()), float(reached.max())] if len(reached) else None,
-        "intervals": len(table),
+        "iterations": len(table),
         "pairs": len(np.unique(pairs_of(table))),
         "sources": dict(sets.sources),
         "columns": {name: list(columns) for name, columns in sets.columns.items()},

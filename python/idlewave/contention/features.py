@@ -1,14 +1,13 @@
-"""What a detector of traffic sees of an interval: three feature sets, one for each level of caches.
+"""What a detector of traffic sees of an iteration: three feature sets, one for each level of caches.
 
-An interval is a row of the table of contention (`columns`). Of each column there is the value itself and its ratio to
-the quiet baseline: the median of that column in intervals of the same victim without traffic.
+An iteration is a row of the table of contention (`columns`). Of each column there is the value itself and its ratio to
+the quiet baseline: the median of that column in iterations of the same victim without traffic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,9 +15,8 @@ import pandas as pd
 
 from ..errors import InputError
 from ..escaping import quote
-from ..formatting import join_words, unknown_name
-from ..input.tables import Column, Schema, read_table
-from .columns import COLUMNS, NO_TRAFFIC
+from ..formatting import join_words
+from .table import has_traffic
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,71 +29,13 @@ SETS = tuple(LEVELS_OF_SETS)
 CYCLES = "counter.cycles"
 RATIO = " / quiet"
 PER_CYCLE = " per cycle"
-_KINDS: dict[str, Literal["whole", "number", "flag", "text"]] = {
-    "int32": "whole",
-    "int64": "whole",
-    "float64": "number",
-    "bool": "flag",
-    "string": "text",
-}
-_NEEDED = ("run", "pair", "second", "victim", "traffic", "pair_rate_Bps", "iteration", "seconds")
-
-
-def schema() -> Schema:
-    """The columns of the table as they are checked. Those that nothing here needs may be missing."""
-    return {
-        column.name: Column(
-            _KINDS[column.type], optional=column.name not in _NEEDED, nullable=column.name not in _NEEDED
-        )
-        for column in COLUMNS
-    }
-
-
-def read_contention(path: str | Path) -> pd.DataFrame:
-    """The table of contention in a file (.parquet or .csv), or in the files .parquet of a folder. Raises InputError."""
-    place = Path(path)
-    what = "a table of contention"
-    if not place.is_dir():
-        return read_table(place, schema(), what, least_rows=1)
-    files = sorted(place.rglob("*.parquet"))
-    files = [file for file in files if file.is_file()]
-    if not files:
-        raise InputError(f"{path}: expected {what}, a file or a folder with files .parquet, found none")
-    return pd.concat([read_table(file, schema(), what) for file in files], ignore_index=True)
-
-
-def has_traffic(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """For each interval whether there was traffic: what a detector is to find out."""
-    return np.asarray(table["traffic"] != NO_TRAFFIC)
-
-
-def pairs_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """A number for the pair of runs that each interval belongs to.
-
-    Intervals of a pair are neighbours in time and resemble each other, so pairs are what is left out, drawn and
-    permuted, not intervals.
-    """
-    return np.asarray(table.groupby(["run", "pair", "victim"], sort=False).ngroup(), dtype=np.int64)
-
-
-def check_victim(table: pd.DataFrame, victim: str) -> pd.DataFrame:
-    """The intervals of a victim. Raises InputError that lists the victims of the table if it is not there."""
-    victims = victims_of(table)
-    if victim not in victims:
-        raise InputError(unknown_name("victim of this table", victim, victims))
-    return table[table["victim"] == victim]
-
-
-def victims_of(table: pd.DataFrame) -> list[str]:
-    """The victims in the order of the table."""
-    return [str(victim) for victim in table["victim"].unique()]
 
 
 @dataclass(frozen=True)
 class FeatureSets:
     """The columns of each feature set, and whether they are counters or probes.
 
-    A set has counters of its level if every interval has them; else the probes of its level.
+    A set has counters of its level if every iteration has them; else the probes of its level.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -135,26 +75,26 @@ def _candidates(levels: Sequence[str]) -> Iterable[tuple[Source, tuple[str, ...]
 
 
 def _measured(table: pd.DataFrame, wanted: Iterable[str]) -> tuple[str, ...]:
-    """Those of the columns that have a value in most intervals."""
+    """Those of the columns that have a value in most iterations."""
     return tuple(name for name in wanted if name in table and np.isfinite(table[name]).mean() > 0.5)
 
 
 def complete(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The intervals that have a value in each of these columns."""
+    """The iterations that have a value in each of these columns."""
     used = [*columns, CYCLES] if _per_cycle(table, columns) else [*columns]
     whole: npt.NDArray[np.bool_] = np.isfinite(table[used].to_numpy(dtype=float)).all(axis=1)
     return table.loc[whole]
 
 
 Baselines = Mapping[str, Mapping[str, float]]
-"""By victim the median of each column in its quiet intervals; under "" that of all of them together."""
+"""By victim the median of each column in its quiet iterations; under "" that of all of them together."""
 
 
 def quiet_baselines(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The baselines of all victims, and under "" that of all quiet intervals. Raises InputError if there are none."""
+    """The baselines of all victims, and under "" that of all quiet iterations. Raises InputError if there are none."""
     quiet = table[~has_traffic(table)]
     if quiet.empty:
-        raise InputError("expected intervals without traffic, whose median is the quiet baseline, found none")
+        raise InputError("expected iterations without traffic, whose median is the quiet baseline, found none")
     found = {"": _medians(quiet, columns)}
     for victim, own in quiet.groupby("victim", sort=False):
         found[str(victim)] = _medians(own, columns)
@@ -168,10 +108,10 @@ def _medians(quiet: pd.DataFrame, columns: Sequence[str]) -> dict[str, float]:
 def features(
     table: pd.DataFrame, columns: Sequence[str], baseline: Mapping[str, float], *, values: bool = True
 ) -> pd.DataFrame:
-    """The features of each interval, against a baseline of all of them.
+    """The features of each iteration, against a baseline of all of them.
 
     `values`: with the values themselves, which differ from victim to victim; else their ratios alone. Counters grow
-    with the length of an interval, so that there are also misses per cycle where the table has cycles.
+    with the length of an iteration, so that there are also misses per cycle where the table has cycles.
     """
     found: dict[str, npt.NDArray[np.float64]] = {}
     for column in columns:
@@ -185,7 +125,7 @@ def features(
 
 
 def features_by_victim(table: pd.DataFrame, columns: Sequence[str], baselines: Baselines) -> pd.DataFrame:
-    """The ratios of each interval to the quiet baseline of its own victim."""
+    """The ratios of each iteration to the quiet baseline of its own victim."""
     tables = [
         features(own, columns, baselines[str(victim)], values=False)
         for victim, own in table.groupby("victim", sort=False)
@@ -208,8 +148,8 @@ def _per_cycle(table: pd.DataFrame, columns: Sequence[str]) -> bool:
 
 
 def check_labels(table: pd.DataFrame, name: str) -> None:
-    """Raise InputError unless there are intervals with traffic and without."""
+    """Raise InputError unless there are iterations with traffic and without."""
     traffic = has_traffic(table)
-    for wanted, said in ((traffic, "with traffic"), (~traffic, "without traffic")):
+    for wanted, words in ((traffic, "with traffic"), (~traffic, "without traffic")):
         if not wanted.any():
-            raise InputError(f"{quote(name)}: expected intervals with traffic and without, found none {said}")
+            raise InputError(f"{quote(name)}: expected iterations with traffic and without, found none {words}")

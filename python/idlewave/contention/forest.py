@@ -27,6 +27,7 @@ from ..input.bounds import size_words
 from ..input.files import read_bytes
 from ..output import OutputFiles
 from ..provenance import PROVENANCE, Provenance
+from .defaults import SEED, TREES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,7 +41,7 @@ SEAL = "idlewave.json"
 """The member with format, digest and provenance."""
 FORMAT = "idlewave contention model"
 SCHEMA = 1
-TREES = ("sklearn.tree._tree.Tree",)
+TREE_TYPES = ("sklearn.tree._tree.Tree",)
 """What skops does not know and every forest has: arrays of nodes, which `_check_tree` follows."""
 MOST_FILE = 256 << 20
 MOST_CONTENT = 1 << 30
@@ -50,15 +51,15 @@ MOST_CONTENT = 1 << 30
 class ForestSettings:
     """How forests are grown: the number of trees, and the seed of all that is drawn."""
 
-    trees: int = 200
-    seed: int = 1
+    trees: int = TREES
+    seed: int = SEED
 
 
 def grown_forest(
     features: pd.DataFrame, traffic: npt.NDArray[np.bool_], settings: ForestSettings, *, out_of_bag: bool = False
 ) -> Forest:
-    """A forest trained on the features of intervals. `out_of_bag`: it has the predictions of each interval by the trees
-    that did not see it (`oob_decision_function_`). Raises LibraryError."""
+    """A forest trained on the features of iterations. `out_of_bag`: it has the predictions of each iteration by the
+    trees that did not see it (`oob_decision_function_`). Raises LibraryError."""
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ImportError as error:
@@ -66,7 +67,7 @@ def grown_forest(
     forest = RandomForestClassifier(
         n_estimators=settings.trees, random_state=settings.seed, oob_score=out_of_bag, n_jobs=1
     )
-    with warnings.catch_warnings():  # of intervals without votes, which an evaluation leaves out
+    with warnings.catch_warnings():  # of iterations without votes, which an evaluation leaves out
         warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)
         return forest.fit(features.to_numpy(dtype=np.float64), traffic)
 
@@ -77,7 +78,7 @@ def missing(package: str, error: ImportError) -> LibraryError:
 
 
 def probability(forest: Forest, features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The probability of traffic in each interval, which is the mean over the trees."""
+    """The probability of traffic in each iteration, which is the mean over the trees."""
     if not len(features):
         return np.empty(0)
     shares = forest.predict_proba(features)
@@ -87,10 +88,10 @@ def probability(forest: Forest, features: npt.NDArray[np.float64]) -> npt.NDArra
 
 @dataclass(frozen=True, eq=False)
 class Detector:
-    """Forests that detect traffic by the ratios of an interval's features to a quiet baseline.
+    """Forests that detect traffic by the ratios of an iteration's features to a quiet baseline.
 
     `forests`, `columns` and `thresholds` are by feature set. A probability above the threshold is an alarm: of quiet
-    intervals that no tree had seen at most `alarm_level` were above it. `scores` are the shares of such intervals,
+    iterations that no tree had seen at most `alarm_level` were above it. `scores` are the shares of such iterations,
     with and without traffic, that each set classified correctly. `baselines` has the quiet median of each column by
     victim, and under "" of all of them. `trained_on` says of what, where and with which versions it was made.
     """
@@ -144,10 +145,10 @@ class Detector:
         except ImportError as error:
             raise missing("skops", error) from error
         try:
-            unknown = sorted({*skops_io.get_untrusted_types(data=data)} - {*TREES})
+            unknown = sorted({*skops_io.get_untrusted_types(data=data)} - {*TREE_TYPES})
             if unknown:
                 raise InputError(f"{name}: holds types that {WHAT} has not, and is not used: {cut(', '.join(unknown))}")
-            content = skops_io.loads(data, trusted=[*TREES])
+            content = skops_io.loads(data, trusted=[*TREE_TYPES])
             found = _detector(content)
         except InputError:
             raise

@@ -19,15 +19,15 @@ from ..measurement_parameters import ContentionParameters
 from ..mpi import Mpi
 from ..parameters import takes
 from ..termination_signals import Interrupted, ended_by_signals
+from .columns import COMMAND, VICTIMS
+from .defaults import RATES
 from .table_folder import TableFolder, read_contention
 from .traffic import Traffic, places
-from .victim_run import COMMAND, VICTIMS, Setting, VictimRun, record_run, rows_of
+from .victim_run import Setting, VictimRun, record_run, rows_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-RATES = (250e6, 500e6, 1e9, 2e9, 4e9)
-"""Rates that are measured by default, bytes per second."""
 RUNNING = "running.csv"
 """The samples of the run that goes on."""
 
@@ -51,8 +51,8 @@ def contention_impact(
     traffic that is handled on the victim's own core. `command`: what the victim `command` runs. `folder` gets each run
     when it has ended; a measurement that was interrupted is continued there. The orders of the pairs and of the two
     runs of each are drawn from `seed`. Raises MeasurementError if a probe or the command fails, UsageError for what
-    cannot be measured here, InputError if `folder` has another measurement; on an interrupt the rows of the run that
-    was cut are kept, too.
+    cannot be measured here and if `folder` has a measurement with other settings; on an interrupt the rows of the run
+    that was cut are kept, too.
     """
     stores = "library" if traffic == "mpi-put" else given["stores"]
     settings = [
@@ -65,10 +65,10 @@ def contention_impact(
     runs = planned(settings, given["pairs"], given["seed"])
     used = mpi or mpis.find() if traffic == "mpi-put" else None
     with _place(folder) as place:
-        plan = {"settings": [_described(setting) for setting in settings], "command": list(command), **given}
-        table = TableFolder(place, plan)
-        if not table.said:
-            table.say(
+        measurement = {"settings": [_described(setting) for setting in settings], "command": list(command), **given}
+        table = TableFolder(place, measurement)
+        if not table.descriptions:
+            table.describe(
                 {"environment": describe_recording("contention", used, by="idlewave.contention.contention_impact")}
             )
         try:
@@ -120,12 +120,12 @@ def _measure_one(
     file.unlink(missing_ok=True)
     try:
         with ended_by_signals():
-            said = record_run(run, given["iterations"], file, given["seed"] + run.pair, mpi, command)
+            summary = record_run(run, given["iterations"], file, given["seed"] + run.pair, mpi, command)
     except (KeyboardInterrupt, MeasurementError):
         _append_cut(run, table, file)
         raise
-    table.append(run, rows_of(run, table.number, file, said))
-    table.say({"probe": said})
+    table.append(run, rows_of(run, table.number, file, summary))
+    table.describe({"probe": summary})
     file.unlink(missing_ok=True)
 
 

@@ -1,10 +1,12 @@
 """Contention in memory as noise of the simulator, and what it does to a program at scale.
 
-The model. Intervals of the victim took t₁, t₂, … with traffic and q₁, q₂, … without; the quickest of all took f. A
+The model. Iterations of the victim took t₁, t₂, … with traffic and q₁, q₂, … without; the quickest of all took f. A
 computation of length f that the schedule has thus takes tᵢ while traffic comes: the noise is a trace of detours in
 which f of computation and tᵢ − f of standing still alternate, in the order in which they were measured. To slow a
-computation and not to stop it, each interval is cut into `PIECES` equal pieces. Quiet intervals make a noise in the
-same way, so that what scatters without traffic is in both simulations, and the slowdown is the ratio of their times.
+computation and not to stop it, each iteration is cut into `PIECES` equal pieces. Quiet iterations make a noise in the
+same way, so that what scatters without traffic is in both simulations, and the slowdown is the ratio of their times. In
+bursts, the iterations with traffic and those without are two series that go on in turn, each from where it stopped: a
+burst may begin and end within an iteration, so that bursts and pauses are exactly as long as they are asked to be.
 
 The assumptions. The program's computations are slowed as those of the victim are. Each rank has traffic all the time,
 or in bursts, at this rate, whatever it does; each is at a place of its own in the measured series. Traffic slows
@@ -22,12 +24,15 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, UsageError
-from ..formatting import join_words, plain, plural, volume_text
+from ..formatting import join_words, plain, plain_time, plural, volume_text
 from ..machine import Machine
 from ..noise_models import Noise
 from ..provenance import Provenance
 from ..simulation import as_machine, simulate
-from .features import check_labels, check_victim, has_traffic, pairs_of
+from .defaults import REPLICATES, SEED
+from .features import check_labels
+from .slowdowns import confidence_interval
+from .table import has_traffic, pairs_of, rows_of_victim
 from .traffic import reached
 
 if TYPE_CHECKING:
@@ -38,14 +43,12 @@ if TYPE_CHECKING:
     Seconds = npt.NDArray[np.float64]
 
 PIECES = 16
-"""Pieces of an interval, each of which computes and then stands still."""
+"""Pieces of an iteration, each of which computes and then stands still."""
 MOST_DETOURS = 400_000
 REACHES = ("calc", "reduction")
 """What traffic slows in the model."""
-REPLICATES = 20
 UNSTEADY = 0.3
-"""Quiet intervals that take longer than the quickest by more than this share are disturbed by something else."""
-CONFIDENCE = 0.95
+"""Quiet iterations that take longer than the quickest by more than this share are disturbed by something else."""
 PICOSECONDS = 1e12
 _SETTING = ("pair_rate_Bps", "pattern", "stores", "cores", "buffer_bytes")
 """The columns that say what traffic a pair of runs had."""
@@ -56,10 +59,9 @@ class MemoryNoise:
     """What traffic does to a computation.
 
     `rate_Bps` was asked for, `achieved_Bps` is the median of what was reached (NaN if the table does not say). `noise`
-    is that of intervals with traffic, `quiet_noise` that of those without; both lengthen a computation beyond
-    `quickest_s`, the quickest interval. `slowdowns` is the distribution: each interval with traffic over the mean of
-    the quiet ones. `slowdown` is the mean of it less 1, `quiet_scatter` how much longer than the quickest a quiet one
-    is.
+    is that of iterations with traffic, `quiet_noise` that of those without; both lengthen a computation beyond
+    `quickest_s`, the quickest iteration. `slowdowns` is the distribution: each iteration with traffic over the mean of
+    the quiet ones; `quiet_scatter` is by what share a quiet one takes longer than the quickest, in the mean.
     """
 
     victim: str
@@ -80,9 +82,10 @@ class MemoryNoise:
         return f"{plain(volume_text(self.achieved_Bps))}/s ({asked} were asked for)"
 
     @property
-    def slowdown(self) -> float:
-        """By what share a computation alone takes longer with traffic, in the mean."""
-        return float(self.slowdowns.mean()) - 1
+    def mean_slowdown(self) -> float:
+        """The slowdown of a computation that meets all of them: the mean of iterations with traffic over that of quiet
+        ones."""
+        return float(self.slowdowns.mean())
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,10 @@ class Bursts:
                 f"{self.seconds} s"
             )
 
+    def count(self, measured: float) -> int:
+        """The number of bursts in which iterations of `measured` seconds come all."""
+        return max(1, math.ceil(measured / self.seconds - 1e-9))
+
 
 def memory_noise(
     table: pd.DataFrame, victim: str, rate: float | None = None, *, bursts: Bursts | None = None
@@ -106,15 +113,17 @@ def memory_noise(
     """The noise that traffic of `rate` B/s, as asked for, is to a program like `victim`.
 
     `rate` may be left out if the table has one rate of the victim. `bursts`: traffic comes and goes; else it is always
-    there. Raises InputError that lists what there is if the table has no such intervals, or several kinds of traffic of
-    that rate.
+    there. Raises InputError that lists what there is if the table has no such iterations, or several kinds of traffic
+    of that rate.
     """
-    return _noise_of(chosen_rows(table, victim, rate), victim, bursts)
+    own = chosen_rows(table, victim, rate)
+    _check_bursts(own, victim, bursts)
+    return _noise_of(own, victim, bursts)
 
 
 def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> pd.DataFrame:
-    """The intervals of a victim and a rate, whose traffic was of one kind. Raises InputError."""
-    own = check_victim(table, victim)
+    """The iterations of a victim and a rate, whose traffic was of one kind. Raises InputError."""
+    own = rows_of_victim(table, victim)
     rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
     shown = join_words([f"{plain(volume_text(found))}/s" for found in rates])
     if rate is None:
@@ -124,7 +133,7 @@ def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> 
     own = own[own["pair_rate_Bps"] == rate]
     if own.empty:
         raise InputError(
-            f"{victim}: expected intervals at the rate {plain(volume_text(rate))}/s, found {shown or 'none'}"
+            f"{victim}: expected iterations at the rate {plain(volume_text(rate))}/s, found {shown or 'none'}"
         )
     check_labels(own, victim)
     kinds = own[has_traffic(own)]["traffic"].unique()
@@ -144,42 +153,90 @@ def _noise_of(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> MemoryNo
     quickest = float(seconds.min())
     if not quickest > 0:
         raise InputError(f"{victim}: seconds: expected times above 0, found {quickest}")
+    of_quiet = _Series.of(quiet, quickest)
     return MemoryNoise(
         victim,
         float(own["pair_rate_Bps"].iloc[0]),
         float(own.loc[traffic, "achieved_rate_Bps"].median()) if "achieved_rate_Bps" in own else math.nan,
-        _trace(_with_pauses(slowed, quiet, bursts), quickest),
-        _trace(quiet, quickest),
+        _trace(_in_bursts(_Series.of(slowed, quickest), of_quiet, bursts)),
+        _trace(of_quiet),
         quickest,
         slowed / quiet.mean(),
         float(quiet.mean()) / quickest - 1,
     )
 
 
-def _with_pauses(slowed: Seconds, quiet: Seconds, bursts: Bursts | None) -> Seconds:
-    """The intervals in the order in which a rank meets them: bursts of slowed ones, between them quiet ones."""
+def _check_bursts(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> None:
+    """Raise UsageError for bursts that the measured iterations do not resolve, or that take too many of them."""
+    if bursts is None or bursts.share == 1:
+        return
+    traffic = has_traffic(own)
+    slowed, quiet = own.loc[traffic, "seconds"], own.loc[~traffic, "seconds"]
+    shortest = float(slowed.mean())
+    if bursts.seconds < shortest:
+        raise UsageError(
+            f"bursts: expected at least {plain_time(shortest * PICOSECONDS)}, which an iteration of {victim} with "
+            f"traffic takes in the mean, found {plain_time(bursts.seconds * PICOSECONDS)}"
+        )
+    busy = bursts.seconds * bursts.count(float(slowed.sum()))
+    needed = busy / shortest + busy * (1 / bursts.share - 1) / float(quiet.mean())
+    if needed > MOST_DETOURS:
+        raise UsageError(
+            f"bursts of {plain_time(bursts.seconds * PICOSECONDS)} for a share of {bursts.share:g} of the time take "
+            f"{needed:.3g} iterations of {victim}: expected at most {MOST_DETOURS}, so shorter bursts or a larger share"
+        )
+
+
+@dataclass(frozen=True)
+class _Series:
+    """How long a rank computes, and then stands still, in each stretch of time, in seconds."""
+
+    computing: Seconds
+    standing: Seconds
+
+    @classmethod
+    def of(cls, seconds: Seconds, quickest: float) -> _Series:
+        """Iterations that took `seconds`, in each of which as much is computed as in the quickest."""
+        return cls(np.full(len(seconds), quickest), seconds - quickest)
+
+    def cut(self, times: Seconds) -> tuple[_Series, npt.NDArray[np.int64]]:
+        """The same from 0 to the last of `times`, again and again from its beginning, and cut at each of them; and for
+        each stretch before which of them it lies."""
+        ends = np.cumsum(self.computing + self.standing)
+        rounds = np.arange(math.ceil(times[-1] / ends[-1]) + 1)
+        own = (rounds[:, None] * ends[-1] + np.concatenate([[0.0], ends[:-1]])).ravel()
+        begins = np.union1d(own[own < times[-1]], times[:-1])
+        lengths = np.diff(begins, append=times[-1])
+        middle = begins + lengths / 2
+        iteration = np.minimum(np.searchsorted(ends, middle % ends[-1], side="right"), len(ends) - 1)
+        share = lengths / (self.computing + self.standing)[iteration]
+        stretches = _Series(self.computing[iteration] * share, self.standing[iteration] * share)
+        return stretches, np.searchsorted(times, middle)
+
+
+def _in_bursts(slowed: _Series, quiet: _Series, bursts: Bursts | None) -> _Series:
+    """What a rank meets: bursts of the slowed series, and between them pauses of the quiet one."""
     if bursts is None or bursts.share == 1:
         return slowed
-    pieces: list[Seconds] = []
-    paused = 0
-    for burst in np.array_split(slowed, max(1, round(slowed.sum() / bursts.seconds))):
-        pieces.append(burst)
-        pause = burst.sum() * (1 - bursts.share) / bursts.share
-        count = round(pause / quiet.mean())
-        pieces.append(quiet[(paused + np.arange(count)) % len(quiet)])
-        paused += count
-    return np.concatenate(pieces)
+    number = np.arange(1, bursts.count(float(np.sum(slowed.computing + slowed.standing))) + 1, dtype=np.float64)
+    busy, burst = slowed.cut(number * bursts.seconds)
+    idle, pause = quiet.cut(number * bursts.seconds * (1 / bursts.share - 1))
+    order = np.argsort(np.concatenate([2 * burst, 2 * pause + 1]), kind="stable")
+    return _Series(
+        np.concatenate([busy.computing, idle.computing])[order], np.concatenate([busy.standing, idle.standing])[order]
+    )
 
 
-def _trace(seconds: Seconds, quickest: float) -> Noise:
-    """Detours that make a computation of `quickest` take each of these times in turn."""
-    pieces = max(1, min(PIECES, MOST_DETOURS // len(seconds)))
-    computing = np.full(len(seconds) * pieces, quickest / pieces * PICOSECONDS)
-    standing = np.repeat((seconds - quickest) / pieces * PICOSECONDS, pieces)
+def _trace(series: _Series) -> Noise:
+    """Detours that make a computation take these times in turn, each in pieces."""
+    pieces = max(1, min(PIECES, MOST_DETOURS // len(series.computing)))
+    computing, standing = (
+        np.repeat(seconds / pieces * PICOSECONDS, pieces) for seconds in (series.computing, series.standing)
+    )
     ends = np.rint(np.cumsum(computing + standing)).astype(np.int64)
     begins = np.concatenate([[0], ends[:-1]]) + np.rint(computing).astype(np.int64)
     lengths = np.maximum(ends - begins, 0)
-    some = lengths > 0
+    some = (lengths > 0) & (standing >= 0.5)  # what is shorter comes from rounding to picoseconds
     return Noise(begins[some], lengths[some], int(ends[-1]))
 
 
@@ -193,7 +250,7 @@ def scale_contention(
     rate: float | None = None,
     bursts: Bursts | None = None,
     replicates: int = REPLICATES,
-    seed: int = 1,
+    seed: int = SEED,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> pd.DataFrame:
     """The slowdown of a program whose computations suffer as `victim` does, at several numbers of ranks.
@@ -202,13 +259,14 @@ def scale_contention(
     replacement, makes the noise of these, and draws where in it each rank is; so its scatter is that of the measurement
     and that of the ranks. The machine's own noise is left out.
 
-    Returns a row a number of ranks: ranks, quiet_s (the median finish time without traffic), slowdown (the median; 0.1:
-    a tenth longer), low, high (95 % of the replicates), replicates. Raises InputError as `memory_noise` does, and what
-    a simulation raises.
+    Returns a row a number of ranks: ranks, quiet_s (the median finish time without traffic), slowdown (the median of
+    the time with traffic over that without), low, high (95 % of the replicates), replicates. Raises InputError as
+    `memory_noise` does, UsageError for bursts that the table does not resolve, and what a simulation raises.
     """
     if not ranks or replicates < 1:
         raise UsageError(f"expected numbers of ranks and replicates, found {plural(len(ranks), 'number')} of ranks")
     own = chosen_rows(table, victim, rate)
+    _check_bursts(own, victim, bursts)
     base = as_machine(machine)
     random = np.random.default_rng(seed)
     noises = [_noise_of(_drawn(own, random), victim, bursts) for _ in range(replicates)]
@@ -222,18 +280,17 @@ def scale_contention(
                 for noise in (found.quiet_noise, found.noise)
             ]
             progress(place * replicates + replicate + 1, len(ranks) * replicates)
-        slowdowns = finished[:, 1] / np.maximum(finished[:, 0], 1) - 1
-        low, middle, high = np.quantile(slowdowns, [(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2])
+        slowdowns = finished[:, 1] / np.maximum(finished[:, 0], 1)
         quiet_s = float(np.median(finished[:, 0])) / PICOSECONDS
-        rows.append((count, quiet_s, float(middle), float(low), float(high), replicates))
+        rows.append((count, quiet_s, float(np.median(slowdowns)), *confidence_interval(slowdowns), replicates))
     options = {
         "victim": victim,
         "rate_Bps": float(own["pair_rate_Bps"].iloc[0]),
         "replicates": replicates,
         "seed": seed,
     }
-    said = Provenance.made("study", by="idlewave.contention", options=options, sources=(base.provenance,))
-    return said.attach(pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "low", "high", "replicates"]))
+    provenance = Provenance.made("study", by="idlewave.contention", options=options, sources=(base.provenance,))
+    return provenance.attach(pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "low", "high", "replicates"]))
 
 
 def _with(machine: Machine, noise: Noise) -> Machine:

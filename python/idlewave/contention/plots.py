@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from ..formatting import percent_tick, si_text
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import FAINT, INK, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
-from .columns import NO_TRAFFIC
+from .columns import NO_TRAFFIC, column_text
 from .remedies import REMEDIES
 
 COLUMNS = 3
@@ -82,7 +82,7 @@ def plot_contention_correlations(correlations: pd.DataFrame) -> Figure:
             ends = f"\n{low:.2f} … {high:.2f}" if np.isfinite([low, high]).all() else ""
             _write_cell(ours, x, y, f"{value + 0.0:.2f}{ends}".replace("-0.00", "0.00"), value)
     heads = ["without" if traffic == NO_TRAFFIC else f"with {traffic}" for traffic, _ in rows]
-    _table_axes(ours, values, [f"{_short(m)}\n{head}" for (_, m), head in zip(rows, heads, strict=True)], columns)
+    _table_axes(ours, values, [f"{column_text(m)}\n{head}" for (_, m), head in zip(rows, heads, strict=True)], columns)
     ours.set_title("here")
     known = np.array([*TALK.values()]).T
     for y, x in zip(*np.nonzero(np.isfinite(known)), strict=True):
@@ -158,7 +158,7 @@ def _table_axes(axes: Axes, values: np.ndarray, heads: list[str], names: list[st
     axes.imshow((1 + values) / 2, cmap="RdBu_r", vmin=0, vmax=1, aspect="auto")
     axes.set_facecolor(FAINT)
     axes.set_xticks(range(len(heads)), heads)
-    axes.set_yticks(range(len(names)), [_short(name) for name in names])
+    axes.set_yticks(range(len(names)), [column_text(name) for name in names])
     axes.tick_params(length=0, labelsize=SMALL - 1)
     axes.spines[:].set_visible(False)
 
@@ -166,13 +166,3 @@ def _table_axes(axes: Axes, values: np.ndarray, heads: list[str], names: list[st
 def _write_cell(axes: Axes, x: int, y: int, text: str, value: float) -> None:
     colour = "white" if abs(value) > 0.6 else INK
     axes.text(x, y, text, ha="center", va="center", fontsize=SMALL - 2, color=colour)
-
-
-def _short(name: str) -> str:
-    """A column without what all of them have in their names: "latency L2" of probe.latency_l2_s."""
-    if "." not in name:
-        return {"seconds": "time"}.get(name, name)
-    words = name.partition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
-    return " ".join(
-        word.upper() if (word[:1] == "l" and word[1:].isdigit()) or word == "dram" else word for word in words
-    )

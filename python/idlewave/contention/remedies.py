@@ -31,9 +31,10 @@ from ..errors import InputError, UsageError
 from ..formatting import percent_text, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import takes
-from .impact import RATES, contention_impact
-from .impact_statistics import DRAWS, complete_pairs, expanded_level, interval, mean_draws, pair_draws
-from .victim_run import is_quiet
+from .defaults import RATES, REMEDIED, SEED
+from .impact import contention_impact
+from .slowdowns import DRAWS, confidence_interval, expanded_level, mean_draws, pair_draws
+from .table import complete_pairs, has_traffic
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -58,10 +59,10 @@ class Remedies:
     """What the remedies cost.
 
     table: a row a demand and remedy: demand_Bps, remedy, rate_Bps (that of the traffic), overhead (the time beyond one
-    second of computation, in seconds) with its 95 % interval (low, high). threshold: the lowest demand from which
-    on reserving is better than throttling, None: none was found; its interval is from threshold_low to
-    threshold_high, inf: none was found in a part of the draws. found_share: the share of draws that have one. highest:
-    the highest rate that was reached. All are in bytes per second.
+    second of computation, in seconds) with its 95 % confidence interval (low, high). threshold: the lowest demand
+    from which on reserving is better than throttling, None: none was found; its confidence interval is from
+    threshold_low to threshold_high, inf: none was found in a part of the draws. found_share: the share of draws that
+    have one. highest: the highest rate that was reached. All are in bytes per second.
     """
 
     victim: str
@@ -93,7 +94,7 @@ class Remedies:
 
 @takes(ContentionParameters)
 def contention_remedies(
-    victim: str = "cg",
+    victim: str = REMEDIED,
     rates: Sequence[float] = RATES,
     *,
     node_cores: int | None = None,
@@ -119,7 +120,7 @@ def remedies_of(
     node_cores: int | None = None,
     spare: bool = False,
     draws: int = DRAWS,
-    seed: int = 1,
+    seed: int = SEED,
 ) -> Remedies:
     """The remedies from a table of contention that has traffic of writers on the victim's core and on one other.
 
@@ -145,7 +146,7 @@ def remedies_of(
     rows = []
     for remedy, (overhead, rate) in times.items():
         for place, demand in enumerate(demands):
-            low, high = interval(overhead[place, 1:] - 1, level)
+            low, high = confidence_interval(overhead[place, 1:] - 1, level)
             rows.append((demand, remedy, rate[place], overhead[place, 0] - 1, low, high))
     columns = ["demand_Bps", "remedy", "rate_Bps", "overhead", "low", "high"]
     found = _thresholds(demands, times[THROTTLED][0], times[RESERVED][0])
@@ -176,7 +177,7 @@ def _slowdowns(own: pd.DataFrame, cores: int, draws: int, seed: int) -> Slowdown
     """The slowdowns of the rows with this number of cores that write, by the rate that was reached."""
     rates, values = [], []
     for place, (_, rows) in enumerate(own[own["cores"] == cores].groupby("pair_rate_Bps")):
-        rates.append(float(rows.loc[~is_quiet(rows), "achieved_rate_Bps"].median()))
+        rates.append(float(rows.loc[has_traffic(rows), "achieved_rate_Bps"].median()))
         values.append(np.exp(mean_draws(pair_draws(rows, draws, seed + place), seed + place)))
     if not rates:
         where = "the victim's own core (--cores 0)" if cores == 0 else "one core of its own (--cores 1)"

@@ -12,25 +12,23 @@ from typing import Any
 
 import pandas as pd
 
-from ..errors import InputError
-from ..escaping import name_of
-from ..input.tables import Column as ColumnSchema
-from ..input.tables import Schema, read_table
+from ..errors import InputError, UsageError
+from ..escaping import name_of, quote
+from ..input.tables import read_table
 from ..input.validation import read_json
 from ..input.value_types import Open, Whole
 from ..output import make_folder, write_json, write_table
-from .columns import COLUMNS, Column
-from .victim_run import VictimRun, typed
+from .table import schema_of, typed
+from .victim_run import VictimRun
 
 SETTINGS = "contention.json"
 RUNS = "runs"
 WHAT = "the table of contention"
 _FILE = re.compile(r"run-(\d+)-pair-(\d+)-(quiet|traffic)\.parquet")
-_KINDS: Mapping[str, Any] = {"int32": "whole", "int64": "whole", "float64": "number", "bool": "flag", "string": "text"}
 
 
 class SettingsSchema(Open):
-    """The part of contention.json that is used."""
+    """The part of contention.json that is used: `plan` has the settings, `said` the descriptions."""
 
     schema: Whole
     plan: dict[str, Any]
@@ -38,29 +36,21 @@ class SettingsSchema(Open):
     said: dict[str, Any]
 
 
-def schema_of(columns: tuple[Column, ...] = COLUMNS) -> Schema:
-    """How the columns are checked when they are read."""
-    return {
-        column.name: ColumnSchema(_KINDS[column.type], nullable=column.name.startswith(("counter.", "probe.")))
-        for column in columns
-    }
-
-
 class TableFolder:
     """A folder with the table of contention, to which runs are appended."""
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
-        """Begin the table of this plan in `folder`, or continue it. Raises InputError if there is another plan's."""
+    def __init__(self, folder: Path, measurement: Mapping[str, Any]) -> None:
+        """Begin the table of this measurement in `folder`, or continue it. `measurement`: all its settings. Raises
+        UsageError if the folder has one with other settings."""
         self._runs = make_folder(folder / RUNS)
         self._file = folder / SETTINGS
-        self._settings: dict[str, Any] = {"schema": 1, "plan": dict(plan), "runs": 0, "said": {}}
+        self._settings: dict[str, Any] = {"schema": 1, "plan": dict(measurement), "runs": 0, "said": {}}
         if self._file.exists():
             there = read_settings(folder)
-            differing = [key for key in {**plan, **there.plan} if there.plan.get(key) != plan.get(key)]
-            if differing:
-                raise InputError(
-                    f"{name_of(folder)}: has the table of another measurement, whose {differing[0]} is "
-                    f"{there.plan.get(differing[0])!r}: expected {plan.get(differing[0])!r}, or another folder"
+            words = _difference(there.plan, measurement)
+            if words:
+                raise UsageError(
+                    f"{name_of(folder)} has a measurement with other settings, which cannot be continued: {words}"
                 )
             self._settings |= {"runs": there.runs, "said": there.said}
         self.number = int(self._settings["runs"])
@@ -69,15 +59,15 @@ class TableFolder:
         write_json(self._file, self._settings)
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What the probe and the environment said."""
+    def descriptions(self) -> dict[str, Any]:
+        """Of the environment, and of the first run by the probe."""
         return dict(self._settings["said"])
 
-    def say(self, said: Mapping[str, Any]) -> None:
-        """Store what the probe or the environment says, unless that is there already."""
-        if set(said) <= set(self._settings["said"]):
+    def describe(self, descriptions: Mapping[str, Any]) -> None:
+        """Store descriptions by their names, unless those are there already."""
+        if set(descriptions) <= set(self._settings["said"]):
             return
-        self._settings["said"] = {**said, **self._settings["said"]}
+        self._settings["said"] = {**descriptions, **self._settings["said"]}
         write_json(self._file, self._settings)
 
     def complete_pairs(self, iterations: int) -> set[int]:
@@ -95,6 +85,17 @@ class TableFolder:
         write_table(self._runs / f"run-{self.number:03}-pair-{run.pair:06}-{kind}.parquet", rows)
 
 
+def _difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The settings in which a recorded measurement differs, in words; empty if in none."""
+    names = [name for name in {**wanted, **recorded} if recorded.get(name) != wanted.get(name)]
+    return "; ".join(
+        "other victims or traffic"
+        if name == "settings"
+        else f"{name} {quote(recorded.get(name, 'none'))} there, {quote(wanted.get(name, 'none'))} here"
+        for name in names
+    )
+
+
 def read_settings(folder: str | Path) -> SettingsSchema:
     """The settings of a table. Raises InputError naming the file."""
     file = Path(folder) / SETTINGS
@@ -104,15 +105,27 @@ def read_settings(folder: str | Path) -> SettingsSchema:
     return found
 
 
-def read_contention(folder: str | Path) -> pd.DataFrame:
-    """The table in a folder of `idlewave contention measure`, in the order in which the runs were made.
+def read_contention(path: str | Path) -> pd.DataFrame:
+    """The table in the folder of a measurement, in the files .parquet of another folder, or in a file (.parquet, .csv),
+    in the order in which the runs were made.
 
-    Raises InputError naming the file.
+    Columns of counters and probes may be missing, and are NaN then. Raises InputError naming the file.
     """
-    read_settings(folder)
-    files = sorted(file for file in (Path(folder) / RUNS).glob("*.parquet") if _FILE.fullmatch(file.name))
-    if not files:
-        raise InputError(f"{name_of(Path(folder) / RUNS)}: expected the rows of a run, found none")
-    tables = [read_table(file, schema_of(), WHAT) for file in files]
+    place = Path(path)
+    tables = [read_table(file, schema_of(), WHAT) for file in _files_of(place)]
     found = typed(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
+    if found.empty:
+        raise InputError(f"{name_of(place)}: expected {WHAT}, found no rows")
     return found.sort_values(["run", "start_ns", "iteration"], kind="stable", ignore_index=True)
+
+
+def _files_of(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return [place]
+    if (place / SETTINGS).exists():
+        read_settings(place)
+    runs = place / RUNS
+    files = sorted(file for file in (runs if runs.is_dir() else place).glob("*.parquet") if file.is_file())
+    if not files:
+        raise InputError(f"{name_of(place)}: expected {WHAT}, a file or a folder with files .parquet, found none")
+    return files

@@ -13,6 +13,7 @@ from ..formatting import join_words, si_text, unknown_name
 from ..measure.probe_process import run_probe, shown
 from ..native_files import package_data
 from .columns import NO_TRAFFIC, TRAFFIC_KINDS
+from .defaults import SEED
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -84,9 +85,9 @@ def rate_note(asked: float, achieved: float) -> str:
     return f"{si_text(asked)}B/s were asked, and {si_text(achieved)}B/s were reached."
 
 
-def summary_of(said: str) -> dict[str, Any]:
+def summary_of(printed: str) -> dict[str, Any]:
     """The JSON object that the probe prints at its end. Raises MeasurementError if there is none."""
-    lines = said.strip().splitlines()
+    lines = printed.strip().splitlines()
     try:
         found = json.loads(lines[-1] if lines else "")
     except ValueError:
@@ -97,7 +98,11 @@ def summary_of(said: str) -> dict[str, Any]:
 
 
 def make_traffic(
-    traffic: Traffic, seconds: float, cpus: Sequence[int] | None = None, progress: Progress | None = None, seed: int = 1
+    traffic: Traffic,
+    seconds: float,
+    cpus: Sequence[int] | None = None,
+    progress: Progress | None = None,
+    seed: int = SEED,
 ) -> dict[str, Any]:
     """Write into memory for `seconds`, from `cpus` (default: the last ones that this process may use).
 

@@ -7,35 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..errors import UsageError
 from ..formatting import unknown_name
 from ..input.files import read_bytes
-from ..input.tables import Column as ColumnSchema
 from ..input.tables import csv_table
 from ..measure.probe_process import Advance, run_probe
 from ..mpi import Mpi, build
 from ..native_files import package_data
-from .columns import COLUMNS, NO_TRAFFIC, counter_columns, probe_columns
+from .columns import COMMAND, MEASURED, SAMPLED, VICTIMS
+from .table import schema_of, typed
 from .traffic import NAME, PATIENCE_S, Traffic, label, places, summary_of
 
-VICTIMS = ("stream", "stream-cache", "cg", "stencil", "lj")
-"""The victims of the probe; `command` is any command."""
-COMMAND = "command"
 MOST_RUN_S = 86_400.0
 """A victim's run may take a day: a command may be long."""
-_SAMPLED = {
-    "iteration": ColumnSchema("whole", 0),
-    "start_ns": ColumnSchema("whole", 0),
-    "seconds": ColumnSchema("number", 0),
-    "traffic_bytes": ColumnSchema("number", 0),
-    **{
-        column.name: ColumnSchema("number", None, None, nullable=True)
-        for column in (*counter_columns(), *probe_columns())
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -100,7 +86,7 @@ def rows_of(run: VictimRun, number: int, file: Path, summary: dict[str, Any] | N
     """
     data = read_bytes(file, "the samples of a run")
     whole = data[: data.rfind(b"\n") + 1]
-    sampled = csv_table(whole, _SAMPLED, file.name, "the samples of a run")
+    sampled = csv_table(whole, schema_of((*MEASURED, *SAMPLED)), file.name, "the samples of a run")
     traffic = run.setting.traffic
     achieved = 0.0
     if run.with_traffic and summary is not None:
@@ -122,14 +108,3 @@ def rows_of(run: VictimRun, number: int, file: Path, summary: dict[str, Any] | N
         "buffer_bytes": traffic.buffer_bytes,
     }
     return typed(sampled.assign(**values))
-
-
-def typed(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its columns in their order and of their types."""
-    kinds = {column.name: object if column.type == "string" else np.dtype(column.type) for column in COLUMNS}
-    return table[[*kinds]].astype({name: kind for name, kind in kinds.items() if kind is not object})
-
-
-def is_quiet(table: pd.DataFrame) -> pd.Series[bool]:
-    """Which rows were without traffic."""
-    return table["traffic"] == NO_TRAFFIC

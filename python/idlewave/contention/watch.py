@@ -1,6 +1,6 @@
 """A running job is watched: a trained detector says of each interval how probable traffic is.
 
-The probes run on a core that the job leaves free, as `SampleProbes` says; there they see what all cores share, the last
+The probes run on a core of their own where there is one (`sampling`); there they see what all cores share, the last
 level of caches and DRAM, and no caches of the job's own cores. So a set of the first or second level can be trusted as
 far as the core shares it.
 """
@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -23,21 +24,25 @@ from ..errors import InputError, OutputError, UsageError
 from ..formatting import unknown_name
 from .forest import Detector, probability
 
+LOOK_S = 0.1
+"""Seconds between two looks at whether the job still runs."""
+
 
 class Samples(Iterator[Mapping[str, float]], Protocol):
     """A column's value by name, interval by interval; `close` ends the probe."""
+
+    def ready(self, seconds: float) -> bool:
+        """Whether the next interval has ended, now or within so many seconds."""
 
     def close(self) -> None:
         """End the probe."""
 
 
 class SampleProbes(Protocol):
-    """Samples these columns of the table of contention, once in `interval_s` seconds, until it is closed.
+    """Samples these columns of the table of contention on the core `cpu`, once in `interval_s` seconds, until it is
+    closed. NaN stands for what it could not measure."""
 
-    The probe runs on a core that `pid` may not use, if there is one; NaN stands for what it could not measure.
-    """
-
-    def __call__(self, columns: Sequence[str], *, interval_s: float, pid: int | None) -> Samples:
+    def __call__(self, columns: Sequence[str], *, interval_s: float, cpu: int) -> Samples:
         """Begin to sample."""
 
 
@@ -97,15 +102,21 @@ class Watch:
         self,
         sample: SampleProbes,
         *,
-        interval_s: float = 1.0,
-        pid: int | None = None,
+        interval_s: float,
+        cpu: int,
         runs: Callable[[], bool] = lambda: True,
-    ) -> Iterator[WatchedInterval]:
+    ) -> Generator[WatchedInterval]:
         """The intervals as they end, while `runs` says that there is something to watch."""
         baseline = dict(self.detector.baselines[self.victim])
         quiet: list[Mapping[str, float]] = []
-        with closing(sample(self.detector.all_columns, interval_s=interval_s, pid=pid)) as samples:
-            for number, values in enumerate(samples):
+        with closing(sample(self.detector.all_columns, interval_s=interval_s, cpu=cpu)) as samples:
+            for number in count():
+                while not samples.ready(LOOK_S):
+                    if not runs():
+                        return
+                values = next(samples, None)
+                if values is None:
+                    return
                 calibrating = number < self.calibrate
                 if calibrating:
                     quiet.append(values)
@@ -166,6 +177,7 @@ class AppendedRows:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        self._descriptor = -1
         self.removed = False
 
     def __enter__(self) -> AppendedRows:
@@ -184,7 +196,17 @@ class AppendedRows:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._descriptor)
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, once."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor < 0:
+            return
+        try:
+            os.close(descriptor)
+        except OSError as error:  # what a server of files has not stored
+            raise OutputError(self._path, error.strerror or str(error)) from error
 
     def append(self, row: Mapping[str, object]) -> None:
         """Append a row. What a full disk let through of it is removed again."""

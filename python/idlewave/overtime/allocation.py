@@ -10,14 +10,13 @@ in it even where all hours or none met the need.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, UsageError
 from ..escaping import cut, printable
 from ..formatting import plural, size_text
+from .brief_measurement import LEAST_OF_PAIR
 from .changes import change_points
-from .recording import Recording
 from .series import Series, series_of
 
 if TYPE_CHECKING:
@@ -28,14 +27,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .needs import Need
+    from .recording import Recording
 
 SHARE = 0.95
 PROBABILITY = 0.9
 HOUR_S = 3600.0
-SECONDS = 10.0
-LEAST_ROUNDS = 20
-"""A brief measurement has so many rounds, and each pair of ranks at least `LEAST_OF_PAIR` of them."""
-LEAST_OF_PAIR = 5
 CONFIDENCE = 0.95
 _MOST_PRESENT = 60
 """The present level is that of so many phases at most."""
@@ -63,23 +59,6 @@ class Verdict:
     decides: str
     needs: pd.DataFrame
     notes: tuple[str, ...]
-
-
-def measure_allocation(seconds: float = SECONDS, ranks: int | None = None) -> Recording:
-    """Measure the ranks of this allocation briefly, without idle phases. Raises MpiError, MeasurementError."""
-    import tempfile
-
-    from ..measure.overtime import measure_overtime
-
-    count = 2 if ranks is None else ranks
-    peers = count - 1
-    rounds = max(LEAST_ROUNDS, LEAST_OF_PAIR * peers)
-    with tempfile.TemporaryDirectory(prefix="idlewave-") as folder:
-        phase = min(max(seconds / (3 * rounds), 0.001), 1.0)
-        found = measure_overtime(
-            Path(folder) / "now", counters=[], seconds=seconds, ranks=count, peers=peers, phase=phase, idle=0.0
-        )
-        return Recording("what was measured now", found.table, dict(found.said), notes=found.notes)
 
 
 def check_allocation(
@@ -126,8 +105,12 @@ def _of_one_host(now: Recording) -> list[str]:
 
 def _comparable(recording: Recording, now: Recording) -> list[Series]:
     """The series of a history without those of all ranks, if these were others in number."""
-    same = recording.said.get("ranks") == now.said.get("ranks")
+    same = _ranks_of(recording) == _ranks_of(now)
     return [one for one in series_of(recording.table) if same or one.rank >= 0]
+
+
+def _ranks_of(recording: Recording) -> object:
+    return recording.said.get("settings", {}).get("ranks")
 
 
 def _of_need(need: Need, series: Sequence[Series], name: str) -> list[Series]:
@@ -159,6 +142,8 @@ def _row(
     counted = hours or 1  # the present counts as one hour
     estimate, low, high = _jeffreys(share, counted)
     reachable = hours > 0 and _jeffreys(1.0, hours)[0] >= wanted - _ROUNDING
+    if len(values) < LEAST_OF_PAIR:
+        notes.append(f"{one.name}: the present level is that of {plural(len(values), 'phase')} only")
     if not hours:
         notes.append(_no_history(need, past, same))
     elif not reachable:
@@ -197,10 +182,11 @@ def _no_history(need: Need, past: Sequence[Series], same: Sequence[Series]) -> s
 
 
 def _present(one: Series) -> npt.NDArray[np.float64]:
-    """The values since performance last changed."""
-    changes = change_points(one.value)
+    """The values since performance last changed, or the recording was last continued."""
+    values: npt.NDArray[np.float64] = one.value[one.run == one.run[-1]]
+    changes = change_points(values)
     begin = int(changes[-1]) if len(changes) else 0
-    return one.value[max(begin, len(one.value) - _MOST_PRESENT) :]
+    return values[max(begin, len(values) - _MOST_PRESENT) :]
 
 
 def _history(need: Need, level: float, width: int, past: Sequence[Series]) -> tuple[npt.NDArray[np.bool_], int]:

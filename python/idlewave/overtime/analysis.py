@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from .changes import levels, stability, summary
 from .correlation import LAGS, correlations
-from .prediction import TOLERANCE, errors, predictions
+from .idle_counters import IdleCounters, idle_counters
+from .prediction import LEARN, TOLERANCE, errors, predictions
 from .series import Series, series_of
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ class Analysis:
     def correlations(self) -> pd.DataFrame:
         """See `correlation.correlations`."""
         table = self.recording.table
-        return correlations(table, self.series, self._counters, lags=self.lags, seed=self.seed)
+        return correlations(table, self.series, self.chosen_counters, lags=self.lags, seed=self.seed)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
         """See `prediction.predictions`."""
-        return predictions(self.recording.table, self.series, self._counters)
+        return predictions(self.recording.table, self.series, self.chosen_counters)
+
+    @cached_property
+    def idle_counters(self) -> IdleCounters:
+        """Which counters of idle phases predict, and why others do not."""
+        return idle_counters(self.recording.table, self.chosen_counters, least=LEARN // 2)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
@@ -75,5 +81,6 @@ class Analysis:
         return [f"{COUNTER}{name}" for name in strength.sort_values(ascending=False, kind="stable").index]
 
     @property
-    def _counters(self) -> Sequence[str]:
+    def chosen_counters(self) -> Sequence[str]:
+        """The columns of counters that are looked at."""
         return self.counters or self.recording.counters

@@ -10,6 +10,8 @@ to be borne out by the ranks within the two levels beside it.
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ FEW = 8
 """Of so many values half of the correlation that they show counts."""
 MOST_DRIFT_POINTS = 400
 """A longer series is divided into so many stretches, and their medians count."""
+LEAST_DRIFT_HOURS = 0.1
+"""What changes in less time says nothing of an hour."""
 CONFIDENCE = 0.95
 QUANTILES = (0.1, 0.5, 0.9)
 
@@ -159,11 +163,17 @@ def _standardised(series: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float
     stepped = _steps(series, scatter)
     once, twice = (_half_mean_square(clipped, lag, scatter, stepped) for lag in (1, 2))
     # Of correlation r^k between values k apart, these are the variance times 1 - r and 1 - r².
-    # Few values show little of it, and what they seem to show hides changes: so much less of it counts.
-    shown = len(series) / (len(series) + FEW)
-    correlation = min(max((twice / once - 1) * shown, 0.0), MOST_CORRELATION) if once > 0 else 0.0
+    correlation = min(_surely_shown(twice / once - 1, len(series)), MOST_CORRELATION) if once > 0 else 0.0
     variance = once / (1 - correlation)
     return clipped / np.sqrt(variance), (1 + correlation) / (1 - correlation)
+
+
+def _surely_shown(correlation: float, count: int) -> float:
+    """What `count` values show of a correlation that they seem to have: few show little, and more would hide changes.
+
+    They show half of it if they are `FEW`, and less by half of the standard error that independent values have.
+    """
+    return max(correlation * count / (count + FEW) - 0.5 / math.sqrt(count), 0.0)
 
 
 def _steps(series: npt.NDArray[np.float64], scatter: float) -> npt.NDArray[np.bool_]:
@@ -231,10 +241,11 @@ def _pelt(series: npt.NDArray[np.float64], penalty: float) -> npt.NDArray[np.int
 def levels(series: Iterable[Series]) -> pd.DataFrame:
     """The levels of each series: a row for each time in which it stayed the same.
 
+    Each run of the recording is looked at by itself: an interruption ends a level, and is no change.
+
     Columns: those of `series.KEY`; first_phase, last_phase, phases, start_ns; seconds, until the next level begins or
-    the recording ends; level (median), low and high (5 and 95 % of the values); step, the level by the one before it
-    (NaN for the first); by_change, whether it began with a change; whole, whether it began and ended by a change, and
-    not with the recording or an interruption.
+    the run ends; level (median), low and high (5 and 95 % of the values); step, the level by the one before it
+    (NaN for the first of a run); by_change, whether it began with a change; whole, whether it began and ended by one.
     """
     import pandas as pd
 
@@ -251,14 +262,17 @@ _LEVEL_COLUMNS = [
 def _levels(one: Series) -> Iterable[dict[str, object]]:
     import numpy as np
 
-    changes = {int(place) for place in change_points(one.value)}
-    interruptions = {int(place) for place in np.flatnonzero(np.diff(one.run)) + 1}
+    interruptions = [int(place) for place in np.flatnonzero(np.diff(one.run)) + 1]
+    changes = set()
+    for begin, end in pairwise([0, *interruptions, len(one.value)]):
+        changes |= {begin + int(place) for place in change_points(one.value[begin:end])}
     ends = sorted({*changes, *interruptions, len(one.value)})
     begin, before = 0, float("nan")
     for end in ends:
         values = one.value[begin:end]
         low, middle, high = (float(value) for value in np.quantile(values, (0.05, 0.5, 0.95)))
-        until = one.start_ns[end] if end in changes and end not in interruptions else _end_of(one, end - 1)
+        until = one.start_ns[end] if end in changes else _end_of(one, end - 1)
+        by_change = begin in changes
         yield {
             **one.key,
             "first_phase": int(one.phase[begin]),
@@ -269,9 +283,9 @@ def _levels(one: Series) -> Iterable[dict[str, object]]:
             "level": middle,
             "low": low,
             "high": high,
-            "step": middle / before,
-            "by_change": begin in changes,
-            "whole": begin in changes - interruptions and end in changes - interruptions,
+            "step": middle / before if by_change else float("nan"),
+            "by_change": by_change,
+            "whole": by_change and end in changes,
         }
         begin, before = end, middle
 
@@ -323,14 +337,15 @@ def drift(one: Series) -> Slope:
     """The slope of a series by Theil and Sen (JASA 1968), as a share per hour, with its 95 % interval.
 
     It is the median of the slopes between all pairs, so outliers do not move it; steps between levels do. The interval
-    is wider by what correlation of successive values takes from their number. Fewer than three values have none: NaN.
+    is wider by what correlation of successive values takes from their number. Fewer than three values, and series of
+    less than `LEAST_DRIFT_HOURS`, have none: NaN.
     """
     import numpy as np
     from scipy.stats import theilslopes
 
     count = len(one.value)
     hours = (one.start_ns - one.start_ns[:1]) / 3.6e12
-    if count < 3 or hours[-1] == 0:
+    if count < 3 or hours[-1] < LEAST_DRIFT_HOURS:
         return Slope(float("nan"), float("nan"), float("nan"))
     logs = np.log(one.value)
     _, inflation = _standardised(logs)

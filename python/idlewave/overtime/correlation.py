@@ -33,13 +33,9 @@ MOST_PERMUTATIONS = 20_000
 LEAST_BLOCKS = 8
 """A series that remembers so long that it has fewer blocks gets no p-value."""
 _CHUNK = 250
-
-
-class _Lagged(NamedTuple):
-    """The rates of one counter before each phase of a series, a column a lag."""
-
-    counter: str
-    rates: npt.NDArray[np.float64]
+"""So many permutations are tried at a time."""
+_NUMBERS = 1 << 22
+"""What is in memory at a time has so many numbers a matrix: counters are compared, and series permuted, in groups."""
 
 
 def correlations(
@@ -61,16 +57,18 @@ def correlations(
     """
     import pandas as pd
 
-    random_seeds = range(seed, seed + len(series))
-    rates = _rates(table, counters)
     tests = max(1, len(series) * len(counters))
     permutations = permutations or min(max(PERMUTATIONS, round(2 * tests / LEVEL)), MOST_PERMUTATIONS)
-    rows = []
-    for one, of_series in zip(series, random_seeds, strict=True):
-        lagged = [_Lagged(name, _before(one, rates, name, lags)) for name in counters]
-        rows += _of_series(one, lagged, permutations, of_series)
+    longest = max((len(one.value) for one in series), default=1)
+    group = max(1, _NUMBERS // (longest * (lags + 1)))
+    rows: dict[int, list[tuple[object, ...]]] = {number: [] for number in range(len(series))}
+    for begin in range(0, len(counters), group):
+        names = counters[begin : begin + group]
+        rates = _rates(table, names)
+        for number, one in enumerate(series):
+            rows[number] += _of_series(one, rates, names, lags, permutations, seed + number)
     columns = ["test", "rank", "peer", "size", "counter", "lag", "phases", "correlation", "strongest", "p"]
-    found = pd.DataFrame(rows, columns=columns)
+    found = pd.DataFrame([row for own in rows.values() for row in own], columns=columns)
     return found.assign(p_holm=holm(found["p"]))
 
 
@@ -98,47 +96,62 @@ def _rates(table: pd.DataFrame, counters: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({**columns, **rates}).groupby("phase").mean()
 
 
-def _before(one: Series, rates: pd.DataFrame, counter: str, lags: int) -> npt.NDArray[np.float64]:
-    """The rate of the counter `lag` phases before each phase of the series, a column a lag; NaN where there is none, or
-    another run."""
+def _lagged(one: Series, rates: pd.DataFrame, counters: Sequence[str], lags: int) -> npt.NDArray[np.float64]:
+    """The rates of the counters 0 to `lags` phases before each phase of the series, a column a counter and lag; NaN
+    where there is none, or another run."""
     import numpy as np
+    import pandas as pd
 
-    of_phase = rates[counter]
-    found = np.full((len(one.phase), lags + 1), np.nan)
+    found = np.full((len(one.phase), len(counters), lags + 1), np.nan)
+    phases = pd.Index(one.phase)
+    runs, own = rates["run"].to_numpy(), rates[list(counters)].to_numpy(dtype=np.float64)
     for lag in range(lags + 1):
-        before = one.phase - lag
-        same = rates["run"].reindex(before).to_numpy() == one.run
-        found[:, lag] = np.where(same, of_phase.reindex(before).to_numpy(), np.nan)
-    return found
+        place = rates.index.get_indexer(phases - lag)
+        there = place >= 0
+        there[there] = runs[place[there]] == one.run[there]
+        found[there, :, lag] = own[place[there]]
+    return found.reshape(len(one.phase), -1)
 
 
-def _of_series(one: Series, lagged: Sequence[_Lagged], permutations: int, seed: int) -> list[tuple[object, ...]]:
+def _of_series(
+    one: Series, rates: pd.DataFrame, counters: Sequence[str], lags: int, permutations: int, seed: int
+) -> list[tuple[object, ...]]:
     import numpy as np
     from scipy.stats import rankdata
 
     ranks = rankdata(one.value)
-    columns = [column for of in lagged for column in of.rates.T]
-    if not columns:
-        return []
-    scores, valid = _scores(np.array(columns).T)
-    observed = _spearman(ranks[None, :], scores, valid)[0]
-    observed[valid.sum(axis=0) < LEAST] = np.nan
-    exceeded = _exceeded(ranks, scores, valid, observed, len(lagged), permutations, seed)
+    scores = _scores(_lagged(one, rates, counters, lags))
+    observed = _spearman(ranks[None, :], scores)[0]
+    observed[scores.phases < LEAST] = np.nan
+    length = block_length(ranks, one.run)
+    exceeded = _exceeded(ranks, length, scores, observed, len(counters), permutations, seed)
     rows: list[tuple[object, ...]] = []
-    lags = len(observed) // len(lagged)
-    for number, of in enumerate(lagged):
-        own = observed[number * lags : (number + 1) * lags]
+    for number, counter in enumerate(counters):
+        columns = slice(number * (lags + 1), (number + 1) * (lags + 1))
+        own, phases = observed[columns], scores.phases[columns]
         strongest = int(np.nanargmax(np.abs(own))) if np.isfinite(own).any() else -1
-        for lag in range(lags):
-            phases = int(valid[:, number * lags + lag].sum())
+        for lag in range(lags + 1):
             p = float(exceeded[number]) if lag == strongest else float("nan")
-            name = of.counter.removeprefix(COUNTER)
-            rows.append((*one.key.values(), name, lag, phases, float(own[lag]), lag == strongest, p))
+            name = counter.removeprefix(COUNTER)
+            rows.append((*one.key.values(), name, lag, int(phases[lag]), float(own[lag]), lag == strongest, p))
     return rows
 
 
-def _scores(columns: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The centred ranks of each column, 0 where it has no value, and 1 where it has one."""
+class _Scores(NamedTuple):
+    """The centred ranks of columns of rates, 0 where a column has no value, and the sums of their squares.
+
+    `there` has a column for each set of rows in which any column has values, 1 in these rows, and `which` the set of
+    each column: counters that are read together share one a lag. `phases`: the number of values of each column.
+    """
+
+    ranks: npt.NDArray[np.float64]
+    squares: npt.NDArray[np.float64]
+    there: npt.NDArray[np.float64]
+    which: npt.NDArray[np.int64]
+    phases: npt.NDArray[np.int64]
+
+
+def _scores(columns: npt.NDArray[np.float64]) -> _Scores:
     import numpy as np
     from scipy.stats import rankdata
 
@@ -149,46 +162,52 @@ def _scores(columns: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], 
         if own.any():
             ranked = rankdata(columns[own, number])
             scores[own, number] = ranked - ranked.mean()
-    return scores, valid.astype(np.float64)
+    packed = np.packbits(valid, axis=0)
+    sets: dict[bytes, int] = {}
+    which = np.array([sets.setdefault(packed[:, n].tobytes(), len(sets)) for n in range(columns.shape[1])])
+    _, first = np.unique(which, return_index=True)
+    squares = np.einsum("ij,ij->j", scores, scores)
+    return _Scores(scores, squares, valid[:, first].astype(np.float64), which, valid.sum(axis=0))
 
 
-def _spearman(
-    ranks: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], valid: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """The correlation of each row of `ranks` with each column of `scores`, where that has values; NaN if one of them is
-    constant there."""
+def _spearman(ranks: npt.NDArray[np.float64], scores: _Scores) -> npt.NDArray[np.float64]:
+    """The correlation of each row of `ranks` with each column of the scores, where that has values; NaN if one of them
+    is constant there."""
     import numpy as np
 
-    counts = valid.sum(axis=0)
+    counts = scores.there.sum(axis=0)
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (centred**2) @ valid - (centred @ valid) ** 2 / counts
-        found = (centred @ scores) / np.sqrt(spread * (scores**2).sum(axis=0))
+        spread = (centred**2) @ scores.there - (centred @ scores.there) ** 2 / counts
+        found = (centred @ scores.ranks) / np.sqrt(spread[:, scores.which] * scores.squares)
     return np.where(np.isfinite(found), found, np.nan)
 
 
 def _exceeded(
     ranks: npt.NDArray[np.float64],
-    scores: npt.NDArray[np.float64],
-    valid: npt.NDArray[np.float64],
+    length: int,
+    scores: _Scores,
     observed: npt.NDArray[np.float64],
     counters: int,
     permutations: int,
     seed: int,
 ) -> npt.NDArray[np.float64]:
-    """For each counter the p-value of its strongest correlation."""
+    """For each counter the p-value of its strongest correlation, by permuting blocks of this length.
+
+    The permutations are those of the seed: the same ones for whatever counters are compared together.
+    """
     import numpy as np
 
     strongest = _strongest(observed[None, :], counters)[0]
-    length = block_length(ranks)
     if len(ranks) < LEAST or len(ranks) < LEAST_BLOCKS * length:
         return np.full(counters, np.nan)
     random = np.random.default_rng(seed)
     as_strong = np.ones(counters)
-    for begin in range(0, permutations, _CHUNK):
-        count = min(_CHUNK, permutations - begin)
+    at_once = max(1, min(_CHUNK, _NUMBERS // len(ranks)))
+    for begin in range(0, permutations, at_once):
+        count = min(at_once, permutations - begin)
         permuted = _permuted(ranks, length, count, random)
-        found = _strongest(_spearman(permuted, scores, valid), counters)
+        found = _strongest(_spearman(permuted, scores), counters)
         as_strong += (found >= strongest - 1e-12).sum(axis=0)
     return np.where(strongest > 0, as_strong / (permutations + 1), np.nan)
 
@@ -201,11 +220,11 @@ def _strongest(found: npt.NDArray[np.float64], counters: int) -> npt.NDArray[np.
     return np.asarray(by_counter.max(axis=2))
 
 
-def block_length(ranks: npt.NDArray[np.float64]) -> int:
+def block_length(ranks: npt.NDArray[np.float64], run: npt.NDArray[np.int64]) -> int:
     """How many successive values are permuted together: four times as many as one value goes with.
 
     That is 1 plus twice the sum of autocorrelations (as far as they are beyond what independent values have), so 1 for
-    independent values, of which each is then permuted by itself.
+    independent values, of which each is then permuted by itself. Values of different runs do not follow each other.
     """
     import numpy as np
 
@@ -216,7 +235,12 @@ def block_length(ranks: npt.NDArray[np.float64]) -> int:
         return 1
     total = 0.0
     for lag in range(1, count // 2):
-        correlation = float(centred[lag:] @ centred[:-lag]) / variance
+        same = run[lag:] == run[:-lag]
+        if not same.any():
+            break
+        products = (centred[lag:] * centred[:-lag])[same]
+        # Of the pairs that an interruption takes away the others stand for.
+        correlation = float(products.sum()) / variance * (count - lag) / len(products)
         if correlation < 2 / np.sqrt(count):
             break
         total += correlation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import percent_text, plural
-from .correlation import LEVEL
+from ..formatting import MINUS, percent_text, plural
+from .correlation import LEAST, LEVEL
 from .series import series_name
 from .wording import duration_text, value_text
 
@@ -57,9 +57,13 @@ def _lasted(row: dict[Any, Any]) -> str:
 
 def counters_finding(found: Analysis) -> str:
     """Which counters go with performance."""
+    import numpy as np
+
     if not len(found.correlations):
         return "The recording has no counters that could be compared with performance."
     strongest = found.correlations[found.correlations["strongest"].astype(bool)]
+    if not np.isfinite(found.correlations["correlation"]).any():
+        return _no_correlation(found)
     tested = strongest["p_holm"].notna()
     if not tested.any():
         return "Performance remembers so long, or there are so few phases, that no correlation can be judged."
@@ -68,11 +72,24 @@ def counters_finding(found: Analysis) -> str:
     if not len(own):
         return f"No correlation {of_all} is significant after the correction."
     first = own.assign(strength=own["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]
+    correlation = f"{first['correlation']:+.2f}".replace("-", MINUS)
     lag = f"{plural(int(first['lag']), 'phase')} before" if first["lag"] else "in the same phase"
     return (
         f"{len(own)} {of_all} {'is' if len(own) == 1 else 'are'} significant after the correction; the strongest is "
-        f"{first['counter']} with {_name(first)}: {first['correlation']:+.2f}, {lag}."
+        f"{first['counter']} with {_name(first)}: {correlation}, {lag}."
     )
+
+
+def _no_correlation(found: Analysis) -> str:
+    """Why no counter could be compared with performance."""
+    growth = found.recording.table[list(found.chosen_counters)]
+    if growth.isna().all(axis=None):
+        return "No counter could be read in any phase."
+    if int(found.correlations["phases"].max()) < LEAST:
+        return f"No counter was read in {LEAST} phases of a series, so none can be compared with performance."
+    if growth.fillna(0).eq(0).all(axis=None):
+        return "No counter grew in the recording, so none can go with performance."
+    return "The rate of no counter changed while its phases were recorded, so none can go with performance."
 
 
 def _predicted(found: Analysis) -> list[tuple[str, str]]:
@@ -88,4 +105,4 @@ def _predicted(found: Analysis) -> list[tuple[str, str]]:
             for row in first.to_dict("records")
         ]
         said.append((f"{_name(first.iloc[0].to_dict())}: the next phase", f"Predicted {'; '.join(texts)}."))
-    return said
+    return said + [("predictions", sentence) for sentence in found.idle_counters.sentences]

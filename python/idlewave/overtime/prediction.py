@@ -2,13 +2,15 @@
 
 Three predictors, each of which knows only what came before: "active", the last figure of the same test; "idle", a ridge
 regression of the logarithm of the figure on the logarithms of the counters' rates in the last idle phase, fitted to all
-earlier phases; "baseline", the median of all earlier figures.
+earlier phases; "baseline", the median of all earlier figures. Where a counter could not be read its mean until then
+counts; which counters are used at all `idle_counters` says.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .idle_counters import idle_counters
 from .recording import IDLE
 from .series import KEY
 
@@ -47,15 +49,17 @@ def predictions(
     """What each predictor said of each phase, and what came: a row for each of both.
 
     Columns: those of `series.KEY`; predictor; horizon, in phases of the series (1: the next one); ahead_s, the time
-    from the last known phase of the series to the predicted one; phase, start_ns, predicted, came. Only phases that all
-    predictors predict are there; "idle" is not if there are no counters.
+    from the last known phase of the series to the predicted one; phase, start_ns, predicted, came. Only phases that
+    both "active" and "baseline" predict are there; of "idle" those of them before which any counter was read when idle,
+    and none if no counter can predict (`idle_counters`).
     """
     import pandas as pd
 
+    used = idle_counters(table, counters, least=LEARN // 2).used
     tables = [
         _of_horizon(one, known, horizon)
         for one in series
-        for known in (_known(table, one, counters),)
+        for known in (_known(table, one, used),)
         for horizon in _horizons(one, ahead_s)
     ]
     columns = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "came"]
@@ -125,15 +129,15 @@ def _of_horizon(one: Series, known: _Known, horizon: int) -> pd.DataFrame:
     same_run = one.run[came] == one.run[seen]
     predicted = {ACTIVE: known.last[seen], BASELINE: known.median[seen]}
     if known.rates.shape[1]:
-        predicted[FROM_IDLE] = _from_idle(np.log(one.value), known.rates, horizon, came)
-    usable = same_run & np.all([np.isfinite(values) for values in predicted.values()], axis=0)
+        predicted[FROM_IDLE] = _from_idle(one, known.rates, horizon, came)
+    usable = same_run & np.isfinite(predicted[ACTIVE]) & np.isfinite(predicted[BASELINE])
     ahead = (one.start_ns[came] - one.start_ns[seen - 1]) / 1e9
     columns = {"ahead_s": ahead, "phase": one.phase[came], "start_ns": one.start_ns[came], "came": one.value[came]}
-    whole = pd.DataFrame(columns)[usable]
+    whole = pd.DataFrame(columns)
     tables = [
-        whole.assign(**one.key, predictor=name, horizon=horizon, predicted=predicted[name][usable])
+        whole.assign(**one.key, predictor=name, horizon=horizon, predicted=values)[usable & np.isfinite(values)]
         for name in PREDICTORS
-        if name in predicted
+        if (values := predicted.get(name)) is not None
     ]
     order = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "came"]
     found: pd.DataFrame = pd.concat(tables, ignore_index=True)[order]
@@ -141,19 +145,24 @@ def _of_horizon(one: Series, known: _Known, horizon: int) -> pd.DataFrame:
 
 
 def _from_idle(
-    logs: npt.NDArray[np.float64], rates: npt.NDArray[np.float64], horizon: int, came: npt.NDArray[np.int64]
+    one: Series, rates: npt.NDArray[np.float64], horizon: int, came: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """The figures that the regression predicts. NaN where a counter could not be read: no regression knows it then."""
+    """The figures that the regression predicts. NaN where no counter could be read in the idle phase."""
     import numpy as np
 
     shift = horizon - 1
-    pairs = rates[: len(logs) - shift], logs[shift:]  # the rates before a phase, and the figure `shift` phases later
+    logs = np.log(one.value)
+    # The rates before a phase, and the figure `shift` phases later, if that is of the same run.
+    before, later = (
+        rates[: len(logs) - shift],
+        np.where(one.run[shift:] == one.run[: len(logs) - shift], logs[shift:], np.nan),
+    )
     found = np.full(len(came), np.nan)
     for begin, end in _stretches(len(came)):
         # Of the first phase that is predicted, the figures before what is known are known: `came - horizon` and
         # earlier.
         known = int(came[begin]) - horizon + 1 - shift
-        found[begin:end] = np.exp(_ridge(pairs[0][:known], pairs[1][:known], rates[came[begin:end] - shift]))
+        found[begin:end] = np.exp(_ridge(before[:known], later[:known], rates[came[begin:end] - shift]))
     return found
 
 
@@ -176,14 +185,18 @@ def _ridge(
     """
     import numpy as np
 
-    usable = np.isfinite(known).all(axis=1)
+    usable = np.isfinite(known).any(axis=1) & np.isfinite(logs)
     if usable.sum() < LEARN // 2:
         return np.full(len(asked), np.nan)
     x, low_high = known[usable], np.quantile(logs[usable], (0.01, 0.99))
     y = np.clip(logs[usable], *low_high)
-    centre, scale = x.mean(axis=0), x.std(axis=0)
+    there = np.isfinite(x)
+    counts = np.maximum(there.sum(axis=0), 1)
+    centre = np.where(there, x, 0).sum(axis=0) / counts
+    scale = np.sqrt((np.where(there, x - centre, 0) ** 2).sum(axis=0) / counts)
     scale = np.where(scale > 0, scale, np.inf)  # a counter that never changed says nothing
-    scaled = (x - centre) / scale
+    scaled = np.nan_to_num((x - centre) / scale)  # the mean where it is not known
     gram = scaled.T @ scaled + x.shape[1] * np.eye(x.shape[1])
     coefficients = np.linalg.solve(gram, scaled.T @ (y - y.mean()))
-    return np.asarray(np.clip(y.mean() + ((asked - centre) / scale) @ coefficients, *low_high))
+    predicted = np.clip(y.mean() + np.nan_to_num((asked - centre) / scale) @ coefficients, *low_high)
+    return np.where(np.isfinite(asked).any(axis=1), predicted, np.nan)

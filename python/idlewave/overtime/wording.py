@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..formatting import count_text, percent_text, seconds_text, volume_text
+from ..escaping import cut, printable
+from ..formatting import MINUS, SPACE, count_text, percent_text, plural, seconds_text, volume_text
+from .allocation import SHARE
 from .series import HIGHER_IS_BETTER, series_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
+
+    from .allocation import Verdict
 
 
 def value_text(test: str, value: float) -> str:
@@ -44,14 +50,14 @@ def series_rows(about: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for r in about.to_dict("records"):
         drifts = not r["drift_low"] <= 0 <= r["drift_high"]
-        interval = f"{percent_text(r['drift_low'], signed=True)} to {percent_text(r['drift_high'], signed=True)}"
+        interval = _range_text(*(percent_text(r[name], signed=True) for name in ("drift_low", "drift_high")))
         rows.append(
             {
                 "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
                 "phases": count_text(r["phases"]),
                 "over": duration_text(3600 * r["hours"]),
                 "median": value_text(r["test"], r["median"]),
-                "5 to 95 %": f"{value_text(r['test'], r['p05'])} to {value_text(r['test'], r['p95'])}",
+                "5 to 95 %": _range_text(*(value_text(r["test"], r[name]) for name in ("p05", "p95"))),
                 "most / least": f"{r['most'] / r['least']:.2f}",
                 "changes": str(r["changes"]),
                 "drift per hour": "–" if math.isnan(r["drift_low"]) else interval if drifts else f"none ({interval})",
@@ -122,6 +128,35 @@ def need_rows(needs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def unfit_sentences(found: Verdict, hosts: Sequence[str] = ()) -> list[str]:
+    """For each need that makes an allocation unfit: what was measured of which pair, and what was needed.
+
+    `hosts`: of each rank.
+    """
+    sentences = []
+    for r in found.needs[~found.needs["fit"].astype(bool)].to_dict("records"):
+        one = series_name(r["test"], r["rank"], r["peer"], r["size"])
+        if 0 <= r["rank"] < len(hosts) and 0 <= r["peer"] < len(hosts):
+            one += f" ({cut(printable(hosts[r['rank']]))} and {cut(printable(hosts[r['peer']]))})"
+        sign = ">" if r["test"] in HIGHER_IS_BETTER else "<"
+        level, limit = value_text(r["test"], r["level"]), value_text(r["test"], r["limit"])
+        text = f"{one}: {level} measured, {sign} {limit} needed"
+        if (r["level"] > r["limit"]) == (sign == ">") and r["level"] != r["limit"]:
+            text += f"; {_will_not_hold(r)}"
+        sentences.append(f"{text}.")
+    return sentences
+
+
+def _will_not_hold(need: dict[Any, Any]) -> str:
+    """Why a need that the present level meets makes an allocation unfit."""
+    if not need["hours"]:
+        phases = f"{percent_text(need['met'])} of its {plural(need['phases'], 'phase')}"
+        return f"{phases} meet that, and {percent_text(SHARE)} have to"
+    interval = f"{percent_text(need['low'])} to {percent_text(need['high'])}"
+    probability = f"{percent_text(need['probability'])} ({interval})"
+    return f"it meets that now, and holds over the next hour with a probability of {probability}"
+
+
 def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
     """The table of `correlation.correlations`: the strongest of each series and counter, the most significant first."""
     import pandas as pd
@@ -133,7 +168,7 @@ def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
         {
             "counter": r["counter"],
             "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
-            "correlation": f"{r['correlation']:+.2f}",
+            "correlation": f"{r['correlation']:+.2f}".replace("-", MINUS),
             "phases before": str(r["lag"]),
             "phases": count_text(r["phases"]),
             "p": _p_text(r["p"]),
@@ -142,6 +177,12 @@ def correlation_rows(found: pd.DataFrame, most: int = 30) -> pd.DataFrame:
         for r in strongest.to_dict("records")
     ]
     return pd.DataFrame(rows)
+
+
+def _range_text(low: str, high: str) -> str:
+    """Two texts with units as a range, with the unit once if both have the same."""
+    number, _, unit = low.rpartition(SPACE)
+    return f"{number if number and high.endswith(f'{SPACE}{unit}') else low} to {high}"
 
 
 def _p_text(p: float) -> str:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text, size_text
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
-from idlewave.report.study_page import StudyFigure, StudyPage
+from idlewave.report.report_figure import ReportFigure
+from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 
 TITLE = "How wrong benchmarks of collectives are"
@@ -136,18 +137,18 @@ def _beside_published(groups: Groups) -> Iterator[tuple[str, str]]:
             yield topic, f"{held} of {len(statements)} statements of the talk hold here."
 
 
-def _figures(groups: Groups) -> Iterator[StudyFigure]:
+def _figures(groups: Groups) -> Iterator[ReportFigure]:
     for number, (key, rows) in enumerate(groups):
         operation = f"{key['collective']} of {size_text(key['bytes'])} on {key['machine']}"
         repeated = plural(key["repetitions"], "operation")
         if len(set(rows["ranks"])) > 1:
-            yield StudyFigure(
+            yield ReportFigure(
                 f"errors-{number}",
                 f"{operation}: time that a benchmark of {repeated} reports, by that of one alone. 1 is right.",
                 partial(plot_benchmark_errors, rows, WORDS),
             )
         ranks = PUBLISHED_RANKS if PUBLISHED_RANKS in set(rows["ranks"]) else int(rows["ranks"].min())
-        yield StudyFigure(
+        yield ReportFigure(
             f"times-{number}",
             f"{operation}, {ranks} ranks, {repeated}: times that benchmarks report, and that of one operation alone.",
             partial(plot_benchmark_case, rows[rows["ranks"] == ranks], WORDS),

@@ -53,6 +53,8 @@ def caveats(report: Report) -> list[Caveat]:
     if report.study is not None:
         found.append(Caveat("Extrapolation", _EXTRAPOLATION + networks_caveat(report.study, report.scope)))
         found.append(Caveat("Seeds", _seeds(report.study)))
+    for section in report.sections:
+        found += [Caveat(f"{section.topic.capitalize()}: {topic}", text) for topic, text in section.rests]
     return found + [Caveat("Note", note) for note in report.notes]
 
 

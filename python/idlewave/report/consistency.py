@@ -11,6 +11,7 @@ from ..provenance import Provenance, parts_that_differ
 from ..studies.rows_digest import EDITED, is_of_rows
 
 MACHINE, PROGRAM, SCALE = "machine", "program", "scale"
+OVERTIME, CONTENTION = "overtime", "contention"
 """The topics of a report's sentences."""
 
 

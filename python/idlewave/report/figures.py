@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -25,6 +24,7 @@ from idlewave.report.network_plot import plot_network
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.parts import Report
 from idlewave.report.program_plots import plot_communication, plot_prediction, plot_time
+from idlewave.report.report_figure import ReportFigure
 from idlewave.report.setting import Setting, setting_of
 from idlewave.report.study_plots import plot_run_time, plot_slowdown
 
@@ -34,15 +34,6 @@ if TYPE_CHECKING:
     from idlewave.trace import Trace
 
 DOTS_PER_INCH = 200
-
-
-@dataclass(frozen=True)
-class ReportFigure:
-    """A figure: the name of its file without ending, its caption, and `draw`, which makes it."""
-
-    name: str
-    caption: str
-    draw: Callable[[], Figure]
 
 
 def report_figures(report: Report) -> Iterator[ReportFigure]:
@@ -62,6 +53,8 @@ def report_figures(report: Report) -> Iterator[ReportFigure]:
         collectives = report.network.collectives
         caption = collectives_caption(collectives, setting)
         yield ReportFigure("collectives", caption, lambda: plot_collectives(collectives.table))
+    for section in report.sections:
+        yield from section.figures
     if report.trace is not None:
         yield from _program_figures(report.trace, setting)
     if report.trace is not None and report.prediction is not None:

@@ -1,4 +1,4 @@
-"""The three sentences of a report, computed from the numbers, without claims that the numbers do not support."""
+"""The sentences of a report, computed from the numbers, without claims that the numbers do not support."""
 
 from __future__ import annotations
 
@@ -38,17 +38,30 @@ CLOSE, POOR = 0.02, 0.3
 
 
 def findings(report: Report) -> dict[str, str]:
-    """One sentence each for the keys "machine", "program" and "scale", as far as the report has these parts."""
+    """One sentence each for the keys "machine", "overtime", "contention", "remedies", "detection", "program" and
+    "scale", as far as the report has these parts."""
     sentences = {}
     if report.machine is not None and report.noise is not None:
         place = "" if report.network is None else report.network.place
         sentences["machine"] = machine_sentence(report.noise, report.machine, place)
+    sentences |= _variability(report)
     if report.trace is not None:
         sentences["program"] = program_sentence(report.trace, report.prediction)
     if report.study is not None:
         doubt = "" if report.trace is None else baseline_doubt(report.trace, report.prediction)
         sentences["scale"] = scale_sentence(report.study, report.consistency.noise, report.scope, doubt)
     return {topic: sentence + report.warning(topic) for topic, sentence in sentences.items()}
+
+
+def _variability(report: Report) -> dict[str, str]:
+    if report.overtime is None and report.contention is None:
+        return {}
+    from idlewave.report.variability_findings import contention_sentences, overtime_sentence
+
+    sentences = {}
+    if report.overtime is not None and (sentence := overtime_sentence(report.overtime)):
+        sentences["overtime"] = sentence
+    return sentences | ({} if report.contention is None else contention_sentences(report.contention))
 
 
 def machine_sentence(noise: NoiseMeasurement, machine: Machine, place: str = "") -> str:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from idlewave.formatting import count_text, percent_text, seconds_text, si_text, volume_text
 from idlewave.output import OutputFiles
 from idlewave.provenance import Provenance
-from idlewave.report.figures import inline_svg, png_of, svg_of
+from idlewave.report.figures import png_of, svg_of
 from idlewave.report.ft_findings import ft_findings, link_rows
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.page import PlacedFigure, placed_figure
 from idlewave.report.page_template import page_template
+from idlewave.report.report_figure import ReportFigure
 from idlewave.report.tables import Table
 from idlewave.studies.ft.losses import WAITS
 from idlewave.studies.ft.study import FtStudy
 
 TITLE = "NAS FT by messages and by puts"
-
-
-@dataclass(frozen=True)
-class FtFigure:
-    """A figure of the page."""
-
-    name: str
-    caption: str
-    draw: Callable[[], Figure]
 
 
 def build_ft_page(study: FtStudy, folder: Path) -> tuple[Path, list[tuple[str, str]]]:
@@ -50,20 +40,20 @@ def build_ft_page(study: FtStudy, folder: Path) -> tuple[Path, list[tuple[str, s
             svg = svg_of(figure, provenance)
             files.text(folder / "figures" / f"{item.name}.svg", svg)
             files.open(folder / "figures" / f"{item.name}.png").write(png_of(figure, provenance))
-            placed.append((number, item.name, item.caption, Markup(inline_svg(svg, item.name))))
+            placed.append(placed_figure(number, item, figure, svg, item.caption))
         tables = [table for table in _tables(study) if table.rows]
         files.text(page, _render(study, sentences, placed, tables, provenance))
     return page, sentences
 
 
-def _figures(study: FtStudy) -> Iterator[FtFigure]:
+def _figures(study: FtStudy) -> Iterator[ReportFigure]:
     rows = study.rows
-    yield FtFigure(
+    yield ReportFigure(
         "ft-time",
         "Time of an iteration, by what a rank computes in it. 1 is communication that costs nothing.",
         lambda: plot_ft_times(rows),
     )
-    yield FtFigure(
+    yield ReportFigure(
         "ft-hidden",
         "Communication that is hidden: 1 − (time − computation) / time of the same exchanges without computation.",
         lambda: plot_ft_hidden(rows),
@@ -73,11 +63,11 @@ def _figures(study: FtStudy) -> Iterator[FtFigure]:
         if swept is not None:
             ranks = count_text(int(swept["ranks"].iloc[0]))
             caption = f"Communication of an iteration that is not hidden, on {machine} with {ranks} ranks, by links."
-            yield FtFigure("ft-links", caption, partial(plot_ft_links, swept))
+            yield ReportFigure("ft-links", caption, partial(plot_ft_links, swept))
             break
     if len(study.compared):
         caption = "Whole runs without the initial values: predicted on the measured machine, and measured here."
-        yield FtFigure("ft-measured", caption, lambda: plot_ft_measured(study.compared))
+        yield ReportFigure("ft-measured", caption, lambda: plot_ft_measured(study.compared))
 
 
 def _tables(study: FtStudy) -> Iterator[Table]:
@@ -149,7 +139,7 @@ def _measured_table(compared: pd.DataFrame) -> Table:
 def _render(
     study: FtStudy,
     sentences: list[tuple[str, str]],
-    figures: list[tuple[int, str, str, Markup]],
+    figures: list[PlacedFigure],
     tables: list[Table],
     provenance: Provenance,
 ) -> str:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from idlewave.output import OutputFiles
+from idlewave.plot_style import WIDTH
 from idlewave.report.caveats import caveats
 from idlewave.report.figures import inline_svg, png_of, report_figures, svg_of
 from idlewave.report.findings import findings
 from idlewave.report.page_template import page_template
 from idlewave.report.parts import Report
 from idlewave.report.provenance_table import provenance_rows
+from idlewave.report.report_figure import ReportFigure
 from idlewave.report.tables import (
     Table,
     calls_table,
@@ -37,17 +40,25 @@ TOPICS = {
     "slowdown": "scale",
     "run-time": "scale",
 }
-"""The finding to which each figure belongs."""
+"""The finding to which each figure belongs, unless it names one itself."""
 
 
 @dataclass(frozen=True)
 class PlacedFigure:
-    """A figure for the template: its number, the name of its file, its caption, and its SVG."""
+    """A figure for the template: its number, the name of its file, its caption, and its SVG. `wide`: it is wider than a
+    column of text."""
 
     number: int
     name: str
     caption: str
     svg: Markup
+    wide: bool = False
+
+
+def placed_figure(number: int, item: ReportFigure, figure: Figure, svg: str, caption: str) -> PlacedFigure:
+    """A figure that was drawn, for the template."""
+    wide = bool(figure.get_figwidth() > 1.1 * WIDTH)
+    return PlacedFigure(number, item.name, caption, Markup(inline_svg(svg, item.name)), wide)
 
 
 def build(report: Report, output: Path, on_figure: Callable[[str], None] | None = None) -> Path:
@@ -66,8 +77,8 @@ def build(report: Report, output: Path, on_figure: Callable[[str], None] | None 
             svg = svg_of(figure, report.provenance)
             files.text(folder / f"{item.name}.svg", svg)
             files.open(folder / f"{item.name}.png").write(png_of(figure, report.provenance))
-            caption = item.caption + report.warning(TOPICS[item.name])
-            placed[item.name] = PlacedFigure(number, item.name, caption, Markup(inline_svg(svg, item.name)))
+            caption = item.caption + report.warning(item.topic or TOPICS[item.name])
+            placed[item.name] = placed_figure(number, item, figure, svg, caption)
             if on_figure is not None:
                 on_figure(item.name)
         files.text(page, render(report, placed))

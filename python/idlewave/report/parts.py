@@ -15,12 +15,16 @@ from ..machine_file.reader import scope_from_json
 from ..provenance import Provenance
 from ..studies.table import checked_study, provenance_of_study
 from .consistency import MACHINE, Consistency, Part, consistency_of
+from .places import add_places, source_of_recording, sources_of_contention
+from .sections import Section, sections_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..contention.analysis import ContentionAnalysis
     from ..machine import Machine, Scope
     from ..measure import Measurement, NetworkMeasurement, NoiseMeasurement
+    from ..overtime.analysis import Analysis
     from ..timeline import Timeline
     from ..trace import Trace
 
@@ -35,7 +39,7 @@ class Report:
     `prediction` is the simulation of the traced ranks without noise, which is compared with the traced run.
     `consistency` says whether the parts belong together. `provenance` says what the report is made from,
     `study_provenance` what the study is made from. `collectives` says which algorithms the prediction's collectives
-    follow.
+    follow. `overtime` is what a recording over time says, `contention` what a table of contention says.
     """
 
     title: str = DEFAULT_TITLE
@@ -47,6 +51,8 @@ class Report:
     provenance: Provenance | None = None
     study_provenance: Provenance | None = None
     collectives: str = ""
+    overtime: Analysis | None = None
+    contention: ContentionAnalysis | None = None
 
     def __post_init__(self) -> None:
         if self.study is not None:
@@ -81,6 +87,11 @@ class Report:
 
         return None if self.network is None else residuals_of(self.network.fit)
 
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The sections on what varies."""
+        return list(sections_of(self))
+
     @property
     def command(self) -> str:
         """The command of the traced run, or the trace's folder where that is not known; "" without a trace."""
@@ -105,12 +116,18 @@ class Report:
     @property
     def environment(self) -> dict[str, str]:
         """Where the machine was measured: host, processor, kernel, MPI and so on, as far as it was recorded."""
-        return {} if self.measurement is None else _environment(self.measurement.network.environment)
+        if self.measurement is not None:
+            return _environment(self.measurement.network.environment)
+        if self.contention is not None:
+            return _environment(self.contention.environment)
+        return {} if self.overtime is None else _environment(self.overtime.recording.said.get("environment") or {})
 
     @property
     def versions(self) -> dict[str, str]:
         """The versions of Python and of the libraries that make the report."""
-        return {name: importlib.metadata.version(name) for name in _LIBRARIES} | {"Python": platform.python_version()}
+        trained = self.contention is not None and self.contention.evaluation is not None
+        libraries = (*_LIBRARIES, *(("scikit-learn",) if trained else ()))
+        return {name: importlib.metadata.version(name) for name in libraries} | {"Python": platform.python_version()}
 
     def warning(self, topic: str) -> str:
         """The sentences on parts that do not belong together, of one topic, to follow another sentence; or nothing."""
@@ -127,16 +144,21 @@ def report_of(
     allow_mixed: bool = False,
     study_name: str = "the study",
     collectives: str = "",
+    overtime: Analysis | None = None,
+    contention: ContentionAnalysis | None = None,
 ) -> Report:
     """A report of these parts; a part that is None is left out.
 
     `prediction` is the simulation of the traced ranks without noise. The provenance of the parts must show that they
     belong together: the study and the prediction are of this machine and this trace. If they do not, InputError is
     raised; with `allow_mixed` the sentences of the report say so instead. Sentences call the study `study_name`.
-    `collectives` is what `AlgorithmChoice.sentence` says of the prediction.
+    `collectives` is what `AlgorithmChoice.sentence` says of the prediction. `overtime`, of
+    `overtime.analysis.Analysis(read_recording(folder))`, and `contention`, of `contention.analysis.read_analysis`, must
+    be of the measured processor.
     """
     of_study = None if study is None else provenance_of_study(study, study_name)
     found = _consistency(measurement, trace, prediction, None if study is None else Part(study_name, of_study))
+    add_places(found, measurement, overtime, contention)
     if found.contradictions and not allow_mixed:
         raise InputError(
             f"these parts do not belong together. {' '.join(found.sentences())} "
@@ -145,9 +167,14 @@ def report_of(
     sources = _sources(measurement, trace, prediction)
     if study is not None:
         sources.append(replace(of_study or Provenance("study"), name=study_name))
+    if overtime is not None:
+        sources.append(source_of_recording(overtime))
+    if contention is not None:
+        sources += sources_of_contention(contention)
     options = {"allow_mixed": True} if allow_mixed else {}
     provenance = Provenance.made("report", title, by="idlewave.report.build", options=options, sources=tuple(sources))
-    return Report(title, measurement, trace, prediction, study, found, provenance, of_study, collectives)
+    parts = (measurement, trace, prediction, study)
+    return Report(title, *parts, found, provenance, of_study, collectives, overtime, contention)
 
 
 def _consistency(

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from markupsafe import Markup
-from matplotlib.figure import Figure
-
 from idlewave.output import OutputFiles
 from idlewave.provenance import Provenance
-from idlewave.report.figures import inline_svg, png_of, svg_of
+from idlewave.report.figures import png_of, svg_of
+from idlewave.report.page import placed_figure
 from idlewave.report.page_template import page_template
+from idlewave.report.report_figure import ReportFigure
 from idlewave.report.tables import Table
 
 PAGE = "report.html"
 FIGURES = "figures"
-
-
-@dataclass(frozen=True)
-class StudyFigure:
-    """A figure: the name of its file, its caption, and what draws it."""
-
-    name: str
-    caption: str
-    draw: Callable[[], Figure]
 
 
 @dataclass(frozen=True)
@@ -39,7 +29,7 @@ class StudyPage:
     title: str
     about: str
     findings: Sequence[tuple[str, str]]
-    figures: Sequence[StudyFigure]
+    figures: Sequence[ReportFigure]
     tables: Sequence[Table]
     rests: Sequence[tuple[str, str]]
 
@@ -56,7 +46,7 @@ def write_study_page(page: StudyPage, folder: Path, name: str, sources: tuple[Pr
             svg = svg_of(figure, provenance)
             files.text(folder / FIGURES / f"{item.name}.svg", svg)
             files.open(folder / FIGURES / f"{item.name}.png").write(png_of(figure, provenance))
-            placed.append((number, item.name, item.caption, Markup(inline_svg(svg, item.name))))
+            placed.append(placed_figure(number, item, figure, svg, item.caption))
         template = page_template("study.html.j2")
         files.text(path, template.render(page=page, figures=placed, provenance=provenance))
     return path

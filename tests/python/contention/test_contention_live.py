@@ -10,19 +10,17 @@ import time
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from command_runs import run_command
 from idlewave import mpi
-from idlewave.cli import contention_commands
-from idlewave.contention.columns import COLUMNS, LEVELS, TRAFFIC_KINDS
-from idlewave.contention.impact import RATES, RUNNING, contention_impact, planned
-from idlewave.contention.impact_statistics import complete_pairs
+from idlewave.contention.columns import COLUMNS, LEVELS, VICTIMS
+from idlewave.contention.impact import RUNNING, contention_impact, planned
 from idlewave.contention.sampling import sample_probes
+from idlewave.contention.table import complete_pairs
 from idlewave.contention.table_folder import read_contention
 from idlewave.contention.traffic import Traffic, make_traffic
-from idlewave.contention.victim_run import VICTIMS, Setting
-from idlewave.errors import InputError, MeasurementError, OutputError, UsageError
+from idlewave.contention.victim_run import Setting
+from idlewave.errors import MeasurementError, OutputError, UsageError
 from idlewave.native_files import package_data
 from long_cases import most_long
 from small_disks import small_disk_at
@@ -120,8 +118,10 @@ def test_an_interrupted_measurement_is_continued_with_the_pairs_that_are_missing
     assert len(again) == len(whole) + 2  # the other run of the pair is there twice
     assert set(again["run"]) == {0, 1}
     assert len(complete_pairs(again)) == len(whole)
-    with pytest.raises(InputError, match="has the table of another measurement, whose iterations is 2"):
+    with pytest.raises(UsageError, match=r"has a measurement with other settings.*: iterations '2' there, '3' here"):
         contention_impact(["stencil"], [1e7], folder=folder, **(SMALL | {"iterations": 3}))
+    with pytest.raises(UsageError, match="cannot be continued: other victims or traffic"):
+        contention_impact(["stencil"], [2e7], folder=folder, **SMALL)
 
 
 @TWO_CPUS
@@ -212,12 +212,6 @@ def test_what_cannot_be_measured_here_is_refused() -> None:
         contention_impact(["cg"], [1e9], (0,), traffic="mpi-put")
     with pytest.raises(UsageError, match="goes with a command behind --"):
         contention_impact(["command"], [1e9])
-
-
-def test_the_command_lists_what_the_package_has() -> None:
-    assert contention_commands.VICTIMS == VICTIMS
-    assert contention_commands.KINDS == TRAFFIC_KINDS
-    assert np.array_equal(contention_commands.RATES, RATES)
 
 
 @TWO_CPUS

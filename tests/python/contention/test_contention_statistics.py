@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import run_command
 from contention_tables import contention_table
 from idlewave import contention
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
 from idlewave.contention.impact_statistics import (
-    complete_pairs,
     correlation_table,
-    expanded_level,
     impact_table,
+    normalisation_notes,
     rate_notes,
 )
+from idlewave.contention.slowdowns import expanded_level
+from idlewave.contention.table import complete_pairs
 from idlewave.errors import InputError
 
 
@@ -100,6 +104,45 @@ def test_a_counter_takes_the_place_of_the_probe_and_one_that_stands_still_has_no
     assert found["none", "seconds", "counter.stalled_cycles"] == pytest.approx(1)
     assert "counter.stalled_cycles" in found.index.get_level_values("metric")
     assert np.isnan(found["none", "seconds", "counter.l1_misses"])
+
+
+def test_a_column_without_a_ratio_is_left_out_for_its_victim_alone_and_said() -> None:
+    """Of one victim nothing misses the last level without traffic, of the other one nobody counted the second level."""
+    table = contention_table(planted, victims=("cg", "lj"), scatter=0.1)
+    quiet, cg = table["traffic"] == "none", table["victim"] == "cg"
+    table["counter.l3_misses"] = np.where(cg & quiet, 0.0, 1e6 * table["seconds"])
+    table["counter.l2_misses"] = np.where(cg, 1e6 * table["seconds"], np.nan)
+    found = correlation_table(table, draws=50).set_index(["traffic", "metric", "column"]).sort_index()
+    assert found.loc[("writer", "seconds", "counter.l3_misses"), "correlation"] == pytest.approx(1)
+    rows = found.loc[("writer", "seconds"), "rows"]
+    assert rows["counter.l3_misses"] == (~quiet & ~cg).sum()
+    assert rows["counter.l2_misses"] == (~quiet & cg).sum()
+    assert rows["probe.latency_dram_s"] == (~quiet).sum()
+    without = correlation_table(table.drop(columns=["counter.l3_misses", "counter.l2_misses"]), draws=50)
+    with_them = found.drop(index=["counter.l3_misses", "counter.l2_misses"], level="column").reset_index()
+    keys = ["traffic", "metric", "column"]
+    pd.testing.assert_frame_equal(with_them.set_index(keys).sort_index(), without.set_index(keys).sort_index())
+    assert normalisation_notes(table) == [
+        "cg: counter.l3_misses is 0 in the median without traffic: its correlations are without cg.",
+        "lj: counter.l2_misses is not known without traffic: its correlations are without lj.",
+    ]
+    assert normalisation_notes(contention_table(planted)) == []
+
+
+def test_the_command_shows_a_table_in_a_file_and_says_what_has_no_ratio(tmp_path: Path) -> None:
+    table = contention_table(planted, pairs=2)
+    table["counter.l3_misses"] = 0.0
+    table.to_parquet(tmp_path / "table.parquet")
+    done = run_command(["contention", "measure", "--from", "table.parquet"], tmp_path)
+    assert done.status == 0, done.complained
+    assert "Impact of traffic into memory" in done.printed
+    assert "note: cg: counter.l3_misses is 0 in the median without traffic" in done.complained
+
+
+def test_a_table_without_a_whole_pair_has_no_correlations() -> None:
+    table = contention_table(planted)
+    with pytest.raises(InputError, match="no pair of runs"):
+        correlation_table(table[table["traffic"] == "none"])
 
 
 def test_the_columns_are_those_that_a_detector_reads() -> None:

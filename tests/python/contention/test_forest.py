@@ -20,11 +20,12 @@ from idlewave.contention.features import (
     feature_sets,
     features,
     features_by_victim,
-    has_traffic,
     quiet_baselines,
-    read_contention,
 )
 from idlewave.contention.forest import Detector, ForestSettings, probability
+from idlewave.contention.impact_statistics import impact_table
+from idlewave.contention.table import has_traffic
+from idlewave.contention.table_folder import read_contention
 from idlewave.errors import InputError, LibraryError
 from planted_contention import DRAM, QUIET, contention_table
 from sklearn.ensemble import RandomForestClassifier
@@ -77,7 +78,7 @@ def test_a_victim_without_effect_is_at_chance_level_and_does_not_suffer(learnt: 
     assert verdicts.to_dict() == {"stream": SUFFERS, "stencil": NO_SLOWDOWN, "cg": SUFFERS}
     for name in ("l1", "l2", "l3"):
         own = scores_of(found, "stencil", name)
-        assert abs(own["oob"] - 0.5) < 0.17  # 160 intervals: four standard deviations
+        assert abs(own["oob"] - 0.5) < 0.17  # 160 iterations: four standard deviations
         assert own["verdict"] == NO_SLOWDOWN
         assert own["majority"] == 0.5
 
@@ -98,7 +99,7 @@ def test_victims_that_were_not_trained_on_are_classified_by_their_own_quiet_base
         # The victims of this table differ in scale, so that another one's baseline says nothing.
         assert across.loc[(victim, "l3", "others"), "score"] == pytest.approx(0.5, abs=0.1)
     assert across.loc[("stencil", "l3", "own"), "score"] == pytest.approx(0.5, abs=0.17)
-    assert (across["intervals"] < 160).all()  # the pairs of the baseline are not scored
+    assert (across["iterations"] < 160).all()  # the pairs of the baseline are not scored
 
 
 def test_a_set_that_is_no_better_than_chance_is_said_to_detect_nothing(learnt: tuple[Detector, Evaluation]) -> None:
@@ -127,6 +128,14 @@ def test_the_same_seed_gives_the_same_detector(table: pd.DataFrame) -> None:
     assert first[0].thresholds == again[0].thresholds
 
 
+def test_a_victim_suffers_by_the_slowdown_that_the_impact_of_its_traffic_has(table: pd.DataFrame) -> None:
+    found = suffering(table, seed=4).set_index("victim")
+    impact = impact_table(table, seed=4).set_index("victim")
+    columns = ["slowdown", "low", "high", "pairs"]
+    pd.testing.assert_frame_equal(found.loc[impact.index, columns], impact[columns], check_dtype=False)
+    assert found.loc["stream", "slowdown"] == pytest.approx(1.3, rel=0.03)
+
+
 @pytest.mark.long
 def test_of_victims_without_effect_few_are_said_to_suffer() -> None:
     victims = {f"v{number}": {} for number in range(150)}
@@ -143,14 +152,14 @@ def test_with_few_pairs_nothing_is_said_of_suffering() -> None:
 
 
 @pytest.mark.parametrize("level", [0.02, 0.1, 0.3])
-def test_a_threshold_is_exceeded_by_the_stated_share_of_quiet_intervals(level: float) -> None:
+def test_a_threshold_is_exceeded_by_the_stated_share_of_quiet_iterations(level: float) -> None:
     random = np.random.default_rng(4)
     wrong = [random.random() > alarm_threshold(random.random(99), level) for _ in range(4000)]
     tolerance = 4 * np.sqrt(level / 4000)
     assert level - 0.01 - tolerance < np.mean(wrong) <= level + tolerance
 
 
-def test_too_few_quiet_intervals_have_no_threshold() -> None:
+def test_too_few_quiet_iterations_have_no_threshold() -> None:
     assert alarm_threshold(np.zeros(98), 0.01) == 1.0
     assert alarm_threshold(np.zeros(99), 0.01) == 0.0
 
@@ -188,7 +197,7 @@ def test_counters_are_features_where_there_are_some_and_probes_elsewhere() -> No
     assert list(given) == ["counter.l1_misses", "counter.l1_misses / quiet", "counter.l1_misses per cycle"]
 
 
-def test_a_ratio_is_to_the_median_of_the_victim_s_own_quiet_intervals() -> None:
+def test_a_ratio_is_to_the_median_of_the_victim_s_own_quiet_iterations() -> None:
     table = contention_table({"stream": DRAM, "cg": DRAM}, pairs=3)
     columns = ("probe.latency_dram_s",)
     ratios = features_by_victim(table, columns, quiet_baselines(table, columns))
@@ -197,12 +206,12 @@ def test_a_ratio_is_to_the_median_of_the_victim_s_own_quiet_intervals() -> None:
         assert ratios.loc[quiet].median().item() == pytest.approx(1.0)
 
 
-def test_intervals_that_lack_a_value_are_left_out_and_said() -> None:
+def test_iterations_that_lack_a_value_are_left_out_and_said() -> None:
     table = contention_table({"stream": DRAM}, pairs=4, iterations=5)
     table.loc[3, "probe.latency_l2_s"] = np.nan
     _, found = learn(table, ForestSettings(trees=3))
-    assert "1 of 40 intervals lack a value, and are left out" in found.notes
-    assert set(found.scores["intervals"]) == {39}
+    assert "1 of 40 iterations lack a value, and are left out" in found.notes
+    assert set(found.scores["iterations"]) == {39}
 
 
 @pytest.mark.parametrize(
@@ -230,8 +239,11 @@ def test_a_table_is_read_from_a_file_and_from_a_folder_of_files(tmp_path) -> Non
         np.testing.assert_allclose(found["seconds"], table["seconds"])
         assert found["counter.cycles"].isna().all()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="empty: expected a table of contention"):
+    with pytest.raises(InputError, match="empty: expected the table of contention"):
         read_contention(tmp_path / "empty")
+    lacking = table.drop(columns=[name for name in table if name.startswith("counter.")])
+    lacking.to_parquet(tmp_path / "lacking.parquet")
+    pd.testing.assert_frame_equal(read_contention(tmp_path / "lacking.parquet"), read_contention(tmp_path / "folder"))
     table.drop(columns="victim").to_parquet(tmp_path / "other.parquet")
     with pytest.raises(InputError, match=r"other\.parquet: lacks the columns victim"):
         read_contention(tmp_path / "other.parquet")

@@ -81,7 +81,7 @@ def test_a_model_says_what_it_was_trained_on(file: Path) -> None:
     assert said["victims"] == ["stream", "cg"]
     assert said["traffic"] == ["writer"]
     assert said["rates_Bps"] == [1e9]
-    assert said["intervals"] == len(TABLE)
+    assert said["iterations"] == len(TABLE)
     assert said["columns"]["l1"] == ["probe.latency_l1_s", "probe.bandwidth_l1_Bps"]
     assert {"scikit-learn", "skops", "numpy", "idlewave"} <= set(said["versions"])
 
@@ -192,7 +192,7 @@ def test_a_content_that_is_no_detector_is_refused_though_the_digest_fits(
 
 def test_a_tree_that_leads_outside_itself_is_refused(detector: Detector, file: Path) -> None:
     content = content_of(detector)
-    again = skops_io.loads(skops_io.dumps(content), trusted=[*forest_module.TREES])
+    again = skops_io.loads(skops_io.dumps(content), trusted=[*forest_module.TREE_TYPES])
     tree = again["forests"]["l3"].estimators_[0].tree_
     state = tree.__getstate__()
     nodes = state["nodes"].copy()

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from command_runs import Ended, run_command
-from idlewave.errors import InputError, UsageError
-from idlewave.overtime.allocation import check_allocation, measure_allocation
+from idlewave.errors import InputError, MeasurementError, UsageError
+from idlewave.formatting import plain
+from idlewave.overtime.allocation import check_allocation
+from idlewave.overtime.brief_measurement import LEAST_OF_PAIR, LEAST_ROUNDS, SHORTEST_PHASE, measure_allocation
 from idlewave.overtime.needs import Need, parse_needs
 from idlewave.overtime.recording import Recording
-from overtime_recordings import recording_table, write_recording
+from idlewave.overtime.wording import unfit_sentences
+from overtime_recordings import BASE, TESTS, recording_table, write_recording
 
 ROUND_S = 120
 """Phases of 20 s: a day has 720 rounds."""
@@ -140,22 +146,123 @@ def test_what_was_not_measured_is_an_error() -> None:
         check_allocation(parse_needs("latency@16B<1s"), now)
 
 
-def test_a_brief_measurement_has_rounds_enough_of_each_pair_and_no_idle_phases(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
+def test_an_interruption_ends_the_present_level() -> None:
+    now = recording(60, steps={"latency": [(40, 2.0)]})
+    now.table.loc[now.table["phase"] >= 6 * 50, "run"] = 1
+    row = check_allocation(parse_needs("latency<5us"), now).needs.iloc[0]
+    assert row["phases"] == 10
+    assert row["level"] == pytest.approx(4e-6, rel=0.03)
 
-    def measure(folder: Path, **given: object) -> Recording:
-        asked.update(given)
+
+def test_no_hour_of_history_reaches_across_an_interruption() -> None:
+    """Three runs of 50 min have none, and of three runs of 70 min only the moments of the first ten minutes count."""
+    for rounds, hours in ((25, 0), (35, 3)):
+        history = recording(3 * rounds)
+        history.table["run"] = history.table["phase"] // (6 * rounds)
+        found = check_allocation(parse_needs("latency<3us"), recording(3), [history])
+        assert found.needs["hours"].tolist() == [hours]
+
+
+def test_a_level_of_fewer_phases_than_a_verdict_needs_is_said() -> None:
+    found = check_allocation(parse_needs("latency<3us"), recording(3))
+    assert "the present level is that of 3 phases only" in plain(found.notes[0])
+
+
+@dataclass
+class Measured:
+    """A measurement as it was asked for; every phase takes `beyond` seconds more than it should."""
+
+    beyond: float = 0.0
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, folder: Path, _mpi: object, **given: Any) -> Recording:
+        self.asked = given
         assert folder.parent.is_dir()
-        return recording(20)
+        each = given["phase"] + 0.012 + self.beyond
+        phases = int(given["seconds"] / each)
+        number = np.arange(phases)
+        test = np.array(TESTS)[number % 3]
+        peer = given["ranks"] - given["peers"] + number // 3 % given["peers"]
+        start = (number * each * 1e9).astype("int64")
+        table = pd.DataFrame({"run": 0, "phase": number, "start_ns": start, "test": test})
+        table["length_ns"] = round((given["phase"] + self.beyond) * 1e9)
+        everyone = test == "allreduce"
+        table["rank"], table["peer"] = np.where(everyone, -1, 0), np.where(everyone, -1, peer)
+        sizes = dict(zip(TESTS, given["sizes"], strict=True))
+        table["size"] = [sizes[name] for name in test]
+        table["value"] = [BASE[name] for name in test]
+        return Recording("made", table, {"settings": {"ranks": given["ranks"]}})
 
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
+    found = Measured()
     module = ModuleType("idlewave.measure.overtime")
-    module.measure_overtime = measure  # type: ignore[attr-defined]
+    module.measure_overtime = found  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    found = measure_allocation(30.0, 9)
-    assert check_allocation(parse_needs("latency<3us"), found).fit
-    assert (asked["ranks"], asked["peers"], asked["idle"], asked["counters"]) == (9, 8, 0.0, [])
-    rounds = asked["seconds"] / (3 * asked["phase"])
-    assert rounds / asked["peers"] >= 5
+    return found
+
+
+@pytest.mark.parametrize("seconds", [2.1, 3.0, 10.0, 60.0, 3600.0])
+@pytest.mark.parametrize("ranks", [2, 3, 9, 64, 1000])
+def test_a_brief_measurement_has_phases_enough_of_each_pair(measured: Measured, ranks: int, seconds: float) -> None:
+    now = measure_allocation(parse_needs("latency<3us"), seconds, ranks)
+    assert (measured.asked["ranks"], measured.asked["idle"], measured.asked["counters"]) == (ranks, 0.0, [])
+    peers = measured.asked["peers"]
+    for test in TESTS:
+        phases = now.table[now.table["test"] == test].groupby("peer").size()
+        assert len(phases) == (1 if test == "allreduce" else peers)
+        assert phases.sum() >= LEAST_ROUNDS
+        assert phases.min() >= LEAST_OF_PAIR
+    said = f"exchanged with the last {peers}" in "".join(now.notes)
+    assert said is (peers < ranks - 1)
+
+
+def test_many_ranks_or_little_time_mean_shorter_phases_and_then_fewer_pairs(measured: Measured) -> None:
+    plans = []
+    for seconds in (120.0, 60.0, 10.0):
+        now = measure_allocation((), seconds, 65)
+        plans.append((measured.asked["peers"], measured.asked["phase"]))
+    assert [peers for peers, _ in plans] == [64, 64, 19]
+    assert plans[0][1] > plans[1][1] > plans[2][1] >= SHORTEST_PHASE
+    said = "in 10 s rank 0 exchanged with the last 19 ranks of 65 only; all of them need 33 s"
+    assert plain(now.notes[-1]) == said
+
+
+def test_too_little_time_for_any_pair_is_refused_with_what_is_needed(measured: Measured) -> None:
+    with pytest.raises(UsageError, match=r"9 ranks need at least 2.1 s for 20 rounds .*, found 1.5 s"):
+        measure_allocation((), 1.5, 9)
+    assert not measured.asked
+
+
+def test_phases_that_take_longer_than_planned_are_refused_with_a_time_that_is_enough(measured: Measured) -> None:
+    measured.beyond = 0.5
+    with pytest.raises(
+        MeasurementError, match=r"expected at least .* found .*: here 3 ranks need about (\d+) s"
+    ) as said:
+        measure_allocation((), 10.0, 3)
+    enough = re.search(r"about (\d+) s", str(said.value))
+    assert enough is not None
+    assert check_allocation(parse_needs("latency<3us"), measure_allocation((), float(enough[1]), 3)).fit
+
+
+def test_the_sizes_that_needs_name_are_measured(measured: Measured) -> None:
+    needs = parse_needs("bandwidth@64KiB>1GB/s,latency<3us")
+    assert check_allocation(needs, measure_allocation(needs)).needs["size"].tolist() == [65536, 8]
+    assert measured.asked["sizes"] == (8, 65536, 8)
+    with pytest.raises(UsageError, match="expected needs of one size of bandwidth"):
+        measure_allocation(parse_needs("bandwidth@64KiB>1GB/s,bandwidth@1MiB>2GB/s"))
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_ranks_of_a_real_mpi_are_judged_in_the_time_given(tmp_path: Path) -> None:
+    words = ["check-allocation", "--needs", "latency<1s,allreduce<1s,bandwidth>1B/s", "--seconds", "6", "-n", "3"]
+    ended = run_command([*words, "--json"], tmp_path)
+    assert ended.status == 0, ended.complained
+    said = json.loads(ended.printed)
+    assert said["because"] == []
+    assert all(need["phases"] >= LEAST_OF_PAIR for need in said["needs"])
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +294,53 @@ def test_the_answer_as_json_has_what_decides(folder: Path) -> None:
     assert said["fit"] is False
     assert said["decides"] == "latency<1.5us"
     assert [need["fit"] for need in said["needs"]] == [False, True]
+
+
+def test_an_unfit_allocation_is_said_by_pair_value_and_need(folder: Path) -> None:
+    ended = check(folder, "--needs", "latency<3us,bandwidth>9GB/s")
+    said = plain(ended.printed)
+    assert re.search(
+        r"• bandwidth, 1 MiB, ranks 0 and 1 \(a and b\): (7.9|8.0|8)\d? GB/s measured, > 9 GB/s needed\.", said
+    )
+    assert "• latency" not in said
+
+
+def test_what_is_met_now_and_will_not_last_is_said_so() -> None:
+    found = check_allocation(parse_needs("latency<3us"), recording(20), [swinging(24, slow=2.0)])
+    (sentence,) = unfit_sentences(found)
+    assert "it meets that now, and holds over the next hour with a probability of" in sentence
+
+
+def test_too_few_phases_that_meet_a_need_are_said_where_there_is_no_history() -> None:
+    now = recording(20)
+    slow = now.table[now.table["test"] == "latency"].index[[3, 9]]
+    now.table.loc[slow, "value"] *= 4
+    (sentence,) = unfit_sentences(check_allocation(parse_needs("latency<3us"), now))
+    assert plain(sentence).endswith("< 3 µs needed; 90 % of its 20 phases meet that, and 95 % have to.")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--hosts", "a"], "expected at least two hosts"),
+        (["--hosts", "a,,b"], "expected at least two hosts"),
+        (["--hosts", "a,b,a"], "expected each host once, found 'a' again"),
+        (["--hosts", "a,b", "-n", "4"], "--ranks has no meaning beside it"),
+    ],
+)
+@pytest.mark.parametrize("command", [["check-allocation", "--needs", "latency<3us"], ["measure", "overtime"]])
+def test_ranks_and_hosts_that_cannot_be_are_refused(
+    command: list[str], words: list[str], said: str, tmp_path: Path
+) -> None:
+    ended = run_command([*command, *words], tmp_path)
+    assert ended.status == 2, ended.complained
+    assert said in ended.complained
+
+
+def test_too_few_seconds_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    ended = run_command(["check-allocation", "--needs", "latency<3us", "--seconds", "1"], tmp_path)
+    assert ended.status == 2
+    assert "2 ranks need at least 2.1 s" in plain(ended.complained)
 
 
 def test_what_measures_has_no_meaning_beside_a_recording(folder: Path) -> None:

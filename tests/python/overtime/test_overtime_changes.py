@@ -104,6 +104,28 @@ def test_an_interruption_ends_a_level_without_being_a_change() -> None:
     assert not found["whole"].any()
 
 
+def test_a_recording_interrupted_twice_has_no_change_at_an_interruption_and_others_in_each_run() -> None:
+    """Performance changes with the first interruption, within the second run, and not with the second interruption."""
+    table = recording_table(180, steps={"latency": [(60, 1.5), (90, 1.2)]})
+    table["run"] = np.searchsorted([6 * 60, 6 * 120], table["phase"], side="right").astype("int32")
+    later = np.array([0, 3600, 7200])[table["run"]] * 10**9
+    table["start_ns"] += later
+    series = series_of(table)
+    found = levels(series)
+    own = found[found["test"] == "latency"]
+    assert own["phases"].tolist() == pytest.approx([60, 30, 30, 60], abs=1)
+    assert own["by_change"].tolist() == [False, False, True, False]
+    assert np.isnan(own["step"].to_numpy()[[0, 1, 3]]).all()
+    assert own["step"].iloc[2] == pytest.approx(1.2 / 1.5, rel=0.03)
+    assert not own["whole"].any()
+    assert own["seconds"].sum() == pytest.approx(180 * 6, abs=20)  # not the hours between the runs
+    assert summary(series, found).set_index("test")["changes"].to_dict() == {
+        "latency": 1,
+        "bandwidth": 0,
+        "allreduce": 0,
+    }
+
+
 def test_the_time_that_levels_last_counts_those_that_were_cut_off() -> None:
     random = np.random.default_rng(6)
     lengths = np.maximum(20, random.exponential(50, size=60).astype(int))
@@ -132,6 +154,11 @@ def test_a_planted_drift_lies_in_its_interval_and_outliers_do_not_move_it() -> N
         found = drift(one)
         assert found.low < found.per_hour < found.high
         assert found.per_hour == pytest.approx(0.3, abs=0.05)
+
+
+def test_seconds_say_nothing_of_a_drift_by_the_hour() -> None:
+    one = series_of(recording_table(20, phase_s=0.05, steps={"latency": [(10, 0.5)]}))[0]
+    assert np.isnan(drift(one)).all()
 
 
 def test_the_interval_of_a_drift_has_the_truth_as_often_as_it_says() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
+from idlewave.overtime import correlation
 from idlewave.overtime.correlation import LEVEL, block_length, correlations, holm
 from idlewave.overtime.series import Series, series_of
 from long_cases import most_long
@@ -71,8 +74,55 @@ def test_no_more_recordings_than_stated_have_a_counter_that_goes_with_nothing(ca
 
 def test_blocks_are_longer_than_what_a_series_remembers() -> None:
     random = np.random.default_rng(2)
-    assert block_length(random.normal(size=500)) <= 6
-    assert block_length(ar1(500, 0.8, random)) >= 20
+    one_run = np.zeros(500, dtype=np.int64)
+    assert block_length(random.normal(size=500), one_run) <= 6
+    remembered = ar1(500, 0.8, random)
+    assert block_length(remembered, one_run) >= 20
+    assert block_length(remembered, np.arange(500) // 250) == pytest.approx(block_length(remembered, one_run), rel=0.5)
+    assert block_length(remembered, np.arange(500)) == 1  # nothing follows anything
+
+
+def test_of_a_recording_interrupted_twice_no_phases_of_two_runs_are_compared() -> None:
+    """Counters of the end of a run say nothing of the beginning of the next one, whatever they are."""
+    table = recording_table(90, driven=[("latency", 2, 0.05)])
+    table["run"] = np.searchsorted([6 * 30, 6 * 60], table["phase"], side="right").astype("int32")
+    found = correlations(table, series_of(table), [COUNTER], permutations=200)
+    phases = found[found["test"] == "latency"].set_index("lag")["phases"]
+    assert phases.tolist() == [90, *[87] * 6, *[84] * 6]
+    changed = table.copy()
+    last = np.isin(table["phase"], [6 * 30 - 1, 6 * 60 - 1])  # idle phases, just before those of latency
+    changed.loc[last, COUNTER] *= 1e6
+    again = correlations(changed, series_of(changed), [COUNTER], permutations=200)
+    first = [(one["test"] == "latency") & (one["lag"] == 1) for one in (found, again)]
+    assert found[first[0]]["correlation"].tolist() == again[first[1]]["correlation"].tolist()
+
+
+def test_counters_are_compared_in_groups_without_other_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = recording_table(60, driven=[("latency", 1, 0.05)], counters=5)
+    whole = correlations(table, series_of(table), counters_of(table), permutations=200)
+    monkeypatch.setattr(correlation, "_NUMBERS", 2 * 60 * 13)
+    pd.testing.assert_frame_equal(
+        correlations(table, series_of(table), counters_of(table), permutations=200), whole, rtol=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_phases_times_counters_times_lags() -> None:
+    """5,000 phases of 300 counters with 13 lags are 156 MB a matrix, of which at least four would be needed."""
+    count, random = 5000, np.random.default_rng(1)
+    at = np.arange(count, dtype=np.int64)
+    names = [f"counter.made.{number}" for number in range(300)]
+    columns = {"phase": at, "run": np.zeros(count, dtype=np.int32), "length_ns": np.full(count, 10**9)}
+    table = pd.DataFrame({**columns, **{name: random.random(count) for name in names}})
+    one = Series("latency", 0, 1, 8, 0 * at, at, 10**9 * at, columns["length_ns"], random.random(count) + 1)
+    tracemalloc.start()
+    try:
+        found = correlations(table, [one], names, permutations=2)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == 300 * 13
+    assert most < 5 * 8 * correlation._NUMBERS  # five matrices of doubles: 168 MB
 
 
 def test_a_series_that_remembers_too_long_gets_no_p_value() -> None:

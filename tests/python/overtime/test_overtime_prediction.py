@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from command_runs import run_command
+from idlewave.formatting import plain
+from idlewave.overtime.analysis import Analysis
+from idlewave.overtime.findings import overtime_findings
+from idlewave.overtime.idle_counters import idle_counters
 from idlewave.overtime.prediction import LEARN, errors, predictions
+from idlewave.overtime.recording import Recording
 from idlewave.overtime.series import series_of
-from overtime_recordings import COUNTER, recording_table
+from overtime_recordings import COUNTER, recording_table, write_recording
 
 
 def next_errors(table: pd.DataFrame, test: str, counters: tuple[str, ...] = (COUNTER,)) -> pd.DataFrame:
@@ -91,10 +99,79 @@ def test_a_recording_without_counters_or_with_few_phases_is_no_error() -> None:
     assert len(errors(predictions(short, series_of(short), [COUNTER]))) == 0
 
 
-def test_a_counter_that_could_not_be_read_takes_its_phases_away() -> None:
+def predicted_by(table: pd.DataFrame, counters: list[str]) -> dict[str, int]:
+    """How many next phases each predictor predicts."""
+    found = predictions(table, series_of(table), counters, ahead_s=[0])
+    return {str(name): len(rows) for name, rows in found.groupby("predictor")}
+
+
+def test_where_no_counter_could_be_read_only_the_idle_predictor_is_missing() -> None:
     table = recording_table(200)
+    whole = predicted_by(table, [COUNTER])
     table.loc[600:659, COUNTER] = np.nan
     found = predictions(table, series_of(table), [COUNTER], ahead_s=[0])
     gone = found[(found["phase"] > 602) & (found["phase"] <= 659)]
-    assert len(gone) == 0
-    assert len(found[found["phase"] > 670]) > 0
+    assert set(gone["predictor"]) == {"active", "baseline"}
+    assert predicted_by(table, [COUNTER]) == whole | {"idle": whole["idle"] - 30}
+
+
+def test_counters_that_are_mostly_missing_are_left_out_and_counted() -> None:
+    table = recording_table(300, driven=[("latency", 1, 0.2)], counters=3)
+    names = [name for name in table if name.startswith("counter.")]
+    without = predictions(table, series_of(table), names[:1])
+    table.loc[table["phase"] % 10 != 1, names[1]] = np.nan
+    table[names[2]] = np.nan
+    pd.testing.assert_frame_equal(predictions(table, series_of(table), names), without)
+    idle = idle_counters(table, names, least=15)
+    assert (idle.used, idle.missing) == ((COUNTER,), tuple(names[1:]))
+    assert plain(idle.sentences[0]).startswith("2 counters are missing in more than 20 % of the idle phases")
+
+
+def test_what_is_missing_now_and_then_is_the_mean_of_what_was_seen() -> None:
+    table = recording_table(300, driven=[("latency", 1, 0.2)], counters=2)
+    names = [name for name in table if name.startswith("counter.")]
+    table.loc[np.random.default_rng(1).random(len(table)) < 0.1, names[1]] = np.nan
+    assert next_errors(table, "latency", tuple(names)).loc["idle", "median_error"] < 0.03
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda table: table[table["test"] != "idle"], "the recording has no idle phases"),
+        (lambda table: table.assign(**{COUNTER: np.nan}), "in no idle phase could counters be read"),
+        (lambda table: table.assign(**{COUNTER: 0.0}), "no counter grew in any idle phase"),
+        (
+            lambda table: table.assign(**{COUNTER: table[COUNTER].where(table["phase"] < 10)}),
+            "in only 5 idle phases could counters be read",
+        ),
+        (lambda table: table.drop(columns=COUNTER), "the recording has no counters"),
+    ],
+)
+def test_without_counters_when_idle_the_others_still_predict_and_why_is_said(change, why: str, tmp_path: Path) -> None:
+    table = change(recording_table(100))
+    counters = [name for name in table if name.startswith("counter.")]
+    assert predicted_by(table, counters) == {"active": 3 * 69, "baseline": 3 * 69}
+    said = overtime_findings(Analysis(Recording("made", table, {}, tuple(counters))))
+    assert ("predictions", f"Counters of idle phases predict nothing: {why}.") in said
+    ended = run_command(["overtime", "predict", str(write_recording(tmp_path / "r", table))], tmp_path)
+    assert ended.status == 0, ended.complained
+    assert why in ended.printed + ended.complained
+
+
+def test_no_regression_is_fitted_across_an_interruption() -> None:
+    """Rates just before an interruption say nothing of figures after it, so what they are changes no prediction."""
+    table = recording_table(400, driven=[("latency", 1, 0.2)])
+    table["run"] = np.searchsorted([6 * 150, 6 * 250], table["phase"], side="right").astype("int32")
+    changed = table.copy()
+    for begin in (6 * 150, 6 * 250):
+        changed.loc[(begin - 6 * 9 <= table["phase"]) & (table["phase"] < begin), COUNTER] *= 1e6
+    first, second = (predictions(one, series_of(one), [COUNTER], ahead_s=[60]) for one in (table, changed))
+    assert set(first["horizon"]) == {10}
+    assert (first["predictor"] == "idle").sum() > 900
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_no_run_is_predicted_from_another_but_by_the_median_so_far() -> None:
+    table = recording_table(200)
+    table["run"] = (table["phase"] // 60).astype("int32")
+    assert len(predictions(table, series_of(table), [COUNTER], ahead_s=[60])) == 0

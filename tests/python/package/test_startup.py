@@ -149,6 +149,12 @@ def test_who_measures_a_network_does_not_wait_for_the_statistics_of_noise() -> N
     assert loaded_by(program, ("scipy.stats", "scipy.signal")) == set()
 
 
+@pytest.mark.parametrize("command", ["make", "measure", "remedy", "learn", "watch", "scale"])
+def test_the_names_and_defaults_of_contention_load_no_library(command: str) -> None:
+    program = f"from idlewave.cli import cli\ncli(['contention', '{command}', '--help'], standalone_mode=False)"
+    assert loaded_by(program, (*HEAVY, "sklearn")) == set()
+
+
 @pytest.mark.parametrize("package", [idlewave, idlewave.measure])
 def test_every_public_name_is_there_though_some_are_loaded_late(package: ModuleType) -> None:
     assert set(package.__all__) <= set(dir(package))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
+from browser_pages import check_in_browser
 from idlewave.report import Report, build, findings
 from idlewave.report import page as page_module
 from idlewave.report.consistency import Consistency
@@ -211,35 +209,9 @@ def test_a_page_of_a_million_detours_stays_small(tmp_path: Path):
     assert build(Report(measurement=measurement(data)), tmp_path).stat().st_size < 3_000_000
 
 
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("no Chromium is installed")
-    return found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(1200, 5800), pytest.param(500, 6200, marks=pytest.mark.long)])
 def test_a_browser_shows_the_page_and_reports_no_error(
     page: Path, chromium: str, width: int, height: int, tmp_path: Path
 ):
-    picture = tmp_path / "page.png"
-    command = [
-        chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        "--hide-scrollbars", "--enable-logging=stderr", f"--window-size={width},{height}",
-        f"--user-data-dir={tmp_path / 'profile'}", f"--screenshot={picture}",
-        page.as_uri(),
-    ]  # fmt: skip
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert result.returncode == 0, result.stderr
-    assert "CONSOLE" not in result.stderr
-    pixels = imread(picture)[:, :, :3]
-    assert pixels.shape[:2] == (height, width)
-    coloured = pixels.max(axis=2) - pixels.min(axis=2) > 0.2
-    for band in np.array_split(pixels, 6):
-        assert band.std() > 0.03
-    assert coloured.mean() > 0.005
-    margin = pixels[:, -8:]
-    assert margin.min() > 0.9, "something reaches over the right edge"
+    check_in_browser(chromium, page, width, height, tmp_path)

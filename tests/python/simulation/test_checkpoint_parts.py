@@ -112,6 +112,7 @@ def test_checkpoints_of_another_tolerance_and_damaged_ones_are_refused(machine: 
         latency_tolerance(schedule, machine, checkpoint=tmp_path, restart=True)
 
 
+@pytest.mark.long
 def test_explain_goes_on_from_the_checkpoints_of_its_runs(tmp_path: Path) -> None:
     alone = explained()
     ways = ["--checkpoint", tmp_path / "all", "--checkpoint-every", "0", "--scheduler", "timewarp", "--threads", "2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,15 @@ from idlewave import (
     simulate,
 )
 from idlewave.cli.study_variation_command import recorded_variation
+from idlewave.machine import WITHIN
 from idlewave.measure.overtime import read_overtime
+from idlewave.recorded_pairs import recorded_pairs
 from idlewave.studies.variation import mean_interval, slowdown_by_variation
 from idlewave.variation import LEAST_RECORDED, variation_from_recording
 from overtime_recordings import recording_table, write_recording
 
 SECOND = 10**9  # ns
+MACHINE = Machine("m", Level(Parameters(L=1_000_000, o_s=100_000, o_r=100_000, g=100_000, G=100.0)))
 
 
 def recording(rows: list[tuple[int, str, float]], **columns: object) -> pd.DataFrame:
@@ -74,6 +78,70 @@ def test_pairs_have_medians_of_their_own_and_the_mean_of_a_phase_counts() -> Non
     assert found.L.tolist() == pytest.approx([(1 / 2 + 10 / 30) / 2, (3 / 2 + 50 / 30) / 2])
 
 
+WITHIN_NODE = replace(MACHINE, measured=WITHIN, node_ranks=8)
+BOTH = replace(MACHINE, node=MACHINE.network, node_ranks=8)
+
+
+def two_kinds() -> pd.DataFrame:
+    """Latency of ranks 0 and 1, and of 0 and 2, in turn: the first swings by two, the second by four."""
+    rows = [(n * SECOND, "latency", 1.0 + n // 2 % 2 * (1.0 if n % 2 == 0 else 3.0)) for n in range(16)]
+    return recording(rows, peer=[1 + n % 2 for n in range(16)])
+
+
+@pytest.mark.parametrize(("machine", "within"), [(None, False), (MACHINE, False), (BOTH, False), (WITHIN_NODE, True)])
+def test_pairs_within_a_node_and_between_nodes_are_never_mixed(machine: Machine | None, within: bool) -> None:
+    table, hosts = two_kinds(), ["a", "a", "b"]
+    found = variation_from_recording(table, None, hosts=hosts) if machine is None else None
+    chosen = recorded_pairs(table, hosts, machine)
+    assert set(chosen.table["peer"]) == {1 if within else 2}
+    (note,) = chosen.notes
+    left, network = ("between nodes", "within a node") if within else ("within a node", "between nodes")
+    assert note.startswith(f"1 of 2 pairs of ranks of the recording is {left}, and left out: ")
+    assert f"those of the network {network}" in note
+    if found is not None:
+        assert sorted(set(found.L)) == pytest.approx([0.4, 1.6])  # of 1 and 4, whose median is 2.5
+
+
+@pytest.mark.parametrize(
+    ("hosts", "machine", "note"),
+    [
+        (
+            ["a", "a", "a"],
+            MACHINE,
+            "the recording is of one host; its factors stand for the network between nodes here",
+        ),
+        (["a", "a", "a"], WITHIN_NODE, None),
+        (["a", "b", "c"], BOTH, None),
+        (["a", "b", "b"], WITHIN_NODE, "its factors stand for the network within a node here"),
+        ([], MACHINE, "does not say on which hosts its ranks were"),
+    ],
+)
+def test_of_one_kind_all_pairs_count_and_another_kind_than_the_machine_s_is_said(
+    hosts: list[str], machine: Machine, note: str | None
+) -> None:
+    found = recorded_pairs(two_kinds(), hosts, machine)
+    assert len(found.table) == 16
+    assert ([] if note is None else [True]) == [note in one for one in found.notes]
+
+
+def test_the_command_says_which_pairs_were_left_out(tmp_path: Path) -> None:
+    write_machine(tmp_path)
+    table = recording_table(40)
+    table.loc[(table["peer"] == 1) & (table["phase"] % 12 > 5), "peer"] = 2
+    write_recording(tmp_path / "night", table, hosts=["a", "a", "b"], settings={"ranks": 3})
+    words = ["study", "variation", "p.goal", "-m", "machine.toml", "--recording", "night", "--runs", "3"]
+    ended = run_command(words, tmp_path)
+    assert ended.status == 0, ended.complained
+    assert "1 of 2 pairs of ranks of the recording is within a node, and left out" in ended.complained
+
+
+def test_no_factor_holds_beyond_an_interruption() -> None:
+    rows = [(0, "latency", 1.0), (1, "bandwidth", 4.0), (2, "latency", 1.0), (3, "bandwidth", 1.0)]
+    table = recording([(n * SECOND, test, value) for n, test, value in rows], run=[0, 0, 1, 1])
+    found = variation_from_recording(table)
+    assert found.G.tolist() == [0.625, 0.625, 2.5, 2.5]  # of a median of 2.5: not 0.625 until the fourth
+
+
 def test_the_pause_between_two_runs_of_a_recording_is_left_out() -> None:
     rows = [(0, "latency", 1.0), (SECOND, "latency", 2.0), (3600 * SECOND, "latency", 3.0)]
     found = variation_from_recording(recording(rows, run=[0, 0, 1]))
@@ -107,7 +175,6 @@ def test_a_recording_without_phases_is_refused(table: pd.DataFrame, said: str) -
         variation_from_recording(table)
 
 
-MACHINE = Machine("m", Level(Parameters(L=1_000_000, o_s=100_000, o_r=100_000, g=100_000, G=100.0)))
 PING = Schedule.from_goal("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
 QUIET, SLOW = 1_200_000, 3_200_000
 HALF = Variation(np.array([0, 10**9]), np.array([1.0, 3.0]), np.array([1.0, 1.0]), 2 * 10**9)

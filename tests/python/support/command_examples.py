@@ -71,8 +71,8 @@ EXAMPLES = {
         "{contention} --source halo2d --compute-ns 1000 --ranks 4 -m odin --replicates 2",
         {"target": "x.parquet", "plot": "x.png"},
     ),
-    "contention watch": Example("--for 0.1 --interval 0.1 {detector}", {"target": "x.jsonl"}, measures=True),
-    "contention make": Example("--rate 1MB --seconds 0.1", measures=True),
+    "contention watch": Example("--for 100ms --interval 100ms {detector}", {"target": "x.jsonl"}, measures=True),
+    "contention make": Example("--rate 1MB --for 100ms", measures=True),
     "contention measure": Example(
         "--victims stencil --rates 1MB --pairs 2 --iterations 2", {"folder": "impact", "plot": "x.png"}, measures=True
     ),
@@ -119,7 +119,9 @@ EXAMPLES = {
     "pdes flood": Example("--end 0.01 --plot-runs 1", {"plot": "x.png", "statistics": "x.json"}),
     "pdes phold": Example("--lps 16 --end 1", {"plot": "x.png", "statistics": "x.json"}),
     "patterns": Example(""),
-    "report": Example("--machine {machine} --study {study}", {"target": "report"}, brief="--study {study}"),
+    "report": Example(
+        "--machine {machine} --study {study} --overtime {overtime}", {"target": "report"}, brief="--study {study}"
+    ),
     "schedule": Example("bcast --ranks 4", {"file": "x.goal"}),
     "simulate": Example(
         "{goal} -m odin", {"ops": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}

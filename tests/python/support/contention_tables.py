@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 from idlewave.contention.columns import COLUMNS, LEVELS, NO_TRAFFIC
-from idlewave.contention.victim_run import typed
+from idlewave.contention.table import typed
 
 
 def contention_table(

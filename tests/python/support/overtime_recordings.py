@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +113,7 @@ def write_recording(folder: Path, table: pd.DataFrame, *, tail: int = 3, **said:
         json.dumps({k: None if v != v else v for k, v in row.items()}) for row in table.tail(tail).to_dict("records")
     ]
     (folder / "tail.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    about = {"schema": 1, "seed": 1, "started": "2023-11-14T22:13:20Z", "hosts": ["a", "b"], "ranks": 2, **said}
+    about: dict[str, Any] = {"schema": 1, "started": "2023-11-14T22:13:20Z", "hosts": ["a", "b"], **said}
+    about |= {"settings": {"ranks": 2} | about.get("settings", {})}
     (folder / "overtime.json").write_text(json.dumps(about))
     return folder

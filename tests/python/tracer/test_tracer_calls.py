@@ -283,6 +283,7 @@ def test_threads_of_a_rank_record_each_call_once(tmp_path: Path) -> None:
         assert ends == sorted(ends)
 
 
+@pytest.mark.long
 def test_a_file_grows_chunk_by_chunk_and_accounts_for_the_time_it_took(tmp_path: Path) -> None:
     use = open_mpi()
     n = 300_000

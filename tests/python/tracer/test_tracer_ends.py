@@ -170,6 +170,7 @@ def test_ranks_that_find_the_disk_full_are_told_of_as_that(small_disk: Path) -> 
         traced_run.trace(command_of(use, 1, program(use, "many"), 3), small_disk / "trace")
 
 
+@pytest.mark.long
 def test_a_disk_that_becomes_full_keeps_what_was_recorded_before(small_disk: Path) -> None:
     use = open_mpi()
     words = r"No space left on device: rank 0 could not extend its file; .* \d+ records were lost"

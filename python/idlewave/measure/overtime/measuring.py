@@ -113,7 +113,7 @@ class OvertimeRun:
             raise
         self._end(self.reason, failed=False)
         if self.reason != "time":
-            raise MeasurementError("the probe of overtime was ended by a signal; what it had is recorded")
+            raise MeasurementError(f"the probe of overtime was ended by a signal after {self.phases} phases")
 
     def _probe(self, command: Sequence[str], environment: dict[str, str] | None, complaints: IO[str]) -> Child:
         try:
@@ -136,7 +136,7 @@ class OvertimeRun:
         complaints.seek(max(0, complaints.tell() - 4000))
         said = complaints.read().strip()[-2000:] or "it said nothing"
         what = f"failed (exit status {status})" if status else "ended without saying so"
-        raise MeasurementError(f"the probe of overtime {what} after {self.phases} phases, which are recorded: {said}")
+        raise MeasurementError(f"the probe of overtime {what} after {self.phases} phases: {said}")
 
     def _take(self, line: Line) -> None:
         if isinstance(line, Phase):

@@ -35,7 +35,7 @@ from .recording import (
     read_said,
     table_of,
 )
-from .settings import TESTS, Settings, difference
+from .settings import Settings, difference
 
 PART_ROWS = 4096
 _LEAST_ROWS = 64
@@ -161,15 +161,7 @@ class Recorder:
                 run["ended"] = "unknown"
         said = earlier or {
             "schema": SCHEMA,
-            "seed": self.settings.seed,
             "started": _now(),
-            "tests": [
-                {"test": test, "size": size, "length_s": self.settings.phase}
-                for test, size in zip(TESTS, self.settings.sizes, strict=True)
-            ],
-            "idle_factor": self.settings.idle,
-            "idle_share": self.settings.idle / (1 + self.settings.idle),
-            "ranks": self.settings.ranks,
             "counters": {},
             "load": {},
             "notes": [],

@@ -24,6 +24,7 @@ from idlewave.measure.network.fitting.pattern_times import (
 )
 from idlewave.measure.network.job.patterns import SHARED, measure_patterns, read_patterns
 from idlewave.simulation import simulate
+from long_cases import most_long
 from pattern_recordings import COLUMNS, COMPUTED_NS, ITEMS, SAMPLES, recorded, time_ns, write
 from tracer_support import mpich, open_mpi
 
@@ -170,7 +171,7 @@ def test_a_recording_without_samples_or_with_an_unknown_pattern_is_refused(tmp_p
 
 @pytest.mark.alone
 @pytest.mark.mpi
-@pytest.mark.parametrize("find", [open_mpi, mpich])
+@pytest.mark.parametrize("find", most_long([open_mpi, mpich], 1))
 def test_each_pattern_window_and_size_is_measured_in_an_order_that_is_drawn(find, tmp_path: Path) -> None:
     found = measure_patterns(find(), seconds=3, epochs=2, ranks=2, max_size=2048, changes=[257], folder=tmp_path)
     assert found.samples["epoch"].unique().tolist() == [1, 2]

@@ -171,6 +171,7 @@ def slope_of(half):
     return float(np.median((times[j] - times[i])[far] / (sizes[j] - sizes[i])[far]))
 
 
+@pytest.mark.long
 def test_shared_memory_and_tcp_on_this_host_are_eager_however_late_the_receiver(tmp_path):
     program = mpi.package_data() / "bin" / "idlewave-loggp-local"
     if not program.is_file():

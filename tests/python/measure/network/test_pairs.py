@@ -312,6 +312,7 @@ def test_concurrent_pairs_of_a_round_are_disjoint_and_talk_at_once() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.long
 def test_a_sample_of_pairs_joins_all_ranks_and_is_the_same_for_the_same_seed() -> None:
     use = open_mpi()
     found = [measure_pairs(4, use, seconds=10, pairs=3, visits=1, seed=seed) for seed in (1, 1, 2, 3)]

@@ -177,6 +177,7 @@ def test_a_jump_of_prtt_is_a_change_of_protocol_only_where_its_repetitions_ran_a
 
 @pytest.mark.alone
 @pytest.mark.mpi
+@pytest.mark.long
 def test_a_measurement_has_parts_of_the_same_sizes_and_pilots(tmp_path: Path) -> None:
     found = assess_pair(open_mpi(), seconds=1.5, pattern_seconds=0.4, epochs=2, max_size=256, folder=tmp_path)
     raw = tmp_path / "network-1"

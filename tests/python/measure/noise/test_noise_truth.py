@@ -77,6 +77,7 @@ def test_the_period_and_the_length_of_periodic_noise_are_found(tmp_path):
     pytest.fail(f"lengths are off by {off}")
 
 
+@pytest.mark.long
 def test_the_rate_and_the_lengths_of_random_noise_are_found(tmp_path):
     gap_us, length_us, seconds = 1500, 200, 3
     off = []

@@ -66,15 +66,28 @@ def test_overtime_json_says_what_was_measured_where(tmp_path: Path) -> None:
     said = read_overtime(tmp_path).said
     assert said["schema"] == 1
     assert said["hosts"] == ["here", "here"]
-    assert [(test["test"], test["size"], test["length_s"]) for test in said["tests"]] == [
-        ("latency", 8, 1.0),
-        ("bandwidth", 1 << 20, 1.0),
-        ("allreduce", 8, 1.0),
-    ]
-    assert (said["seed"], said["ranks"], said["idle_share"]) == (1, 2, 0.5)
+    assert said["settings"] == {
+        "ranks": 2,
+        "phase": 1.0,
+        "idle": 1.0,
+        "sizes": [8, 1 << 20, 8],
+        "peers": 1,
+        "seed": 1,
+        "hosts": [],
+        "mpi": "",
+    }
+    assert not {"ranks", "seed", "tests", "phase", "idle_factor"} & said.keys()  # each has one place
     assert said["load"]["active"] == 0.9
     assert said["load"]["idle_most"] == 0.002
     assert (said["interrupted"], said["continued"], said["runs"][0]["ended"]) == (0, 0, "time")
+
+
+def test_a_recording_that_has_settings_twice_as_they_once_were_is_continued(tmp_path: Path) -> None:
+    record(tmp_path, Fake(6))
+    file = tmp_path / "overtime.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"ranks": 2, "seed": 1, "idle_factor": 1.0}))
+    record(tmp_path, Fake(6))
+    assert len(read_overtime(tmp_path).table) == 12
 
 
 def test_rows_become_parts_that_are_written_whole_and_a_tail(tmp_path: Path) -> None:
@@ -182,10 +195,10 @@ def test_rows_without_overtime_json_are_not_written_over(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        ("die", r"failed \(exit status 3\) after 7 phases, which are recorded: rank 1 was killed"),
-        ("silent", "ended without saying so after 7 phases"),
-        ("half", "ended without saying so after 7 phases"),
-        ("signal", "ended by a signal"),
+        ("die", r"failed \(exit status 3\) after 7 phases: rank 1 was killed"),
+        ("silent", "ended without saying so after 7 phases: it said nothing"),
+        ("half", "ended without saying so after 7 phases: it said nothing"),
+        ("signal", "ended by a signal after 7 phases"),
     ],
 )
 def test_a_probe_that_ends_early_is_an_error_and_its_phases_stay(tmp_path: Path, end: str, words: str) -> None:

@@ -1,0 +1,76 @@
+"""The table of contention as a data frame: how its columns are checked, and which rows and pairs of runs it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from ..formatting import unknown_name
+from ..input.tables import Column as ColumnSchema
+from ..input.tables import Schema
+from .columns import COLUMNS, NO_TRAFFIC, SAMPLED, Column
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_KINDS: Mapping[str, Literal["whole", "number", "flag", "text"]] = {
+    "int32": "whole",
+    "int64": "whole",
+    "float64": "number",
+    "bool": "flag",
+    "string": "text",
+}
+
+
+def schema_of(columns: Sequence[Column] = COLUMNS) -> Schema:
+    """How columns of the table are checked when they are read."""
+    return {
+        column.name: ColumnSchema(_KINDS[column.type], optional=column in SAMPLED, nullable=column in SAMPLED)
+        for column in columns
+    }
+
+
+def typed(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with all columns in their order and of their types; those that it may lack are NaN."""
+    types = {column.name: np.dtype(column.type) for column in COLUMNS if column.type != "string"}
+    lacking = {column.name: np.nan for column in SAMPLED if column.name not in table}
+    whole: pd.DataFrame = table.assign(**lacking)[[column.name for column in COLUMNS]].astype(types)
+    return whole
+
+
+def has_traffic(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """For each row whether there was traffic: what a detector is to find out."""
+    return np.asarray(table["traffic"] != NO_TRAFFIC)
+
+
+def pairs_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """A number for the pair of runs that each row belongs to.
+
+    Iterations of a pair are neighbours in time and resemble each other, so pairs are what is left out, drawn and
+    permuted, not iterations.
+    """
+    return np.asarray(table.groupby(["run", "pair", "victim"], sort=False).ngroup(), dtype=np.int64)
+
+
+def complete_pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of pairs that have both runs, from one start of the measurement."""
+    both = pd.Series(has_traffic(table)).groupby(pairs_of(table)).transform("nunique")
+    whole: pd.DataFrame = table[both.to_numpy() == 2]
+    return whole
+
+
+def victims_of(table: pd.DataFrame) -> list[str]:
+    """The victims in the order of the table."""
+    return [str(victim) for victim in table["victim"].unique()]
+
+
+def rows_of_victim(table: pd.DataFrame, victim: str) -> pd.DataFrame:
+    """The rows of a victim. Raises InputError that lists the victims of the table if it is not there."""
+    victims = victims_of(table)
+    if victim not in victims:
+        raise InputError(unknown_name("victim of this table", victim, victims))
+    return table[table["victim"] == victim]
