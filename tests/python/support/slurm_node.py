@@ -64,8 +64,8 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
     text = _CONFIGURATION.format(host=host, user=user, folder=folder, ports=_free_ports())
     configuration.write_text(text)
     environment = {**os.environ, "SLURM_CONF": str(configuration), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
-    files = {"key": key, "socket": "munge.socket", "pid": "munged.pid", "log": "munged.log", "seed": "seed"}
-    munged = [f"--{name}-file={folder / file}" for name, file in files.items() if name != "socket"]
+    files = {"key": "key", "pid": "munged.pid", "log": "munged.log", "seed": "seed"}
+    munged = [f"--{name}-file={folder / file}" for name, file in files.items()]
     with ExitStack() as stack:
         for command in (
             ["munged", "--foreground", "--force", f"--socket={folder}/munge.socket", *munged],
