@@ -81,7 +81,7 @@ def percent_number(fraction: float, *, signed: bool = False) -> str:
         return "0"
     sign = MINUS if fraction < 0 else "+" if signed else ""
     if value < 0.001:
-        return f"{sign}<0.001" if sign else "<0.001"
+        return f">{MINUS}0.001" if fraction < 0 else "<0.001"
     if value >= 9.95:
         return f"{sign}{value:,.0f}"
     decimals = 1 if value >= 0.995 else 2 if value >= 0.0995 else 3

@@ -32,6 +32,8 @@ KEY = "idlewave"
 """The key of provenance in the metadata of tables, pictures and texts."""
 PROVENANCE = "provenance"
 """The key of provenance in JSON files."""
+ONE_SIDED = "one-sided operations"
+"""What `parts_that_differ` calls them."""
 MOST_CHARACTERS = 1 << 20
 DEEPEST = 24
 """How many levels of sources of sources are kept."""
@@ -182,7 +184,7 @@ def parts_that_differ(a: Provenance, b: Provenance) -> list[str]:
         "network": "network",
         "node": "network within a node",
         "shared_buffer": "shared buffer",
-        "one_sided": "one-sided operations",
+        "one_sided": ONE_SIDED,
         "noise": "noise",
     }
     found = [name for part, name in names.items() if a.digests.get(part) != b.digests.get(part)]

@@ -13,6 +13,7 @@ from . import _core
 from .errors import InputError, UsageError
 from .escaping import cut, name_of
 from .field_methods import FieldMethods
+from .formatting import join_words, size_text
 from .input.bounds import MOST_TABLE
 from .input.files import read_text
 from .noise_models import as_times
@@ -152,6 +153,22 @@ def variation_from_recording(
     starts, period = steps.index.to_numpy() * 1000, int(phases["end"].max()) * 1000
     starts[0] = 0  # what was recorded before the first phase has its factors, too
     return Variation(starts, L, G, period, recorded)
+
+
+def unvaried_notes(table: pd.DataFrame, machine: Machine) -> tuple[str, ...]:
+    """Sentences about recorded tests whose variation changes nothing in a simulation of `machine`: a factor of a
+    parameter that is 0."""
+    found = []
+    for test, parameter, other in (("latency", "L", "o_s and o_r"), ("bandwidth", "G", "g, O_s and O_r")):
+        sizes = sorted({int(size) for size in table.loc[table["test"] == test, "size"]}) if "size" in table else []
+        still = [size for size in sizes if getattr(machine.network.at(size), parameter) == 0]
+        if sizes and still == sizes:
+            message = join_words([size_text(size) for size in sizes])
+            found.append(
+                f"{parameter} of messages of {message} is 0 on {machine.name}, so the recorded variation of {test} "
+                f"changes nothing: the time is in {other}, which do not vary"
+            )
+    return tuple(found)
 
 
 def _phases(table: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..contention.analysis import ContentionAnalysis
     from ..overtime.analysis import Analysis
 
+NO_DETECTOR = "the report has no detector of contention: {}"
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -115,7 +117,7 @@ def report(
     study = read_study(studied) if studied else None
     overtime = None if recorded is None else _overtime(recorded)
     contention = None if impact is None else _contention(impact, remedy, detector)
-    made = report_of(
+    made = report_of(  # which refuses what does not belong together before forests are trained for minutes
         measurement,
         trace,
         prediction,
@@ -127,6 +129,8 @@ def report(
         overtime=overtime,
         contention=contention,
     )
+    if made.contention is not None and detector is None:
+        made = replace(made, contention=_trained(made.contention))
     with doing("analysing, and drawing figures"):
         page = build(made, target)
     if as_json:
@@ -151,15 +155,19 @@ def _overtime(folder: Path) -> Analysis:
 def _contention(folder: Path, remedy: Path | None, detector: Path | None) -> ContentionAnalysis:
     from ..contention.analysis import read_analysis
 
-    slow = "reading the model" if detector else "training forests that detect traffic"
-    with progress_bar() as progress, doing(slow):
-        task = progress.add_task("reading the table of contention", total=None)
-        found = read_analysis(
-            folder,
-            remedy=remedy,
-            detector=detector,
-            progress=lambda what: progress.update(task, description=f"training: {cut(what)}"),
-        )
+    with doing("reading the table of contention"):
+        found = read_analysis(folder, remedy=remedy, detector=detector, train=False)
     if found.missing:
-        say_note(f"the report has no detector of contention: {found.missing}")
+        say_note(NO_DETECTOR.format(found.missing))
     return found
+
+
+def _trained(found: ContentionAnalysis) -> ContentionAnalysis:
+    from ..contention.analysis import with_forests
+
+    with progress_bar() as progress, doing("training forests that detect traffic"):
+        task = progress.add_task("training", total=None)
+        made = with_forests(found, progress=lambda what: progress.update(task, description=f"training: {cut(what)}"))
+    if made.missing:
+        say_note(NO_DETECTOR.format(made.missing))
+    return made

@@ -110,11 +110,13 @@ def recorded_variation(folder: Path, machine: Machine) -> Variation:
     """The variation that `idlewave measure overtime` has recorded in a folder. Raises InputError naming its files."""
     from ..measure.overtime import read_overtime
     from ..recorded_pairs import recorded_pairs
-    from ..variation import variation_from_recording
+    from ..variation import unvaried_notes, variation_from_recording
 
     found = read_overtime(folder)
     hosts = [str(host) for host in found.said.get("hosts", [])]
     for note in recorded_pairs(found.table, hosts, machine).notes:
+        say_note(note)
+    for note in unvaried_notes(found.table, machine):
         say_note(note)
     return variation_from_recording(found.table, machine, recorded=folder.name, hosts=hosts)
 

@@ -137,10 +137,10 @@ def read_analysis(
     found = _read(folder)
     if remedy is not None:
         found = replace(found, remedy=_read(remedy))
+    if detector is None:
+        return with_forests(found, settings, progress) if train else found
     try:
-        if detector is not None:
-            return replace(found, known=_known(Path(detector)))
-        return trained(found, settings, progress) if train else found
+        return replace(found, known=_known(Path(detector)))
     except LibraryError as error:
         return replace(found, missing=str(error))
 
@@ -154,15 +154,15 @@ def _known(file: Path) -> KnownDetector:
     return KnownDetector(name_of(file), model, provenance)
 
 
-def trained(
+def with_forests(
     found: ContentionAnalysis,
     settings: ForestSettings | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> ContentionAnalysis:
-    """The same with forests that are trained on the table. Raises LibraryError."""
+    """The same with forests that are trained on the table, or with the reason why there are none."""
     try:
         _, evaluation = learn(found.table, settings, progress=progress)
-    except InputError as error:
+    except (InputError, LibraryError) as error:
         return replace(found, missing=str(error))
     return replace(found, evaluation=evaluation)
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from ..formatting import percent_tick, si_text
+from ..formatting import MINUS, percent_tick, si_text
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import FAINT, INK, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
 from .columns import NO_TRAFFIC, column_text
@@ -80,13 +80,13 @@ def plot_contention_correlations(correlations: pd.DataFrame) -> Figure:
             value, low, high = found
             values[y, x] = np.clip(value, -1, 1)
             ends = f"\n{low:.2f} … {high:.2f}" if np.isfinite([low, high]).all() else ""
-            _write_cell(ours, x, y, f"{value + 0.0:.2f}{ends}".replace("-0.00", "0.00"), value)
+            _write_cell(ours, x, y, f"{value + 0.0:.2f}{ends}".replace("-0.00", "0.00").replace("-", MINUS), value)
     heads = ["without" if traffic == NO_TRAFFIC else f"with {traffic}" for traffic, _ in rows]
     _table_axes(ours, values, [f"{column_text(m)}\n{head}" for (_, m), head in zip(rows, heads, strict=True)], columns)
     ours.set_title("here")
     known = np.array([*TALK.values()]).T
     for y, x in zip(*np.nonzero(np.isfinite(known)), strict=True):
-        _write_cell(talk, x, y, f"{known[y, x]:.3f}", known[y, x])
+        _write_cell(talk, x, y, f"{known[y, x]:.3f}".replace("-", MINUS), known[y, x])
     _table_axes(talk, known, [f"{metric}\n{kind}" for kind, metric in TALK], list(TALK_COLUMNS))
     talk.set_title("talk, table IV")
     return figure

@@ -27,7 +27,7 @@ from ..machine import Machine
 from ..machine_file.writer import machine_toml
 from ..noise_models import Noise, NoiseOrigin, as_times
 from ..output import OutputFiles
-from ..provenance import PROVENANCE, Provenance, parts_that_differ, provenance_entry
+from ..provenance import ONE_SIDED, PROVENANCE, Provenance, parts_that_differ, provenance_entry
 from ..provenance_in_files import comment
 from .network import NetworkMeasurement
 from .network.files.file_schemas import MeasurementFile
@@ -87,8 +87,13 @@ class Measurement:
             if digest_of_file(self.folder / name) != digest
         ]
         if toml.is_file():
-            changed = parts_that_differ(Machine.load(toml).provenance, self.machine().provenance)
-            found += [f"The {part} in {toml} is not the one that {said} has as measured." for part in changed]
+            own = self.machine().provenance
+            changed = [
+                part
+                for part in parts_that_differ(Machine.load(toml).provenance, own)
+                if part != ONE_SIDED or "one_sided" in own.digests  # else `measure one-sided` has added them
+            ]
+            found += [f"What {toml} has as {part} is not what {said} has as measured." for part in changed]
         return found
 
     @property

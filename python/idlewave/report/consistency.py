@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..escaping import cut, quote
 from ..formatting import join_words
-from ..provenance import Provenance, parts_that_differ
+from ..provenance import ONE_SIDED, Provenance, parts_that_differ
 from ..studies.rows_digest import EDITED, is_of_rows
 
 MACHINE, PROGRAM, SCALE = "machine", "program", "scale"
@@ -120,6 +120,8 @@ def _other_machine(name: str, measured: Part, made: Provenance) -> list[str]:
     differing = parts_that_differ(machine, measured.provenance)
     if "noise" not in machine.digests:
         differing = [part for part in differing if part != "noise"]
+    if "one_sided" not in measured.provenance.digests:  # another command measures them
+        differing = [part for part in differing if part != ONE_SIDED]
     if _is_node_of(measured.provenance, machine):
         differing = [part for part in differing if not part.startswith("network")]
     if not differing:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from idlewave.formatting import MINUS, size_text
 from idlewave.overtime.correlation import LEVEL
@@ -114,7 +115,7 @@ def _draw_counter(axes: Axes, table: pd.DataFrame, counter: str, zero_ns: int, s
     for chosen, colour in ((~idle & usable, BLUE), (idle & usable, ORANGE)):
         if chosen.any():
             _draw_values(axes, hours[chosen], rates[chosen] / size, colour, limits)
-    name = "\n".join(textwrap.wrap(counter.removeprefix(COUNTER).replace(".", " ").replace("_", " "), 20)[:3])
+    name = "\n".join(textwrap.wrap(counter.removeprefix(COUNTER).replace(".", " ").replace("_", " "), 14)[:3])
     axes.set_ylabel(f"{name}\n[{unit}]", fontsize=SMALL)
     tidy(axes)
 
@@ -206,6 +207,7 @@ def plot_overtime_hours(table: pd.DataFrame) -> Figure:
         mark_outside(axes, limits, hours[far] + 0.5, (values / size)[far], MUTED)
     _bound(axes, values / size)
     axes.set_xlim(int(hours.min()), int(hours.max()) + 1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("hour of the day (UTC)" if by_day else "hour of the recording")
     axes.set_ylabel(f"{series[0].test}, {size_text(series[0].size)} [{unit}]")
     if cut := cut_text(cut_count(figure), "value"):

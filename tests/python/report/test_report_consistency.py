@@ -216,16 +216,26 @@ def test_a_machine_toml_that_was_edited_is_told_from_what_was_measured(copied: P
     toml.write_text(re.sub(r"^L = \S+", 'L = "1ns"', toml.read_text(), count=1, flags=re.MULTILINE))
     measured = Measurement.load(copied)
     said = refusal(measured, None, None, None)
-    assert f"The network in {toml} is not the one that {copied / 'measurement.json'} has as measured" in said
+    assert f"What {toml} has as network is not what {copied / 'measurement.json'} has as measured" in said
     prediction = predicted(trace, Machine.load(toml))
     sentences = findings(mixed(measured, trace, prediction, None))
-    assert f"The network in {toml}" in sentences["machine"]
+    assert f"What {toml} has as network is not" in sentences["machine"]
     assert "The prediction of the run was simulated with the network of another machine" in sentences["program"]
+
+
+def test_one_sided_operations_that_were_measured_later_are_no_edit(copied: Path, trace) -> None:
+    toml = copied / "machine.toml"
+    later = '[network.one_sided]\nL = "1.1us"\no = "0.2us"\ng = "0.3us"\nG = "0.1ns"\nO = "0.05ns"\n'
+    toml.write_text(f"{toml.read_text()}\n{later}")
+    machine, measured = Machine.load(toml), Measurement.load(copied)
+    assert machine.one_sided is not None
+    assert measured.misfits() == []
+    assert not mixed(measured, trace, predicted(trace, machine), None).consistency.contradictions
 
 
 def test_noise_that_was_exchanged_is_told_too(copied: Path) -> None:
     (copied / "noise.csv").write_text("start_ns,length_ns\n5,5\n")
-    assert "The noise in" in refusal(Measurement.load(copied), None, None, None)
+    assert "has as noise is not what" in refusal(Measurement.load(copied), None, None, None)
 
 
 def test_comments_in_a_machine_toml_may_be_edited(copied: Path) -> None:

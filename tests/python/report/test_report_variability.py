@@ -15,7 +15,7 @@ import pytest
 from browser_pages import check_in_browser
 from command_runs import run_command
 from contention_tables import contention_table
-from idlewave.contention.analysis import ContentionAnalysis, read_analysis, trained
+from idlewave.contention.analysis import ContentionAnalysis, read_analysis, with_forests
 from idlewave.contention.evaluation import learn
 from idlewave.contention.findings import contention_findings, impact_sentence
 from idlewave.contention.forest import ForestSettings
@@ -239,7 +239,7 @@ def test_without_scikit_learn_the_section_has_no_detector_and_says_why(
 
 def test_a_table_without_pairs_enough_to_hold_one_out_has_no_detector_and_says_why() -> None:
     table = contention_table(slowdown, pairs=1, rates=(4e9,))
-    found = trained(ContentionAnalysis("t", table), FEW_TREES)
+    found = with_forests(ContentionAnalysis("t", table), FEW_TREES)
     assert "expected at least two pairs of runs" in found.missing
 
 
@@ -371,7 +371,7 @@ def test_a_browser_shows_the_sections_and_reports_no_error(
 def test_a_table_in_which_nothing_was_sampled_and_one_of_one_pair_make_whole_sections(tmp_path: Path) -> None:
     bare = contention_table(slowdown, rates=(4e9,), pairs=1, iterations=4)
     bare[[name for name in bare.columns if name.startswith("probe.")]] = float("nan")
-    found = trained(ContentionAnalysis("t", bare), FEW_TREES)
+    found = with_forests(ContentionAnalysis("t", bare), FEW_TREES)
     said = dict(contention_findings(found))
     assert re.search(r"Over 1 pair of all settings: \+[45]\d %, p = 0\.5: too few pairs to say", plain(said["cg"]))
     assert "expected counters or probes" in said["detection"]

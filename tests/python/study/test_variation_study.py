@@ -23,11 +23,12 @@ from idlewave import (
     simulate,
 )
 from idlewave.cli.study_variation_command import recorded_variation
+from idlewave.formatting import plain
 from idlewave.machine import WITHIN
 from idlewave.measure.overtime import read_overtime
 from idlewave.recorded_pairs import recorded_pairs
 from idlewave.studies.variation import mean_interval, slowdown_by_variation
-from idlewave.variation import LEAST_RECORDED, variation_from_recording
+from idlewave.variation import LEAST_RECORDED, unvaried_notes, variation_from_recording
 from overtime_recordings import recording_table, write_recording
 
 SECOND = 10**9  # ns
@@ -76,6 +77,14 @@ def test_pairs_have_medians_of_their_own_and_the_mean_of_a_phase_counts() -> Non
     found = variation_from_recording(table.assign(phase=[0, 0, 1, 1], rank=[0, 2, 0, 2], peer=[1, 3, 1, 3]))
     assert found.starts.tolist() == [0, 8000]
     assert found.L.tolist() == pytest.approx([(1 / 2 + 10 / 30) / 2, (3 / 2 + 50 / 30) / 2])
+
+
+def test_a_factor_of_nothing_is_said_to_change_nothing() -> None:
+    table = recording([(0, "bandwidth", 1.0), (5, "bandwidth", 3.0)], size=[64, 64])
+    free = replace(MACHINE, network=Level(replace(MACHINE.network.parameters, G=0)))
+    assert unvaried_notes(table, MACHINE) == ()
+    (note,) = unvaried_notes(table, free)
+    assert plain(note).startswith("G of messages of 64 B is 0 on ")
 
 
 WITHIN_NODE = replace(MACHINE, measured=WITHIN, node_ranks=8)
