@@ -85,16 +85,30 @@ def watch(
     watched = Watch(Detector.load(model), feature_set, victim, calibrate)
     core = core_beside_command() if words else core_beside_process(pid)
     with ExitStack() as stack:
-        results = stack.enter_context(_results(target, None if as_json else watched.chosen_set, goes_on=bool(words)))
+        results = stack.enter_context(_results(target, watched.chosen_set, prints=not as_json, goes_on=bool(words)))
         job = stack.enter_context(_job(words, pid, core, as_json=as_json))
         say_note(_core_text(core, pid))
-        intervals = watched.intervals(sample_probes, interval_s=interval, cpu=core.probe, runs=job.runs)
-        results.take_all(intervals, math.inf if seconds is None else seconds, job.look)
+        limit = _TimeLimit(math.inf if seconds is None else seconds)
+        intervals = watched.intervals(
+            sample_probes, interval_s=interval, cpu=core.probe, runs=lambda: job.runs() and not limit.over()
+        )
+        results.take_all(intervals, job.look)
         status = job.end()
         results.close()
     with results.failure_said("the summary is not printed"):
-        _conclude(watched, results, job, status, as_json=as_json)
+        _conclude(watched, results, job, status, limit, as_json=as_json)
     return status or (FAILED if results.failures else 0)
+
+
+class _TimeLimit:
+    """The time for which a watch lasts at most."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self._end
 
 
 LINES, ROWS = "intervals are printed no more", "no more rows are written"
@@ -112,21 +126,21 @@ class _Results:
     sinks: dict[str, Callable[[WatchedInterval], None]]
     closes: Callable[[], None]
     goes_on: bool
+    chosen_set: str
     intervals: int = 0
+    judged: int = 0
+    """The intervals of which the chosen set says something."""
     alarms: int = 0
     calibrating: int = 0
     missing: int = 0
     failures: list[str] = field(default_factory=list)
 
-    def take_all(
-        self, intervals: Generator[WatchedInterval], seconds: float, look: Callable[[WatchedInterval], None]
-    ) -> None:
-        """Count the intervals, and pass them on as they end, also to `look`, for at most so many seconds; then the
-        probe has ended."""
-        deadline = time.monotonic() + seconds
+    def take_all(self, intervals: Generator[WatchedInterval], look: Callable[[WatchedInterval], None]) -> None:
+        """Count the intervals, and pass them on as they end, also to `look`; then the probe has ended."""
         with self.failure_said("the watch ends, which does not end the job"), closing(intervals):
             for found in intervals:
                 self.intervals += 1
+                self.judged += math.isfinite(found.probabilities[self.chosen_set])
                 self.alarms += found.alarm
                 self.calibrating += found.calibrating
                 self.missing += bool(found.missing)
@@ -134,18 +148,11 @@ class _Results:
                     with self.failure_said(f"{consequence}, which does not end the job", consequence):
                         take(found)
                 look(found)
-                if time.monotonic() >= deadline:
-                    return
 
     def close(self) -> None:
         """Close the file of rows."""
         with self.failure_said("the last rows may be missing"):
             self.closes()
-
-    @property
-    def judged(self) -> int:
-        """The intervals of which something is said."""
-        return self.intervals - self.calibrating - self.missing
 
     @contextmanager
     def failure_said(self, consequence: str, sink: str = "") -> Iterator[None]:
@@ -162,21 +169,21 @@ class _Results:
 
 
 @contextmanager
-def _results(target: Path | None, chosen_set: str | None, *, goes_on: bool) -> Iterator[_Results]:
-    """Intervals go to the file `target`, and, if there is a `chosen_set`, are printed with its alarms."""
-    from ..contention.watch import AppendedRows
+def _results(target: Path | None, chosen_set: str, *, prints: bool, goes_on: bool) -> Iterator[_Results]:
+    """Intervals go to the file `target`, and, if it `prints`, are printed with the alarms of the chosen set."""
+    from ..appended_rows import AppendedRows
 
     sinks: dict[str, Callable[[WatchedInterval], None]] = {}
-    if chosen_set is not None:
+    if prints:
         sinks[LINES] = lambda found: say(_line(found, chosen_set))
     if target is None:
-        yield _Results(sinks, lambda: None, goes_on)
+        yield _Results(sinks, lambda: None, goes_on, chosen_set)
         return
-    with AppendedRows(target) as rows:
+    with AppendedRows(target, "interval") as rows:
         if rows.removed:
             say_note(f"{target}: its last line was unfinished, and is removed")
         sinks[ROWS] = lambda found: rows.append(found.as_row())
-        yield _Results(sinks, rows.close, goes_on)
+        yield _Results(sinks, rows.close, goes_on, chosen_set)
 
 
 def _line(found: WatchedInterval, chosen: str) -> str:
@@ -262,14 +269,14 @@ def _job(words: tuple[str, ...], pid: int | None, core: ProbeCore, *, as_json: b
         yield _Job(core, child, lambda: child.poll() is None)
 
 
-def _conclude(watched: Watch, results: _Results, job: _Job, status: int, *, as_json: bool) -> None:
+def _conclude(watched: Watch, results: _Results, job: _Job, status: int, limit: _TimeLimit, *, as_json: bool) -> None:
     if not results.intervals and not results.failures:
-        say_note("the job ended before the first interval did")
+        say_note(f"the {'watch' if limit.over() else 'job'} ended before the first interval did")
     if results.missing:
         say_note(f"in {plural(results.missing, 'interval')} values could not be sampled")
     level = watched.detector.alarm_level
     if as_json:
-        counts = {name: getattr(results, name) for name in ("intervals", "alarms", "calibrating", "missing")}
+        counts = {name: getattr(results, name) for name in ("intervals", "judged", "alarms", "calibrating", "missing")}
         about = {"set": watched.chosen_set, "alarm_level": level, "core": job.core.probe, "shared_core": job.shared}
         print_json({**counts, **about, "failures": results.failures, "exit_status": status})
     elif LINES in results.sinks:

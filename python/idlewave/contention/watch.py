@@ -7,20 +7,17 @@ far as the core shares it.
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 import numpy as np
 
-from ..errors import InputError, OutputError, UsageError
+from ..errors import InputError, UsageError
 from ..formatting import unknown_name
 from .forest import Detector, probability
 
@@ -167,64 +164,3 @@ def _start_of(pid: int) -> str | None:
     except OSError:
         return None
     return None if fields[0] in "ZX" else fields[19]
-
-
-class AppendedRows:
-    """A file to which rows of JSON are appended, each at once; used as a context manager.
-
-    A line that an earlier run left unfinished is removed first: `removed` says so. Raises OutputError.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        self._descriptor = -1
-        self.removed = False
-
-    def __enter__(self) -> AppendedRows:
-        try:
-            self._path.absolute().parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            try:
-                self._remove_unfinished()
-            except BaseException:
-                os.close(self._descriptor)
-                raise
-        except OSError as error:
-            raise OutputError(self._path, error.strerror or str(error)) from error
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file, once."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor < 0:
-            return
-        try:
-            os.close(descriptor)
-        except OSError as error:  # what a server of files has not stored
-            raise OutputError(self._path, error.strerror or str(error)) from error
-
-    def append(self, row: Mapping[str, object]) -> None:
-        """Append a row. What a full disk let through of it is removed again."""
-        line = (json.dumps(row, allow_nan=False) + "\n").encode()
-        try:
-            end = os.lseek(self._descriptor, 0, os.SEEK_END)
-            written = os.write(self._descriptor, line)
-            if written < len(line):
-                os.ftruncate(self._descriptor, end)
-                raise OutputError(self._path, "there is no room for a whole row")
-        except OSError as error:
-            raise OutputError(self._path, error.strerror or str(error)) from error
-
-    def _remove_unfinished(self) -> None:
-        size = os.fstat(self._descriptor).st_size
-        kept = size
-        while kept and os.pread(self._descriptor, 1, kept - 1) != b"\n":
-            kept -= 1
-        self.removed = kept < size
-        if self.removed:
-            os.ftruncate(self._descriptor, kept)

@@ -21,8 +21,8 @@ from idlewave.cli.contention_watch_command import watch as watch_command
 from idlewave.contention import sampling
 from idlewave.contention.evaluation import learn
 from idlewave.contention.forest import Detector, ForestSettings
-from idlewave.contention.watch import AppendedRows, Samples, Watch, process_runs
-from idlewave.errors import InputError, MeasurementError, OutputError, UsageError
+from idlewave.contention.watch import Samples, Watch, process_runs
+from idlewave.errors import InputError, MeasurementError, UsageError
 from planted_contention import DRAM, QUIET, contention_table
 from small_disks import small_disk_at
 
@@ -157,39 +157,6 @@ def test_a_process_is_seen_to_end_even_as_a_zombie() -> None:
     assert not runs()
     with pytest.raises(UsageError, match="there is no process"):
         process_runs(process.pid)
-
-
-def test_rows_are_appended_to_those_that_are_there(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    for number in range(2):
-        with AppendedRows(file) as rows:
-            assert not rows.removed
-            rows.append({"interval": number})
-            assert len(file.read_text().splitlines()) == number + 1  # at once
-    assert [json.loads(line)["interval"] for line in file.read_text().splitlines()] == [0, 1]
-
-
-def test_a_line_that_was_left_unfinished_is_removed_and_no_other(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    file.write_text('{"interval": 0}\n{"inter')
-    with AppendedRows(file) as rows:
-        assert rows.removed
-        rows.append({"interval": 1})
-    assert file.read_text() == '{"interval": 0}\n{"interval": 1}\n'
-
-
-def test_a_place_that_cannot_be_and_a_full_disk_are_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with (
-        pytest.raises(OutputError, match=r"rows\.jsonl: cannot be written"),
-        AppendedRows(tmp_path / "file/rows.jsonl"),
-    ):
-        pass
-    (tmp_path / "full").symlink_to("/dev/full")
-    with pytest.raises(OutputError, match="full: cannot be written: No space left"), AppendedRows(
-        tmp_path / "full"
-    ) as rows:  # fmt: skip
-        rows.append({"interval": 0})
 
 
 @pytest.fixture
@@ -360,6 +327,29 @@ def test_the_probe_has_ended_while_the_command_is_waited_for(
     ended = run(["--for", "1ms", str(model), "--", *program], probes, monkeypatch)
     assert ended.return_value == 3
     assert "the watch has ended, and the job goes on: its end is awaited" in ended.output
+
+
+def test_a_watch_ends_after_its_time_also_within_an_interval(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = FakeProbes(1, 0)
+    probes.is_ready = lambda: False
+    began = time.monotonic()
+    ended = run(["--for", "300ms", "--interval", "1h", str(model)], probes, monkeypatch)
+    assert ended.exit_code == 0, ended.output
+    assert 0.3 <= time.monotonic() - began < 10
+    assert "the watch ended before the first interval did" in ended.output
+    assert probes.closed == 1
+
+
+def test_intervals_count_as_judged_if_the_chosen_set_says_something(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probes = FakeProbes(6, 0)
+    probes.rows[0]["probe.latency_dram_s"] = math.nan  # while the baseline is measured, too
+    probes.rows[3]["probe.latency_l1_s"] = math.nan  # which the chosen set does not need
+    probes.rows[4]["probe.latency_dram_s"] = math.nan
+    words = ["--for", "1000s", "--json", "--set", "l3", "--calibrate", "2", str(model)]
+    said = json.loads(run(words, probes, monkeypatch).stdout)
+    assert (said["intervals"], said["calibrating"], said["missing"], said["judged"]) == (6, 2, 3, 3)
 
 
 def test_a_command_that_ends_before_the_first_interval_is_not_held_up(
