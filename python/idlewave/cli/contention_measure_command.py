@@ -96,7 +96,8 @@ def measure(
 
 def _report(table: pd.DataFrame, plot: Path | None, *, as_json: bool) -> None:
     """Print what the table says, and draw it."""
-    from ..contention.impact_statistics import correlation_table, impact_table, normalisation_notes, rate_notes
+    from ..contention.correlations import correlation_table, normalisation_notes
+    from ..contention.impact_statistics import impact_table, rate_notes
 
     impact, correlations = impact_table(table), correlation_table(table)
     notes = [*_counter_notes(table), *rate_notes(table), *normalisation_notes(table)]

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .correlations import correlation_table
     from .impact import contention_impact
-    from .impact_statistics import correlation_table, impact_table
+    from .impact_statistics import impact_table
     from .remedies import Remedies, contention_remedies, remedies_of
     from .sampling import sample_probes
     from .table_folder import read_contention
@@ -37,7 +38,7 @@ if not TYPE_CHECKING:  # a type checker would otherwise accept every name
         "Traffic": "traffic",
         "contention_impact": "impact",
         "contention_remedies": "remedies",
-        "correlation_table": "impact_statistics",
+        "correlation_table": "correlations",
         "impact_table": "impact_statistics",
         "make_traffic": "traffic",
         "read_contention": "table_folder",

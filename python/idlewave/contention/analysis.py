@@ -18,9 +18,11 @@ from ..digests import digest_of_file
 from ..errors import InputError, LibraryError
 from ..escaping import name_of
 from ..provenance import Provenance
+from .correlations import COLUMNS as CORRELATIONS
+from .correlations import correlation_table, normalisation_notes, sampled_columns
 from .evaluation import Evaluation, learn, suffering
 from .features import complete
-from .impact_statistics import correlation_table, impact_table, rate_notes, sampled_columns
+from .impact_statistics import impact_table, rate_notes
 from .remedies import Remedies, remedies_of
 from .table import complete_pairs, pairs_of, victims_of
 from .table_folder import read_contention, read_settings
@@ -65,9 +67,9 @@ class ContentionAnalysis:
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
-        """See `impact_statistics.correlation_table`; without rows where neither counters nor probes have values."""
+        """See `correlations.correlation_table`; without rows where neither counters nor probes have values."""
         if not sampled_columns(complete_pairs(self.table)):
-            return pd.DataFrame(columns=["traffic", "metric", "column", "correlation", "low", "high", "rows"])
+            return pd.DataFrame(columns=CORRELATIONS)
         return correlation_table(self.table)
 
     @cached_property
@@ -96,7 +98,7 @@ class ContentionAnalysis:
     @property
     def notes(self) -> list[str]:
         """Sentences on what was not reached, measured or trained."""
-        notes = rate_notes(self.table)
+        notes = [*rate_notes(self.table), *normalisation_notes(self.table)]
         sampled = sampled_columns(self.table)
         if not any(name.startswith("counter.") for name in sampled):
             notes.append(NO_COUNTERS if sampled else NOTHING_SAMPLED)

@@ -8,6 +8,7 @@ pairs that were held out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -34,7 +35,7 @@ from .features import (
     quiet_baselines,
 )
 from .forest import Detector, Forest, ForestSettings, grown_forest, missing, probability, versions
-from .slowdowns import DRAWS, confidence_interval, slowdown_of
+from .slowdowns import DRAWS, confidence_interval, expanded_level, slowdown_of
 from .table import has_traffic, pairs_of, victims_of
 
 if TYPE_CHECKING:
@@ -66,14 +67,17 @@ class Estimate:
 
 
 def bootstrap_mean(values: npt.ArrayLike, pairs: npt.ArrayLike, seed: int) -> Estimate:
-    """The mean of `values`, with the confidence interval of a bootstrap that draws whole pairs."""
+    """The mean of `values`, with the confidence interval of a bootstrap that draws whole pairs (`expanded_level`); NaN
+    for its ends with one pair."""
     _, codes = np.unique(np.asarray(pairs), return_inverse=True)
     sums = np.bincount(codes, np.asarray(values, dtype=np.float64))
     sizes = np.bincount(codes)
     random = np.random.default_rng(seed)
+    if len(sums) < 2:
+        return Estimate(float(sums.sum() / sizes.sum()), math.nan, math.nan)
     drawn = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), DRAWS)
     means = drawn @ sums / (drawn @ sizes)
-    return Estimate(float(sums.sum() / sizes.sum()), *confidence_interval(means))
+    return Estimate(float(sums.sum() / sizes.sum()), *confidence_interval(means, expanded_level(len(sums))))
 
 
 def suffering(table: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:

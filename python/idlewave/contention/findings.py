@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from ..formatting import join_words, percent_range, percent_text, plural, volume_text
@@ -65,23 +64,17 @@ def _suffers(found: ContentionAnalysis, said: Row) -> str:
 
 
 def _correlated(found: ContentionAnalysis) -> list[tuple[str, str]]:
-    """What goes best with the time, without and with traffic."""
+    """What goes best with the time, without and with traffic, as far as it is more than chance."""
     texts = []
-    for traffic, every in found.correlations.groupby("traffic", sort=False) if len(found.correlations) else ():
-        own = every[(every["metric"] == "seconds") & np.isfinite(every["correlation"])]
-        if own.empty:
-            continue
+    table = found.correlations
+    certain = table[(table["metric"] == "seconds") & (table["p_holm"] <= LEVEL)]
+    for traffic, own in certain.groupby("traffic", sort=False):
         row = own.loc[own["correlation"].abs().idxmax()]
-        ends = f"{column_words(row['column'])}: {interval_text(row['correlation'], row['low'], row['high'], 2)}"
         with_it = "Without traffic" if traffic == NO_TRAFFIC else f"with traffic ({traffic})"
-        doubtful = not (row["low"] > 0 or row["high"] < 0)
-        goes = (
-            f"goes with none of {len(own)} columns beyond doubt (strongest: {ends})"
-            if doubtful
-            else f"goes best with {ends}"
-        )
-        texts.append(f"{with_it} the time {goes}")
-    return [("correlations", f"{text[:1].upper()}{text[1:]}.") for text in ["; ".join(texts)] if text]
+        best = interval_text(row["correlation"], row["low"], row["high"], 2)
+        texts.append(f"{with_it} the time goes best with {column_words(row['column'])}: {best}")
+    text = "; ".join(texts)
+    return [("correlations", f"{text[:1].upper()}{text[1:]}.")] if text else []
 
 
 def impact_sentence(found: ContentionAnalysis) -> str:

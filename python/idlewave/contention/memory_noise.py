@@ -32,7 +32,7 @@ from ..simulation import as_machine, simulate
 from .defaults import REPLICATES, SEED
 from .features import check_labels
 from .slowdowns import confidence_interval
-from .table import has_traffic, pairs_of, rows_of_victim
+from .table import check_seconds, has_traffic, pairs_of, rows_of_victim
 from .traffic import reached
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def memory_noise(
 def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> pd.DataFrame:
     """The iterations of a victim and a rate, whose traffic was of one kind. Raises InputError."""
     own = rows_of_victim(table, victim)
+    check_seconds(own)
     rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
     shown = join_words([f"{plain(volume_text(found))}/s" for found in rates])
     if rate is None:
@@ -151,8 +152,6 @@ def _noise_of(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> MemoryNo
     seconds = own["seconds"].to_numpy(dtype=np.float64)
     slowed, quiet = seconds[traffic], seconds[~traffic]
     quickest = float(seconds.min())
-    if not quickest > 0:
-        raise InputError(f"{victim}: seconds: expected times above 0, found {quickest}")
     of_quiet = _Series.of(quiet, quickest)
     return MemoryNoise(
         victim,

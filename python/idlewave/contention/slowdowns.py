@@ -34,7 +34,8 @@ class Slowdown:
 
 
 def slowdown_of(table: pd.DataFrame, draws: int = DRAWS, seed: int = SEED) -> Slowdown:
-    """The slowdown in the pairs of a table that have both runs; NaN if there are none."""
+    """The slowdown in the pairs of a table that have both runs; NaN if there are none. Raises
+    InputError for a time that is not above 0."""
     pairs = pair_draws(complete_pairs(table), draws, seed)
     if not len(pairs):
         return Slowdown(math.nan, math.nan, math.nan, pairs[:, 0])
@@ -58,7 +59,7 @@ def pair_draws(own: pd.DataFrame, draws: int, seed: int) -> NDArray[np.float64]:
 
 
 def _medians(values: NDArray[np.float64], draws: int, random: np.random.Generator) -> NDArray[np.float64]:
-    logs = np.log(np.maximum(values, 1e-12))
+    logs = np.log(values)
     drawn = np.median(logs[random.integers(0, len(logs), (draws, len(logs)))], axis=1)
     return np.concatenate([[np.median(logs)], drawn])
 

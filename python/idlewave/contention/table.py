@@ -26,10 +26,19 @@ _KINDS: Mapping[str, Literal["whole", "number", "flag", "text"]] = {
 }
 
 
+LEAST_SECONDS = 1e-12
+"""A picosecond: an iteration takes some time."""
+
+
 def schema_of(columns: Sequence[Column] = COLUMNS) -> Schema:
     """How columns of the table are checked when they are read."""
     return {
-        column.name: ColumnSchema(_KINDS[column.type], optional=column in SAMPLED, nullable=column in SAMPLED)
+        column.name: ColumnSchema(
+            _KINDS[column.type],
+            LEAST_SECONDS if column.name == "seconds" else None,
+            optional=column in SAMPLED,
+            nullable=column in SAMPLED,
+        )
         for column in columns
     }
 
@@ -57,10 +66,20 @@ def pairs_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
 
 
 def complete_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of pairs that have both runs, from one start of the measurement."""
+    """The rows of pairs that have both runs, from one start of the measurement. Raises InputError for a time that is
+    none."""
+    check_seconds(table)
     both = pd.Series(has_traffic(table)).groupby(pairs_of(table)).transform("nunique")
     whole: pd.DataFrame = table[both.to_numpy() == 2]
     return whole
+
+
+def check_seconds(table: pd.DataFrame) -> None:
+    """Raise InputError unless each iteration took some time, and it is known which."""
+    seconds = table["seconds"].to_numpy(dtype=np.float64)
+    wrong = seconds[~((seconds >= LEAST_SECONDS) & np.isfinite(seconds))]
+    if len(wrong):
+        raise InputError(f"the table of contention: seconds: expected times above 0, found {wrong[0]}")
 
 
 def victims_of(table: pd.DataFrame) -> list[str]:

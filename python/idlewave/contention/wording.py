@@ -99,7 +99,7 @@ def suffering_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def correlation_rows(correlations: pd.DataFrame) -> pd.DataFrame:
-    """The table of `impact_statistics.correlation_table`: a row a column, a column for each metric and traffic."""
+    """The table of `correlations.correlation_table`: a row a column, a column for each metric and traffic."""
     columns = [*dict.fromkeys(correlations["column"])] if len(correlations) else []
     groups = list(correlations.groupby(["traffic", "metric"], sort=False)) if columns else []
     rows = []

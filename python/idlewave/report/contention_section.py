@@ -44,7 +44,8 @@ _IMPACT = (
 )
 _CORRELATIONS = (
     "Pearson's, over all victims, each value over the victim's median without traffic; 95\u202f% intervals by "
-    "bootstrap over runs, not corrected for their number. The talk's are of other machines, other programs and RDMA."
+    "bootstrap over runs, not corrected for their number; said is what goes with the time beyond chance, by permuting "
+    "the runs of each victim, corrected for all columns. The talk's are of other machines, other programs and RDMA."
 )
 _REMEDIES = (
     "By a model: a computation of a second waits for its slowest core; a reserved core is lost to it. The threshold is "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,17 @@ import pytest
 from command_runs import run_command
 from contention_tables import contention_table
 from idlewave import contention
+from idlewave.contention.analysis import ContentionAnalysis
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
-from idlewave.contention.impact_statistics import (
-    correlation_table,
-    impact_table,
-    normalisation_notes,
-    rate_notes,
-)
+from idlewave.contention.correlations import correlation_table, normalisation_notes
+from idlewave.contention.evaluation import bootstrap_mean
+from idlewave.contention.findings import contention_findings
+from idlewave.contention.impact_statistics import impact_table, rate_notes
 from idlewave.contention.slowdowns import expanded_level
 from idlewave.contention.table import complete_pairs
+from idlewave.contention.table_folder import read_contention
 from idlewave.errors import InputError
+from idlewave.formatting import plain
 
 
 def planted(victim: str, rate: float, cores: int) -> float:
@@ -96,6 +98,69 @@ def test_correlations_are_found_where_they_were_planted_and_only_there() -> None
     assert not any(column.startswith("counter.") for column in found.index.get_level_values("column"))
 
 
+def noise_table(seed: int) -> pd.DataFrame:
+    """Times and probes that differ from run to run, and have nothing to do with each other."""
+    table = contention_table(lambda *_: 1.0, victims=("cg", "lj"), pairs=4, iterations=6, seed=seed)
+    random = np.random.default_rng(seed)
+    run = table.groupby(["pair", "traffic"]).ngroup().to_numpy()
+    for column in ["seconds", *(name for name in table if str(name).startswith("probe."))]:
+        table[column] = np.exp(random.normal(0, 0.05, run.max() + 1)[run] + random.normal(0, 0.01, len(table)))
+    return table
+
+
+def test_of_tables_of_noise_few_have_a_correlation_beyond_chance() -> None:
+    """Of 30 tables, of which 5 % should: more than 5 have a probability below 0.4 %."""
+    found = [ContentionAnalysis("t", noise_table(seed)) for seed in range(30)]
+    claimed = ["correlations" in dict(contention_findings(one)) for one in found]
+    assert sum(claimed) <= 5
+
+
+def test_one_pair_has_coefficients_and_nothing_is_claimed_of_them() -> None:
+    table = contention_table(planted, rates=(1e9,), pairs=1)
+    found = correlation_table(table)
+    assert found["correlation"].notna().all()
+    assert found[["low", "high"]].isna().all(axis=None)
+    assert (found["p"] == 1).all()
+    assert "correlations" not in dict(contention_findings(ContentionAnalysis("t", table)))
+
+
+def test_of_what_was_planted_the_correlation_is_claimed() -> None:
+    found = contention_findings(ContentionAnalysis("t", contention_table(planted, scatter=0.1)))
+    said = plain(dict(found)["correlations"])
+    assert re.fullmatch(
+        r"With traffic \(writer\) the time goes best with latency of DRAM: 1\.00 \(1\.00 to 1\.00\)\.", said
+    )
+
+
+@pytest.mark.parametrize(("pairs", "least"), [(5, 0.88), (8, 0.88)])
+def test_a_share_over_pairs_is_covered_as_often_as_its_interval_says(pairs: int, least: float) -> None:
+    """Of 200 shares, of which 95 % should: fewer than 88 % have a probability below 0.1 %."""
+    random = np.random.default_rng(1)
+    covered = 0
+    for _ in range(200):
+        means = random.normal(0.7, 0.1, pairs)
+        found = bootstrap_mean(np.repeat(means, 4), np.repeat(np.arange(pairs), 4), seed=1)
+        covered += found.low <= 0.7 <= found.high
+    assert covered >= least * 200
+
+
+def test_a_share_over_one_pair_has_no_interval() -> None:
+    found = bootstrap_mean([0.0, 1.0], [7, 7], seed=1)
+    assert found.value == 0.5
+    assert np.isnan([found.low, found.high]).all()
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan])
+def test_a_time_that_is_none_is_refused(wrong: float, tmp_path: Path) -> None:
+    table = contention_table(planted)
+    table.loc[7, "seconds"] = wrong
+    with pytest.raises(InputError, match="seconds: expected times above 0"):
+        impact_table(table)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    with pytest.raises(InputError, match=r"table\.csv.*seconds"):
+        read_contention(tmp_path / "table.csv")
+
+
 def test_a_counter_takes_the_place_of_the_probe_and_one_that_stands_still_has_no_coefficient() -> None:
     table = contention_table(planted, scatter=0.1)
     table["counter.stalled_cycles"] = table["seconds"] * 1e9
@@ -120,6 +185,7 @@ def test_a_column_without_a_ratio_is_left_out_for_its_victim_alone_and_said() ->
     assert rows["probe.latency_dram_s"] == (~quiet).sum()
     without = correlation_table(table.drop(columns=["counter.l3_misses", "counter.l2_misses"]), draws=50)
     with_them = found.drop(index=["counter.l3_misses", "counter.l2_misses"], level="column").reset_index()
+    with_them, without = (one.drop(columns="p_holm") for one in (with_them, without))  # over more columns
     keys = ["traffic", "metric", "column"]
     pd.testing.assert_frame_equal(with_them.set_index(keys).sort_index(), without.set_index(keys).sort_index())
     assert normalisation_notes(table) == [

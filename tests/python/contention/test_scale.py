@@ -206,7 +206,7 @@ def test_a_rate_is_chosen_where_there_are_several() -> None:
             None,
             "cg: expected one cores at this rate, found 1 and 2",
         ),
-        (lambda: table_of().assign(seconds=0.0), "cg", None, "cg: seconds: expected times above 0"),
+        (lambda: table_of().assign(seconds=0.0), "cg", None, "seconds: expected times above 0"),
     ],
 )
 def test_a_table_without_what_is_asked_for_is_refused(table, victim, rate, said) -> None:

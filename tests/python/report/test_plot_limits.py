@@ -15,8 +15,9 @@ import pytest
 from contention_tables import contention_table
 from export_tables import op
 from export_tables import table as ops_table
+from idlewave.contention.correlations import correlation_table
 from idlewave.contention.detection_plots import plot_contention_scale, plot_detector_scores, plot_importances
-from idlewave.contention.impact_statistics import correlation_table, impact_table
+from idlewave.contention.impact_statistics import impact_table
 from idlewave.contention.plots import (
     plot_contention_correlations,
     plot_contention_impact,
