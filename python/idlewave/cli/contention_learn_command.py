@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ..contention.evaluation import Evaluation
     from ..contention.features import Source
     from ..contention.forest import Detector, ForestSettings
+
+DESCRIBED = ("host", "processor", "kernel", "cores", "time")
+"""What a model says of the machine on which its table was measured."""
 
 
 @click.command()
@@ -60,9 +64,10 @@ def learn(
     of latency and bandwidth. Scores are out of bag, and on pairs of runs that were held out.
     """
     from ..contention.forest import ForestSettings
-    from ..contention.table_folder import read_contention
+    from ..contention.table_folder import environment_of, read_contention
 
-    detector, found = _trained(read_contention(table), ForestSettings(trees, seed), by, alarm_level)
+    machine = {key: value for key, value in environment_of(table).items() if key in DESCRIBED}
+    detector, found = _trained(read_contention(table), ForestSettings(trees, seed), by, alarm_level, machine)
     detector.save(target)
     if as_json:
         print_json({"written": str(target), **_as_json(detector, found)})
@@ -79,14 +84,11 @@ def learn(
 
 
 def _trained(
-    table: pd.DataFrame, settings: ForestSettings, by: Source | None, alarm_level: float
+    table: pd.DataFrame, settings: ForestSettings, by: Source | None, alarm_level: float, machine: Mapping[str, Any]
 ) -> tuple[Detector, Evaluation]:
     """A detector and its evaluation, with the progress on the error stream."""
     from ..contention.evaluation import learn as train
-    from ..host_environment import describe
 
-    described = describe()
-    machine = {key: described[key] for key in ("host", "processor", "kernel", "cores", "time")}
     with progress_bar() as progress, doing("training forests"):
         task = progress.add_task("training", total=None)
         return train(

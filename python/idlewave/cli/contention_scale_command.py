@@ -40,6 +40,11 @@ if TYPE_CHECKING:
 @click.option("--ranks", "sizes", default="64,512,4096,8192", show_default=True, help="Numbers of ranks.")
 @click.option("--victim", help="Whose computations the program's are like (default: the only victim of the table).")
 @click.option("--rate", type=Size(1), help="Rate of the traffic, bytes a second (default: the only one of the table).")
+@click.option(
+    "--cores",
+    type=Count(0, 8192),
+    help="Cores that write; 0: the victim's own (default: the only number of the table).",
+)
 @option_of(OperationParameters, "bytes", unset=True)
 @option_of(PatternParameters, "compute_ns", unset=True)
 @click.option(
@@ -72,6 +77,7 @@ def scale(
     sizes: str,
     victim: str | None,
     rate: int | None,
+    cores: int | None,
     share: float,
     burst: float | None,
     replicates: int,
@@ -98,14 +104,14 @@ def scale(
     rows = read_contention(table)
     chosen = victim or _only(victims_of(rows))
     bursts = None if burst is None else Bursts(share, burst)
-    noise = memory_noise(rows, chosen, rate, bursts=bursts)
+    noise = memory_noise(rows, chosen, rate, cores=cores, bursts=bursts)
     schedule_of = _schedules(source, {name: value for name, value in options.items() if value is not None})
     note_scope(machine, max(counts))
     with progress_bar(count=True) as progress, doing("simulating"):
         task = progress.add_task("simulations", total=len(counts) * replicates)
         scaled = scale_contention(
-            rows, schedule_of, machine, victim=chosen, ranks=counts, rate=rate, bursts=bursts, replicates=replicates,
-            seed=seed, progress=lambda done, _: progress.update(task, completed=done),
+            rows, schedule_of, machine, victim=chosen, ranks=counts, rate=rate, cores=cores, bursts=bursts,
+            replicates=replicates, seed=seed, progress=lambda done, _: progress.update(task, completed=done),
         )  # fmt: skip
     if target is not None:
         write_table(target, scaled)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NO_DETECTOR = "the report has no detector of contention: {}"
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+TABLE = click.Path(exists=True, path_type=Path)
 
 
 @click.command()
@@ -47,9 +48,12 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     "--overtime", "recorded", type=FOLDER, help="Performance over time: a folder of `idlewave measure overtime`."
 )
 @click.option(
-    "--contention", "impact", type=FOLDER, help="Contention in memory: a folder of `idlewave contention measure`."
+    "--contention",
+    "impact",
+    type=TABLE,
+    help="Contention in memory: a folder of `idlewave contention measure`, or a file of its table.",
 )
-@click.option("--remedy", type=FOLDER, help="Remedies of contention: a folder of `idlewave contention remedy`.")
+@click.option("--remedy", type=TABLE, help="Remedies of contention: a folder of `idlewave contention remedy`.")
 @click.option(
     "--detector",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -21,11 +21,10 @@ from ..provenance import Provenance
 from .correlations import COLUMNS as CORRELATIONS
 from .correlations import correlation_table, normalisation_notes, sampled_columns
 from .evaluation import Evaluation, learn, suffering
-from .features import complete
 from .impact_statistics import impact_table, rate_notes
 from .remedies import Remedies, remedies_of
-from .table import complete_pairs, pairs_of, victims_of
-from .table_folder import read_contention, read_settings
+from .table import complete_pairs, digest_of_measured, victims_of
+from .table_folder import environment_of, read_contention
 
 if TYPE_CHECKING:
     from .forest import Detector, ForestSettings
@@ -130,7 +129,8 @@ def read_analysis(
     settings: ForestSettings | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> ContentionAnalysis:
-    """Read the table in the folder of `idlewave contention measure`, and that of `idlewave contention remedy`.
+    """Read the table of `idlewave contention measure`, and that of `idlewave contention remedy`: whatever
+    `read_contention` reads.
 
     `detector` is the file of a model; without one forests of these `settings` are trained on the table, if `train`:
     `progress` is called with what is done next. Where scikit-learn is not installed, or the table is too short, the
@@ -174,15 +174,9 @@ def _read(folder: str | Path) -> ContentionAnalysis:
     table = read_contention(folder)
     if complete_pairs(table).empty:
         raise InputError(f"{name}: expected at least one pair of runs, without and with traffic, found none")
-    environment = read_settings(folder).said.get("environment")
-    return ContentionAnalysis(name, table, environment if isinstance(environment, dict) else {})
+    return ContentionAnalysis(name, table, environment_of(folder))
 
 
 def same_table(found: ContentionAnalysis, known: Detector) -> bool:
-    """Whether a model may have been trained on this table: the same victims, as many pairs and iterations."""
-    columns = known.all_columns
-    if not set(columns) <= set(found.table.columns):
-        return False
-    whole = complete(found.table, columns)
-    own = (victims_of(whole), len(set(pairs_of(whole).tolist())), len(whole))
-    return own == tuple(known.trained_on.get(name) for name in ("victims", "pairs", "iterations"))
+    """Whether a model was trained on this table."""
+    return known.trained_on.get("table") == digest_of_measured(found.table)

@@ -113,8 +113,8 @@ class _Runs:
     @classmethod
     def of(cls, table: pd.DataFrame) -> _Runs:
         groups = table.groupby(["victim", "run", "pair"], sort=False)
-        run = groups.ngroup().to_numpy()
-        step = groups.cumcount().to_numpy()
+        run = np.asarray(groups.ngroup(), dtype=np.int64)
+        step = np.asarray(groups.cumcount(), dtype=np.int64)
         rows = [np.flatnonzero(run == number) for number in range(run.max() + 1)]
         repeated = np.array([np.resize(own, step.max() + 1) for own in rows])
         victims, _ = pd.factorize(table["victim"].to_numpy()[[own[0] for own in rows]])

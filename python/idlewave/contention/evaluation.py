@@ -36,7 +36,7 @@ from .features import (
 )
 from .forest import Detector, Forest, ForestSettings, grown_forest, missing, probability, versions
 from .slowdowns import DRAWS, confidence_interval, expanded_level, slowdown_of
-from .table import has_traffic, pairs_of, victims_of
+from .table import digest_of_measured, has_traffic, pairs_of, victims_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -84,8 +84,8 @@ def suffering(table: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:
     """A row a victim: its slowdown by all traffic together (`slowdown_of`), and whether that is more than chance.
 
     Columns: victim, pairs, slowdown, low, high (its 95 % confidence interval), p, verdict. The test exchanges the two
-    runs of a pair, whose order was random: without an effect p is below 0.05 in at most 5 % of tables. With fewer than
-    five pairs it cannot be. Pairs that lack a run are left out.
+    runs of a pair, whose order was random, and is one-sided: without an effect p is below 0.05 in at most 5 % of
+    tables. With fewer than five pairs it cannot be. Pairs that lack a run are left out.
     """
     rows: list[tuple[object, ...]] = []
     for victim, own in table.groupby("victim", sort=False):
@@ -168,7 +168,8 @@ def learn(
     if across.empty:
         notes.append("one victim alone: no score for victims that were not trained on")
     progress("all victims")
-    detector, detector_notes = _detector(whole, sets, settings, alarm_level, machine or {})
+    origin = {"machine": dict(machine or {}), "table": digest_of_measured(table)}
+    detector, detector_notes = _detector(whole, sets, settings, alarm_level, origin)
     return detector, Evaluation(scores, pd.DataFrame(importances), across, sufferers, (*notes, *detector_notes))
 
 
@@ -320,7 +321,7 @@ def _detector(
     sets: FeatureSets,
     settings: ForestSettings,
     alarm_level: float,
-    machine: Mapping[str, Any],
+    origin: Mapping[str, Any],
 ) -> tuple[Detector, list[str]]:
     """Forests of all victims together, and notes on them."""
     traffic, pairs = has_traffic(table), pairs_of(table)
@@ -347,7 +348,7 @@ def _detector(
                 f"which at most {alarm_level:g} of them lie"
             )
     detector = Detector(
-        forests, dict(sets.columns), thresholds, scores, alarm_level, baselines, _trained_on(table, sets, machine)
+        forests, dict(sets.columns), thresholds, scores, alarm_level, baselines, {**origin, **_trained_on(table, sets)}
     )
     return detector, notes
 
@@ -359,11 +360,10 @@ def alarm_threshold(quiet: Numbers, level: float) -> float:
     return 1.0 if place > len(quiet) else float(np.sort(quiet)[place - 1])
 
 
-def _trained_on(table: pd.DataFrame, sets: FeatureSets, machine: Mapping[str, Any]) -> dict[str, Any]:
+def _trained_on(table: pd.DataFrame, sets: FeatureSets) -> dict[str, Any]:
     rates = sorted({float(rate) for rate in table["pair_rate_Bps"].dropna()})
     reached = table.loc[has_traffic(table)].get("achieved_rate_Bps", pd.Series(dtype=float)).dropna()
     return {
-        "machine": dict(machine),
         "victims": victims_of(table),
         "traffic": sorted({str(kind) for kind in table["traffic"]} - {NO_TRAFFIC}),
         "rates_Bps": rates,

@@ -10,7 +10,7 @@ import pandas as pd
 from ..formatting import join_words, percent_range, percent_text, plural, volume_text
 from ..overtime.correlation import holm
 from .columns import NO_TRAFFIC
-from .evaluation import LEVEL, NO_SLOWDOWN
+from .evaluation import LEVEL, NO_SLOWDOWN, SUFFERS
 from .wording import column_words, interval_text, longer_text
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _suffers(found: ContentionAnalysis, said: Row) -> str:
         return text + "There are too few pairs to say whether it suffers."
     overall = longer_text(said)
     pairs = plural(said["pairs"], "pair")
-    return f"{text}Over {pairs} of all settings: {overall}, p = {said['p']:.2g}: {said['verdict']}."
+    return f"{text}Over {pairs} of all settings: {overall}, p = {said['p']:.2g} (one-sided): {said['verdict']}."
 
 
 def _correlated(found: ContentionAnalysis) -> list[tuple[str, str]]:
@@ -69,7 +69,7 @@ def _correlated(found: ContentionAnalysis) -> list[tuple[str, str]]:
     table = found.correlations
     certain = table[(table["metric"] == "seconds") & (table["p_holm"] <= LEVEL)]
     for traffic, own in certain.groupby("traffic", sort=False):
-        row = own.loc[own["correlation"].abs().idxmax()]
+        row = own.assign(size=own["correlation"].abs()).nlargest(1, "size").to_dict("records")[0]
         with_it = "Without traffic" if traffic == NO_TRAFFIC else f"with traffic ({traffic})"
         best = interval_text(row["correlation"], row["low"], row["high"], 2)
         texts.append(f"{with_it} the time goes best with {column_words(row['column'])}: {best}")
@@ -84,7 +84,8 @@ def impact_sentence(found: ContentionAnalysis) -> str:
     certain = holm(table["p"]) <= LEVEL
     slowed = [str(victim) for victim in table.loc[certain, "victim"]]
     unhurt = [str(victim) for victim in table.loc[table["verdict"] == NO_SLOWDOWN, "victim"]]
-    open_ones = [str(victim) for victim in table["victim"] if victim not in (*slowed, *unhurt)]
+    corrected = [str(victim) for victim in table.loc[(table["verdict"] == SUFFERS) & ~certain, "victim"]]
+    open_ones = [str(victim) for victim in table["victim"] if victim not in (*slowed, *unhurt, *corrected)]
     traffic = f"emulated traffic into memory of up to {volume_text(found.impact['achieved_rate_Bps'].max())}/s"
     clauses = []
     if slowed:
@@ -100,8 +101,12 @@ def impact_sentence(found: ContentionAnalysis) -> str:
         longer = dict(zip(table["victim"].astype(str), table.to_dict("records"), strict=True))
         listed = [f"{victim} (over all settings {longer_text(longer[victim])})" for victim in unhurt]
         clauses.append(f"{what} for {join_words(listed)}")
+    if corrected:
+        it = "it slows" if clauses else f"{traffic} slows"
+        tests = plural(int(table["p"].notna().sum()), "victim")
+        clauses.append(f"whether {it} {join_words(corrected)} is not certain after correction for {tests}")
     if open_ones:
-        it = "it slows" if slowed or unhurt else f"{traffic} slows"
+        it = "it slows" if clauses else f"{traffic} slows"
         clauses.append(f"whether {it} {join_words(open_ones)} is not certain after so few pairs of runs")
     text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}." if text else ""

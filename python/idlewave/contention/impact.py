@@ -40,7 +40,7 @@ def contention_impact(
     *,
     traffic: str = "writer",
     command: Sequence[str] = (),
-    folder: Path | None = None,
+    folder: str | Path | None = None,
     mpi: Mpi | None = None,
     progress: Progress | None = None,
     **given: Unpack[ContentionParameters],
@@ -157,9 +157,9 @@ def _described(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def _place(folder: Path | None) -> Iterator[Path]:
+def _place(folder: str | Path | None) -> Iterator[Path]:
     if folder is not None:
-        yield folder
+        yield Path(folder)
         return
     with tempfile.TemporaryDirectory(prefix="idlewave-") as temporary:
         yield Path(temporary)

@@ -50,8 +50,8 @@ REACHES = ("calc", "reduction")
 UNSTEADY = 0.3
 """Quiet iterations that take longer than the quickest by more than this share are disturbed by something else."""
 PICOSECONDS = 1e12
-_SETTING = ("pair_rate_Bps", "pattern", "stores", "cores", "buffer_bytes")
-"""The columns that say what traffic a pair of runs had."""
+_SETTING = ("pattern", "stores", "buffer_bytes")
+"""The columns that say, beside rate and cores, what traffic a pair of runs had."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,34 +108,32 @@ class Bursts:
 
 
 def memory_noise(
-    table: pd.DataFrame, victim: str, rate: float | None = None, *, bursts: Bursts | None = None
+    table: pd.DataFrame,
+    victim: str,
+    rate: float | None = None,
+    *,
+    cores: int | None = None,
+    bursts: Bursts | None = None,
 ) -> MemoryNoise:
     """The noise that traffic of `rate` B/s, as asked for, is to a program like `victim`.
 
-    `rate` may be left out if the table has one rate of the victim. `bursts`: traffic comes and goes; else it is always
+    `rate` may be left out if the table has one rate of the victim, and the number of `cores` that write if it has one
+    at this rate. `bursts`: traffic comes and goes; else it is always
     there. Raises InputError that lists what there is if the table has no such iterations, or several kinds of traffic
     of that rate.
     """
-    own = chosen_rows(table, victim, rate)
+    own = chosen_rows(table, victim, rate, cores)
     _check_bursts(own, victim, bursts)
     return _noise_of(own, victim, bursts)
 
 
-def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> pd.DataFrame:
-    """The iterations of a victim and a rate, whose traffic was of one kind. Raises InputError."""
+def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None, cores: int | None = None) -> pd.DataFrame:
+    """The iterations of a victim, a rate and a number of cores that write, whose traffic was of one kind. Raises
+    InputError."""
     own = rows_of_victim(table, victim)
     check_seconds(own)
-    rates = sorted({float(found) for found in own["pair_rate_Bps"].dropna()})
-    shown = join_words([f"{plain(volume_text(found))}/s" for found in rates])
-    if rate is None:
-        if len(rates) != 1:
-            raise InputError(f"{victim}: expected a rate to be chosen of {shown or 'none in the table'}")
-        rate = rates[0]
-    own = own[own["pair_rate_Bps"] == rate]
-    if own.empty:
-        raise InputError(
-            f"{victim}: expected iterations at the rate {plain(volume_text(rate))}/s, found {shown or 'none'}"
-        )
+    own = _of_one(own, victim, "pair_rate_Bps", "rate", rate, lambda found: f"{plain(volume_text(found))}/s")
+    own = _of_one(own, victim, "cores", "number of cores", cores, lambda found: f"{found:g}")
     check_labels(own, victim)
     kinds = own[has_traffic(own)]["traffic"].unique()
     if len(kinds) > 1:
@@ -143,8 +141,25 @@ def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None) -> 
     for column in _SETTING:
         if column in own and own[column].nunique() > 1:
             found = join_words(sorted(map(str, own[column].unique())))
-            raise InputError(f"{victim}: expected one {column} at this rate, found {found}")
+            raise InputError(f"{victim}: expected one value of {column} at this rate, found {found}")
     return own
+
+
+def _of_one(
+    own: pd.DataFrame, victim: str, column: str, what: str, wanted: float | None, text: Callable[[float], str]
+) -> pd.DataFrame:
+    """The rows whose value is the wanted one, or the only one there is. Raises InputError."""
+    if column not in own:
+        return own
+    there = sorted({float(found) for found in own[column].dropna()})
+    shown = join_words([*map(text, there)]) or "none in the table"
+    if wanted is None:
+        if len(there) != 1:
+            raise InputError(f"{victim}: expected a {what} to be chosen of {shown}")
+        wanted = there[0]
+    if wanted not in there:
+        raise InputError(f"{victim}: expected iterations at the {what} {text(wanted)}, found {shown}")
+    return own[own[column] == wanted]
 
 
 def _noise_of(own: pd.DataFrame, victim: str, bursts: Bursts | None) -> MemoryNoise:
@@ -247,6 +262,7 @@ def scale_contention(
     victim: str,
     ranks: Sequence[int],
     rate: float | None = None,
+    cores: int | None = None,
     bursts: Bursts | None = None,
     replicates: int = REPLICATES,
     seed: int = SEED,
@@ -264,7 +280,7 @@ def scale_contention(
     """
     if not ranks or replicates < 1:
         raise UsageError(f"expected numbers of ranks and replicates, found {plural(len(ranks), 'number')} of ranks")
-    own = chosen_rows(table, victim, rate)
+    own = chosen_rows(table, victim, rate, cores)
     _check_bursts(own, victim, bursts)
     base = as_machine(machine)
     random = np.random.default_rng(seed)
@@ -285,6 +301,7 @@ def scale_contention(
     options = {
         "victim": victim,
         "rate_Bps": float(own["pair_rate_Bps"].iloc[0]),
+        **({"cores": int(own["cores"].iloc[0])} if "cores" in own else {}),
         "replicates": replicates,
         "seed": seed,
     }

@@ -99,7 +99,7 @@ def contention_remedies(
     *,
     node_cores: int | None = None,
     spare: bool = False,
-    folder: Path | None = None,
+    folder: str | Path | None = None,
     progress: Progress | None = None,
     **given: Unpack[ContentionParameters],
 ) -> Remedies:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
+from ..digests import digest_of_table
 from ..errors import InputError
 from ..formatting import unknown_name
 from ..input.tables import Column as ColumnSchema
@@ -49,6 +50,11 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
     lacking = {column.name: np.nan for column in SAMPLED if column.name not in table}
     whole: pd.DataFrame = table.assign(**lacking)[[column.name for column in COLUMNS]].astype(types)
     return whole
+
+
+def digest_of_measured(table: pd.DataFrame) -> str:
+    """The digest of the columns of the table that have values."""
+    return digest_of_table(table.dropna(axis=1, how="all"))
 
 
 def has_traffic(table: pd.DataFrame) -> npt.NDArray[np.bool_]:

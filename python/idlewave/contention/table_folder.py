@@ -105,6 +105,15 @@ def read_settings(folder: str | Path) -> SettingsSchema:
     return found
 
 
+def environment_of(path: str | Path) -> dict[str, Any]:
+    """What is known of where a table was measured; nothing of a file, and of a folder without settings. Raises
+    InputError."""
+    if not (Path(path) / SETTINGS).exists():
+        return {}
+    environment = read_settings(path).said.get("environment")
+    return environment if isinstance(environment, dict) else {}
+
+
 def read_contention(path: str | Path) -> pd.DataFrame:
     """The table in the folder of a measurement, in the files .parquet of another folder, or in a file (.parquet, .csv),
     in the order in which the runs were made.

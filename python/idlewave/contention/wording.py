@@ -92,7 +92,7 @@ def suffering_rows(table: pd.DataFrame) -> pd.DataFrame:
                 "finding": r["verdict"],
                 "pairs": str(r["pairs"]),
                 "longer by": longer_text(r) if known else "–",
-                "p": f"{r['p']:.2g}" if known else "–",
+                "p (one-sided)": f"{r['p']:.2g}" if known else "–",
             }
         )
     return pd.DataFrame(rows)

@@ -39,8 +39,9 @@ _EMULATED = (
 )
 _IMPACT = (
     "Geometric means over pairs of runs, without and with traffic, in random order; 95\u202f% intervals by bootstrap "
-    "over pairs and iterations. That a victim suffers is tested by exchanging the runs of a pair: of victims without "
-    "an effect at most 5\u202f% are said to suffer; the first sentences of the report correct that for all victims."
+    "over pairs and iterations. That a victim suffers is tested by exchanging the runs of a pair, one-sided: of "
+    "victims without an effect at most 5\u202f% are said to suffer; the first sentences of the report correct that for "
+    "all victims."
 )
 _CORRELATIONS = (
     "Pearson's, over all victims, each value over the victim's median without traffic; 95\u202f% intervals by "
@@ -98,8 +99,8 @@ def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
     if found.evaluation is not None:
         scores, importances = found.evaluation.scores, found.evaluation.importances
         caption = (
-            "Intervals that random forests classify correctly as with or without traffic: a forest for each victim and "
-            f"feature set, with 95\u202f% intervals; diamonds: {_TALK}, for the application that the victim is like."
+            "Iterations that random forests classify correctly as with or without traffic: a forest for each victim "
+            f"and feature set, with 95\u202f% intervals; diamonds: {_TALK}, for the application that the victim is like."
         )
         yield ReportFigure("detector-scores", caption, lambda: plot_detector_scores(scores), CONTENTION)
         caption = (
@@ -122,7 +123,7 @@ def _tables(found: ContentionAnalysis) -> Iterator[Table]:
         caption = f"Remedies for {remedies.victim}: time beyond the computation's, by demand, with 95\u202f% intervals"
         yield table_of_rows(caption, remedy_rows(remedies))
     if found.evaluation is not None:
-        caption = "Detectors of each victim alone: shares of intervals classified correctly, with 95\u202f% intervals"
+        caption = "Detectors of each victim alone: shares of iterations classified correctly, with 95\u202f% intervals"
         yield table_of_rows(caption, score_rows(found.evaluation), 3)
         yield table_of_rows("Victims that a forest was not trained on", across_rows(found.evaluation), 3)
     if found.known is not None:

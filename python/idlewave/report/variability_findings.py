@@ -81,7 +81,7 @@ def contention_sentences(found: ContentionAnalysis) -> dict[str, str]:
     """The sentences on impact, remedies and detection, by topic, as far as there is something to say."""
     said = {"contention": impact_sentence(found)}
     if found.remedies:
-        said["remedies"] = f"With traffic beside {found.remedies[0].sentence}"
+        said["remedies"] = " ".join(f"With traffic beside {remedies.sentence}" for remedies in found.remedies)
     if found.evaluation is not None:
         said["detection"] = detection_sentence(found.evaluation)
     elif found.known is not None:

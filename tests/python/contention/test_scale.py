@@ -204,7 +204,7 @@ def test_a_rate_is_chosen_where_there_are_several() -> None:
             lambda: table_of().assign(cores=[1, 2] * 120),
             "cg",
             None,
-            "cg: expected one cores at this rate, found 1 and 2",
+            "cg: expected a number of cores to be chosen of 1 and 2",
         ),
         (lambda: table_of().assign(seconds=0.0), "cg", None, "seconds: expected times above 0"),
     ],
@@ -268,3 +268,15 @@ def test_what_cannot_be_scaled_is_refused_by_the_command(words: list[str], said:
     assert done.returncode in (1, 2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_of_several_numbers_of_cores_one_is_chosen() -> None:
+    table = table_of().assign(cores=1)
+    slower = table.assign(cores=2, pair=table["pair"] + 1000)
+    slower["seconds"] = np.where(slower["traffic"] == "none", 1, 3) * slower["seconds"]
+    both = pd.concat([table, slower], ignore_index=True)
+    one, two = (memory_noise(both, "cg", cores=cores).mean_slowdown for cores in (1, 2))
+    assert one == pytest.approx(memory_noise(table, "cg").mean_slowdown)
+    assert two == pytest.approx(3 * one)
+    with pytest.raises(InputError, match="expected iterations at the number of cores 7, found 1 and 2"):
+        memory_noise(both, "cg", cores=7)
