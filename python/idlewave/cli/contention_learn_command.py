@@ -12,7 +12,6 @@ from ..contention.defaults import ALARM_LEVEL, TREES
 from ..escaping import cut
 from ..formatting import plain_percent
 from .contention_options import seed_option, table_argument
-from .contention_tables import estimate_texts, slowdown_texts
 from .figure_files import Picture, save_figure
 from .option_types import Count, FiniteRange, OutputFile, as_json, print_json
 from .progress import doing
@@ -117,52 +116,16 @@ def _as_json(detector: Detector, found: Evaluation) -> dict[str, Any]:
 
 
 def _show(detector: Detector, found: Evaluation) -> None:
-    _show_scores(found.scores)
-    _show_importances(found.importances)
+    from ..contention.wording import across_rows, importance_rows, score_rows, suffering_rows
+
+    title = "Detectors of each victim alone: share of iterations classified correctly (95 % confidence)"
+    show_table(score_rows(found), title)
+    title = "The column that matters most: how far the score on held-out pairs falls if it is permuted"
+    show_table(importance_rows(found), title)
     if len(found.across):
-        _show_across(found.across)
-    _show_suffering(found.suffering)
+        show_table(across_rows(found), "Victims that a forest was not trained on")
+    show_table(suffering_rows(found.suffering), "What traffic does to the victims' time")
     alarms = ", ".join(f"{name} above {threshold:.3f}" for name, threshold in detector.thresholds.items())
     say(f"alarms, for at most {plain_percent(detector.alarm_level)} of quiet iterations: {alarms}")
     score = detector.scores[detector.best_set]
     say(f"the best set on held-out pairs of all victims is {detector.best_set} ({score:.3f})")
-
-
-def _show_scores(scores: pd.DataFrame) -> None:
-    from ..contention.evaluation import TALK_VICTIMS, talk_scores
-
-    talk = talk_scores().set_index("application")
-    shown = scores[["victim", "set", "source"]].copy()
-    shown["out of bag"] = estimate_texts(scores, "oob")
-    shown["talk"] = [
-        f"{talk.loc[TALK_VICTIMS[victim], name]:.3f}" if victim in TALK_VICTIMS else ""
-        for victim, name in zip(scores["victim"], scores["set"], strict=True)
-    ]
-    shown["held-out pairs"] = estimate_texts(scores, "held_out")
-    shown["majority"] = scores["majority"].map("{:.3f}".format)
-    shown["one feature"] = scores["logistic"].map("{:.3f}".format)
-    shown["with traffic"] = scores["verdict"]
-    show_table(shown, "Detectors of each victim alone: share of iterations classified correctly (95 % confidence)")
-
-
-def _show_importances(importances: pd.DataFrame) -> None:
-    best = importances.sort_values("importance", ascending=False).groupby(["victim", "set"], sort=False).head(1)
-    shown = best[["victim", "set", "column"]].assign(fall=estimate_texts(best, "importance")).sort_index()
-    show_table(shown, "The column that matters most: how far the score on held-out pairs falls if it is permuted")
-
-
-def _show_across(across: pd.DataFrame) -> None:
-    shown = across[["victim", "set"]].assign(
-        baseline=across["baseline"].map({"own": "its own quiet iterations", "others": "those of the others"}),
-        score=estimate_texts(across, "score"),
-        majority=across["majority"].map("{:.3f}".format),
-    )
-    show_table(shown, "Victims that a forest was not trained on")
-
-
-def _show_suffering(suffering: pd.DataFrame) -> None:
-    shown = suffering[["victim", "pairs"]].copy()
-    shown["time with / without"] = slowdown_texts(suffering)
-    shown["p"] = suffering["p"].map("{:.3g}".format)
-    shown["finding"] = suffering["verdict"]
-    show_table(shown, "What traffic does to the victims' time")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..formatting import percent_text, plain_time, si_text
+from ..formatting import percent_text, plain_time, volume_text
 from ..measurement_parameters import ContentionParameters
 from .option_types import Count, Lasting, Size, as_json, print_json
 from .parameter_options import option_of
@@ -42,8 +42,8 @@ def make(
     asked, achieved = summary["asked_rate"], summary["achieved_rate"]
     lasted = plain_time(summary["traffic_seconds"] * 1e12, 4)
     say(
-        f"{si_text(summary['written'])}B were written in {lasted} by the CPUs "
-        f"{summary['writer_cpus']}: {si_text(achieved, 4)}B/s, {percent_text(achieved / asked)} of the asked rate"
+        f"{volume_text(summary['written'])} were written in {lasted} by the CPUs "
+        f"{summary['writer_cpus']}: {volume_text(achieved)}/s, {percent_text(achieved / asked)} of the asked rate"
     )
     if not summary["reached"]:
         say_note(rate_note(asked, achieved))

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from ..contention.columns import COMMAND, TRAFFIC_KINDS, VICTIMS
-from ..formatting import plain_time, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
 from ..units import parse_size
 from .contention_options import folder_option, rates_option, recorded_option
-from .contention_tables import estimate_texts, slowdown_texts
 from .figure_files import Picture, save_figure
 from .option_types import Names, as_json, print_json, refuse_given
 from .parameter_options import Numbers, options_of
@@ -96,18 +94,21 @@ def measure(
 
 def _report(table: pd.DataFrame, plot: Path | None, *, as_json: bool) -> None:
     """Print what the table says, and draw it."""
-    from ..contention.correlations import correlation_table, normalisation_notes
+    from ..contention.correlations import correlation_table, normalisation_notes, sampling_notes
     from ..contention.impact_statistics import impact_table, rate_notes
+    from ..contention.wording import correlation_rows, impact_rows
 
     impact, correlations = impact_table(table), correlation_table(table)
-    notes = [*_counter_notes(table), *rate_notes(table), *normalisation_notes(table)]
+    notes = [*sampling_notes(table), *rate_notes(table), *normalisation_notes(table)]
     if as_json:
         from ..measure.table_rows import records
 
         print_json({"impact": records(impact), "correlations": records(correlations), "notes": notes})
     else:
-        _show_impact(impact)
-        _show_correlations(correlations)
+        show_table(impact_rows(impact), "Impact of traffic into memory on an iteration, with 95 % confidence intervals")
+        if len(correlations):
+            title = "What goes with the time of an iteration, all victims, each over its median without traffic"
+            show_table(correlation_rows(correlations), title)
         for note in notes:
             say_note(note)
     if plot is not None:
@@ -121,31 +122,3 @@ def _draw(impact: pd.DataFrame, correlations: pd.DataFrame, plot: Path) -> None:
     save_figure(plot_contention_impact(impact), plot)
     save_figure(plot_contention_correlations(correlations), beside)
     errors.print(f"written: {plot}, {beside}")
-
-
-def _show_impact(impact: pd.DataFrame) -> None:
-    shown = impact[["victim", "traffic", "cores"]].copy()
-    shown["asked"] = [f"{si_text(rate)}B/s" for rate in impact["pair_rate_Bps"]]
-    shown["reached"] = [f"{si_text(rate)}B/s" for rate in impact["achieved_rate_Bps"]]
-    for name, column in (("without", "quiet_s"), ("with", "traffic_s")):
-        shown[name] = [plain_time(seconds * 1e12, 3) for seconds in impact[column]]
-    shown["time with / without"] = slowdown_texts(impact)
-    shown["pairs"] = impact["pairs"]
-    show_table(shown, "Impact of traffic into memory on an iteration, with 95 % confidence intervals")
-
-
-def _show_correlations(correlations: pd.DataFrame) -> None:
-    if correlations.empty:
-        return
-    shown = correlations[["traffic", "metric", "column"]].copy()
-    shown["correlation"] = estimate_texts(correlations, "correlation", "low", "high")
-    show_table(shown, "What goes with the time of an iteration, all victims, each over its median without traffic")
-
-
-def _counter_notes(table: pd.DataFrame) -> list[str]:
-    counters = [name for name in table.columns if name.startswith("counter.")]
-    if any(table[name].notna().any() for name in counters):
-        return []
-    return [
-        "The processor's counters cannot be read here: latency and bandwidth of memory were sampled in their place."
-    ]

@@ -10,7 +10,6 @@ import click
 
 from ..contention.columns import VICTIMS
 from ..contention.defaults import REMEDIED
-from ..formatting import percent_text, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
 from .contention_options import folder_option, rates_option, recorded_option
@@ -86,20 +85,10 @@ def remedy(
 
 
 def _show_remedies(found: Remedies) -> None:
-    wide = found.table.copy()
-    wide["text"] = [
-        f"{percent_text(middle)} ({percent_text(low)} to {percent_text(high)})"
-        for middle, low, high in zip(wide["overhead"], wide["low"], wide["high"], strict=True)
-    ]
-    demands = sorted(wide["demand_Bps"].unique())
-    few = demands[:: max(len(demands) // 8, 1)]
-    shown = wide[wide["demand_Bps"].isin(few)].pivot(index="demand_Bps", columns="remedy", values="text").reset_index()
-    shown["demand_Bps"] = [f"{si_text(demand)}B/s" for demand in shown["demand_Bps"]]
-    names = ["demand_Bps", *dict.fromkeys(wide["remedy"])]
-    show_table(
-        shown[names].rename(columns={"demand_Bps": "demand"}),
-        f"{found.victim}: time beyond the computation's own until it and the transfer have ended (95 % confidence)",
-    )
+    from ..contention.wording import remedy_rows
+
+    title = f"{found.victim}: time beyond the computation's own until it and the transfer have ended (95 % confidence)"
+    show_table(remedy_rows(found), title)
     say(found.sentence)
 
 

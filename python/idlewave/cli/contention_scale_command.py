@@ -12,11 +12,10 @@ import click
 from ..contention.defaults import REPLICATES
 from ..errors import UsageError
 from ..escaping import cut
-from ..formatting import plain_percent, plain_time
+from ..formatting import plain_percent
 from ..output import TABLE_ENDINGS, write_table
 from ..pattern_options import PATTERNS, OperationParameters, PatternParameters
 from .contention_options import seed_option, table_argument
-from .contention_tables import slowdown_texts
 from .figure_files import Picture, save_figure
 from .input_options import load_machine, machine_options, note_scope
 from .option_types import Count, FiniteRange, Lasting, OutputFile, Size, as_json, print_json
@@ -27,7 +26,7 @@ from .terminal import errors, progress_bar, say, say_note, show_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..contention.memory_noise import MemoryNoise
+    from ..contention.scaling import MemoryNoise
     from ..schedule import Schedule
 
 
@@ -38,7 +37,9 @@ if TYPE_CHECKING:
 )
 @machine_options
 @click.option("--ranks", "sizes", default="64,512,4096,8192", show_default=True, help="Numbers of ranks.")
-@click.option("--victim", help="Whose computations the program's are like (default: the only victim of the table).")
+@click.option(
+    "--victim", help="Whose computations the program's are like, such as cg (default: the only one of TABLE)."
+)
 @click.option("--rate", type=Size(1), help="Rate of the traffic, bytes a second (default: the only one of the table).")
 @click.option(
     "--cores",
@@ -92,8 +93,8 @@ def scale(
     The slowdown is against the same simulation with the quiet iterations of the victim; its interval has the scatter of
     the measurement (pairs of runs drawn with replacement), and that of the ranks' places in it.
     """
-    from ..contention.memory_noise import Bursts, memory_noise, scale_contention
-    from ..contention.table import victims_of
+    from ..contention.scaling import Bursts, memory_noise, scale_contention
+    from ..contention.table import chosen_victim
     from ..contention.table_folder import read_contention
     from .study_command import ranks_from
 
@@ -102,7 +103,7 @@ def scale(
     machine = load_machine(machine_name, between, node_ranks)
     counts = ranks_from(sizes)
     rows = read_contention(table)
-    chosen = victim or _only(victims_of(rows))
+    chosen = chosen_victim(rows, victim)
     bursts = None if burst is None else Bursts(share, burst)
     noise = memory_noise(rows, chosen, rate, cores=cores, bursts=bursts)
     schedule_of = _schedules(source, {name: value for name, value in options.items() if value is not None})
@@ -143,13 +144,10 @@ def _as_json(noise: MemoryNoise, scaled: pd.DataFrame) -> dict[str, Any]:
 
 
 def _show(noise: MemoryNoise, scaled: pd.DataFrame, target: Path | None) -> None:
-    from ..contention.memory_noise import UNSTEADY
+    from ..contention.scaling import UNSTEADY
+    from ..contention.wording import scale_rows
 
-    shown = scaled[["ranks"]].copy()
-    shown["quiet"] = [plain_time(1e12 * seconds) for seconds in scaled["quiet_s"]]
-    shown["time with / without"] = slowdown_texts(scaled)
-    shown["replicates"] = scaled["replicates"]
-    show_table(shown, f"Slowdown by traffic of {noise.traffic}, with 95 % of the replicates")
+    show_table(scale_rows(scaled), f"Slowdown by traffic of {noise.traffic}, with 95 % of the replicates")
     say(
         f"{noise.victim} alone takes {noise.mean_slowdown:.3f} times as long while traffic comes, in the mean; "
         f"its quiet iterations take {plain_percent(noise.quiet_scatter)} longer than the quickest one"
@@ -164,12 +162,6 @@ def _show(noise: MemoryNoise, scaled: pd.DataFrame, target: Path | None) -> None
     errors.print(
         "assumed: traffic slows computation and reductions, on every rank, and neither messages nor their overheads"
     )
-
-
-def _only(victims: list[str]) -> str:
-    if len(victims) != 1:
-        raise UsageError(f"expected --victim, one of {', '.join(victims)}")
-    return victims[0]
 
 
 def _schedules(source: str, given: Mapping[str, Any]) -> Callable[[int], Schedule]:

@@ -45,8 +45,12 @@ MODEL = click.Path(dir_okay=False, exists=True, path_type=Path)
     metavar="TIME",
     help="Time of an interval, such as 500ms.  [default: 1s]",
 )
-@click.option("--set", "feature_set", default="", help="The feature set whose alarms count (default: the best).")
-@click.option("--victim", default="", help="Compare with the iterations of this victim of the model without traffic.")
+@click.option(
+    "--set", "feature_set", default="", help="The feature set whose alarms count: l1, l2 or l3 (default: the best)."
+)
+@click.option(
+    "--victim", default="", help="Compare with the iterations without traffic of this victim of the model, such as cg."
+)
 @click.option(
     "--calibrate",
     default=0,

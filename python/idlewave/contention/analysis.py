@@ -19,18 +19,16 @@ from ..errors import InputError, LibraryError
 from ..escaping import name_of
 from ..provenance import Provenance
 from .correlations import COLUMNS as CORRELATIONS
-from .correlations import correlation_table, normalisation_notes, sampled_columns
-from .evaluation import Evaluation, learn, suffering
+from .correlations import correlation_table, normalisation_notes, sampled_columns, sampling_notes
+from .evaluation import Evaluation, learn
 from .impact_statistics import impact_table, rate_notes
+from .pair_statistics import suffering
 from .remedies import Remedies, remedies_of
 from .table import complete_pairs, digest_of_measured, victims_of
 from .table_folder import environment_of, read_contention
 
 if TYPE_CHECKING:
     from .forest import Detector, ForestSettings
-
-NO_COUNTERS = "The processor's counters could not be read: latency and bandwidth of memory were sampled in their place."
-NOTHING_SAMPLED = "Neither the processor's counters nor latency and bandwidth of memory were sampled."
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class ContentionAnalysis:
 
     @cached_property
     def suffering(self) -> pd.DataFrame:
-        """See `evaluation.suffering`."""
+        """See `pair_statistics.suffering`."""
         return suffering(complete_pairs(self.table))
 
     @cached_property
@@ -98,9 +96,7 @@ class ContentionAnalysis:
     def notes(self) -> list[str]:
         """Sentences on what was not reached, measured or trained."""
         notes = [*rate_notes(self.table), *normalisation_notes(self.table)]
-        sampled = sampled_columns(self.table)
-        if not any(name.startswith("counter.") for name in sampled):
-            notes.append(NO_COUNTERS if sampled else NOTHING_SAMPLED)
+        notes += sampling_notes(self.table)
         source = self.remedy or self
         if self.remedy is not None:
             notes += [f"{self.remedy.name}: {note}" for note in rate_notes(self.remedy.table)]

@@ -90,8 +90,9 @@ COLUMNS = (*_identifying(), *MEASURED, *SAMPLED)
 
 
 def column_text(name: str) -> str:
-    """A column in words: "latency L2" of probe.latency_l2_s, "time" of seconds."""
+    """A column in words: "latency of L2" of probe.latency_l2_s, "L1 misses" of counter.l1_misses, "time" of seconds."""
     if name == "seconds":
         return "time"
-    words = name.rpartition(".")[2].removesuffix("_s").removesuffix("_Bps").split("_")
-    return " ".join(word.upper() if word in LEVELS else word for word in words)
+    kind, _, rest = name.partition(".")
+    words = [word.upper() if word in LEVELS else word for word in rest.split("_") if word not in ("s", "Bps")]
+    return f"{words[0]} of {' '.join(words[1:])}" if kind == "probe" and len(words) > 1 else " ".join(words)

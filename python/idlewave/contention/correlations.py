@@ -28,6 +28,8 @@ from .table import complete_pairs, has_traffic
 STALLED = "counter.stalled_cycles"
 IN_PLACE = "probe.latency_dram_s"
 """What takes the place of stalled cycles where the machine does not count them."""
+NO_COUNTERS = "The processor's counters could not be read: latency and bandwidth of memory were sampled in their place."
+NOTHING_SAMPLED = "Neither the processor's counters nor latency and bandwidth of memory were sampled."
 LEAST_RUNS = 5
 """Of fewer runs a coefficient has no confidence interval."""
 PERMUTATIONS = 999
@@ -39,6 +41,14 @@ _CHUNK = 100
 def sampled_columns(table: pd.DataFrame) -> list[str]:
     """The counters and probes that have values."""
     return [column.name for column in SAMPLED if column.name in table and table[column.name].notna().any()]
+
+
+def sampling_notes(table: pd.DataFrame) -> list[str]:
+    """A sentence if there are no counters."""
+    sampled = sampled_columns(table)
+    if any(name.startswith("counter.") for name in sampled):
+        return []
+    return [NO_COUNTERS if sampled else NOTHING_SAMPLED]
 
 
 def normalised(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -13,10 +13,11 @@ from ..formatting import count_text
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import BLUE, INK, MUTED, ORANGE, PALETTE, SOFT, new_figure, say_empty, styled, tidy
 from .columns import column_text
-from .evaluation import NO_SLOWDOWN, TALK_VICTIMS, talk_scores
 from .features import SETS
+from .pair_statistics import NO_SLOWDOWN
+from .published import TALK_VICTIMS, talk_scores
+from .wording import set_words
 
-SET_TITLES = {"l1": "first level", "l2": "second level", "l3": "third level, DRAM"}
 SCORES = Limits(0.0, 1.0)
 _OFFSET = 0.16
 
@@ -31,7 +32,7 @@ def plot_detector_scores(scores: pd.DataFrame) -> Figure:
     talk = talk_scores().set_index("application")
     for axes, name in zip(panels, SETS, strict=True):
         own = scores[scores["set"] == name].set_index("victim").reindex(victims)
-        axes.set_title(SET_TITLES[name])
+        axes.set_title(set_words(name))
         tidy(axes, "x")
         rows = np.arange(len(victims), dtype=float)
         _points(axes, own, "oob", rows - _OFFSET, BLUE, "o")
@@ -82,7 +83,7 @@ def plot_importances(importances: pd.DataFrame) -> Figure:
     ends = importances[["importance", "importance_low", "importance_high"]]
     limits = bulk_limits(ends, room=1.0)
     for axes, name in zip(panels, SETS, strict=True):
-        axes.set_title(SET_TITLES[name])
+        axes.set_title(set_words(name))
         tidy(axes, "x")
         if not columns[name]:
             say_empty(axes, "not measured")

@@ -8,10 +8,8 @@ pairs that were held out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +18,7 @@ import pandas as pd
 from ..errors import InputError
 from ..escaping import quote
 from .columns import NO_TRAFFIC
-from .defaults import ALARM_LEVEL, SEED
+from .defaults import ALARM_LEVEL
 from .features import (
     RATIO,
     SETS,
@@ -35,7 +33,7 @@ from .features import (
     quiet_baselines,
 )
 from .forest import Detector, Forest, ForestSettings, grown_forest, missing, probability, versions
-from .slowdowns import DRAWS, confidence_interval, expanded_level, slowdown_of
+from .pair_statistics import Estimate, bootstrap_mean, suffering
 from .table import digest_of_measured, has_traffic, pairs_of, victims_of
 
 if TYPE_CHECKING:
@@ -47,63 +45,8 @@ if TYPE_CHECKING:
 FOLDS = 5
 REPEATS = 5
 """Permutations of each column, over which an importance is averaged."""
-LEVEL = 0.05
-"""The share of victims without an effect of which a test says that they suffer."""
-MOST_EXACT = 12
-"""Up to so many pairs all exchanges within pairs are tried; of more pairs some, drawn at random."""
-DRAWN = 4095
 CALIBRATED = 4
 """One of so many pairs of a victim that no forest has seen gives its quiet baseline, and is not scored."""
-SUFFERS, NO_SLOWDOWN, UNDECIDED = "suffers", "no slowdown found", "too few pairs to say"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """An estimate and the ends of its 95 % confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def bootstrap_mean(values: npt.ArrayLike, pairs: npt.ArrayLike, seed: int) -> Estimate:
-    """The mean of `values`, with the confidence interval of a bootstrap that draws whole pairs (`expanded_level`); NaN
-    for its ends with one pair."""
-    _, codes = np.unique(np.asarray(pairs), return_inverse=True)
-    sums = np.bincount(codes, np.asarray(values, dtype=np.float64))
-    sizes = np.bincount(codes)
-    random = np.random.default_rng(seed)
-    if len(sums) < 2:
-        return Estimate(float(sums.sum() / sizes.sum()), math.nan, math.nan)
-    drawn = random.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), DRAWS)
-    means = drawn @ sums / (drawn @ sizes)
-    return Estimate(float(sums.sum() / sizes.sum()), *confidence_interval(means, expanded_level(len(sums))))
-
-
-def suffering(table: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:
-    """A row a victim: its slowdown by all traffic together (`slowdown_of`), and whether that is more than chance.
-
-    Columns: victim, pairs, slowdown, low, high (its 95 % confidence interval), p, verdict. The test exchanges the two
-    runs of a pair, whose order was random, and is one-sided: without an effect p is below 0.05 in at most 5 % of
-    tables. With fewer than five pairs it cannot be. Pairs that lack a run are left out.
-    """
-    rows: list[tuple[object, ...]] = []
-    for victim, own in table.groupby("victim", sort=False):
-        found = slowdown_of(own, seed=seed)
-        pairs = len(found.logarithms)
-        p = _exchange_test(found.logarithms, seed) if pairs else np.nan
-        verdict = SUFFERS if p <= LEVEL else NO_SLOWDOWN if 2.0**-pairs <= LEVEL else UNDECIDED
-        rows.append((victim, pairs, found.value, found.low, found.high, p, verdict))
-    return pd.DataFrame(rows, columns=["victim", "pairs", "slowdown", "low", "high", "p", "verdict"])
-
-
-def _exchange_test(ratios: Numbers, seed: int) -> float:
-    """The share of exchanges within pairs, the given one included, whose mean ratio is at least as large."""
-    if len(ratios) <= MOST_EXACT:
-        signs = np.array([*product((1.0, -1.0), repeat=len(ratios))])
-        return float(np.mean(signs @ ratios >= ratios.sum() - 1e-12))
-    signs = np.random.default_rng(seed).choice((1.0, -1.0), (DRAWN, len(ratios)))
-    return float((1 + np.sum(signs @ ratios >= ratios.sum() - 1e-12)) / (1 + DRAWN))
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,26 +317,3 @@ def _trained_on(table: pd.DataFrame, sets: FeatureSets) -> dict[str, Any]:
         "columns": {name: list(columns) for name, columns in sets.columns.items()},
         "versions": versions(),
     }
-
-
-def talk_scores() -> pd.DataFrame:
-    """The out-of-bag scores of Grant, Groves and others, by application and feature set: forests on counters of nodes
-    into which RDMA wrote."""
-    rows: Sequence[tuple[str, float, float, float]] = (
-        ("STREAM-DRAM", 1.000, 1.000, 0.995),
-        ("STREAM-cache", 1.000, 1.000, 0.990),
-        ("HPCCG", 0.998, 0.999, 0.999),
-        ("CNS", 0.741, 0.747, 0.742),
-        ("LAMMPS", 1.000, 1.000, 1.000),
-    )
-    return pd.DataFrame(rows, columns=["application", *SETS])
-
-
-TALK_VICTIMS = {
-    "stream": "STREAM-DRAM",
-    "stream-cache": "STREAM-cache",
-    "cg": "HPCCG",
-    "stencil": "CNS",
-    "lj": "LAMMPS",
-}
-"""The application of the talk that a victim is like."""

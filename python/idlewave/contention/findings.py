@@ -9,9 +9,9 @@ import pandas as pd
 
 from ..formatting import join_words, percent_range, percent_text, plural, volume_text
 from ..overtime.correlation import holm
-from .columns import NO_TRAFFIC
-from .evaluation import LEVEL, NO_SLOWDOWN, SUFFERS
-from .wording import column_words, interval_text, longer_text
+from .columns import NO_TRAFFIC, column_text
+from .pair_statistics import LEVEL, NO_SLOWDOWN, SUFFERS
+from .wording import interval_text, longer_text, set_words
 
 if TYPE_CHECKING:
     from .analysis import ContentionAnalysis, KnownDetector
@@ -72,7 +72,7 @@ def _correlated(found: ContentionAnalysis) -> list[tuple[str, str]]:
         row = own.assign(size=own["correlation"].abs()).nlargest(1, "size").to_dict("records")[0]
         with_it = "Without traffic" if traffic == NO_TRAFFIC else f"with traffic ({traffic})"
         best = interval_text(row["correlation"], row["low"], row["high"], 2)
-        texts.append(f"{with_it} the time goes best with {column_words(row['column'])}: {best}")
+        texts.append(f"{with_it} the time goes best with {column_text(row['column'])}: {best}")
     text = "; ".join(texts)
     return [("correlations", f"{text[:1].upper()}{text[1:]}.")] if text else []
 
@@ -140,7 +140,7 @@ def detection_sentence(evaluation: Evaluation) -> str:
 def model_sentence(known: KnownDetector) -> str:
     """How many iterations of held-out pairs a model classified correctly when it was trained."""
     scores = known.detector.scores
-    listed = join_words([f"{percent_text(score)} (features {name})" for name, score in scores.items()])
+    listed = join_words([f"{percent_text(score)} (features of {set_words(name)})" for name, score in scores.items()])
     return (
         f"The model {known.name} classified {listed} of the iterations of held-out pairs correctly when it was trained."
     )

@@ -14,19 +14,12 @@ from ..formatting import MINUS, percent_tick, si_text
 from ..plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import FAINT, INK, MUTED, PALETTE, SMALL, new_figure, say_empty, styled, tidy
 from .columns import NO_TRAFFIC, column_text
+from .published import TALK, TALK_COLUMNS
 from .remedies import REMEDIES
 
 COLUMNS = 3
 DASHES = dict(zip(REMEDIES, ("-", "--", "-", ":"), strict=True))
 """The styles of lines: throttling may be the best at the highest rate, and lies on another line then."""
-TALK = {
-    ("without", "time"): (-0.04, 0.941, 0.946, 0.930),
-    ("with RDMA", "time"): (0.912, 0.959, 0.978, 0.925),
-    ("without", "stalled"): (np.nan, 0.086, 0.030, 0.068),
-    ("with RDMA", "stalled"): (np.nan, 0.870, 0.973, 0.997),
-}
-"""Table IV of the talk on network-induced memory contention: with stalled cycles, and misses of L1, L2, L3."""
-TALK_COLUMNS = ("stalled cycles", "L1 misses", "L2 misses", "L3 misses")
 
 
 @styled

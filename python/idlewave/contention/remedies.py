@@ -28,13 +28,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
-from ..formatting import percent_text, si_text
+from ..formatting import percent_text, volume_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import takes
 from .defaults import RATES, REMEDIED, SEED
 from .impact import contention_impact
 from .slowdowns import DRAWS, confidence_interval, expanded_level, mean_draws, pair_draws
-from .table import complete_pairs, has_traffic
+from .table import chosen_victim, complete_pairs, has_traffic
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -82,13 +82,13 @@ class Remedies:
         what = f"{self.victim}: reserving {lost}"
         share = percent_text(self.found_share)
         if self.threshold is None:
-            highest = si_text(self.highest)
-            none = f"beats throttling at no demand up to {highest}B/s"
+            highest = volume_text(self.highest)
+            none = f"beats throttling at no demand up to {highest}/s"
             return f"{what} {none}: none found (one was in {share} of the draws)."
-        high = f"{si_text(self.threshold_high)}B/s" if math.isfinite(self.threshold_high) else "none found"
+        high = f"{volume_text(self.threshold_high)}/s" if math.isfinite(self.threshold_high) else "none found"
         return (
-            f"{what} beats throttling from a demand of {si_text(self.threshold)}B/s on "
-            f"(95 %: {si_text(self.threshold_low)}B/s to {high}; found in {share} of the draws)."
+            f"{what} beats throttling from a demand of {volume_text(self.threshold)}/s on "
+            f"(95 %: {volume_text(self.threshold_low)}/s to {high}; found in {share} of the draws)."
         )
 
 
@@ -130,7 +130,7 @@ def remedies_of(
     cores = node_cores or len(os.sched_getaffinity(0))
     if cores < 2 and not spare:
         raise UsageError(f"expected a node of at least two cores, one of which is reserved, found {cores}")
-    chosen = _victim_of(table, victim)
+    chosen = chosen_victim(table, victim)
     own = complete_pairs(table[table["victim"] == chosen])
     shared, reserved = _slowdowns(own, 0, draws, seed), _slowdowns(own, 1, draws, seed)
     highest = float(max(shared.rates[-1], reserved.rates[-1]))
@@ -162,15 +162,6 @@ def remedies_of(
         float(np.isfinite(found[1:]).mean()),
         highest,
     )
-
-
-def _victim_of(table: pd.DataFrame, victim: str | None) -> str:
-    there = sorted(table["victim"].unique())
-    if victim is None and len(there) == 1:
-        return str(there[0])
-    if victim not in there:
-        raise UsageError(f"expected the name of a victim of the table, of {', '.join(there)}, found {victim}")
-    return str(victim)
 
 
 def _slowdowns(own: pd.DataFrame, cores: int, draws: int, seed: int) -> Slowdowns:

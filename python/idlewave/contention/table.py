@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ..digests import digest_of_table
-from ..errors import InputError
-from ..formatting import unknown_name
+from ..errors import InputError, UsageError
+from ..formatting import join_words, unknown_name
 from ..input.tables import Column as ColumnSchema
 from ..input.tables import Schema
 from .columns import COLUMNS, NO_TRAFFIC, SAMPLED, Column
@@ -93,9 +93,13 @@ def victims_of(table: pd.DataFrame) -> list[str]:
     return [str(victim) for victim in table["victim"].unique()]
 
 
-def rows_of_victim(table: pd.DataFrame, victim: str) -> pd.DataFrame:
-    """The rows of a victim. Raises InputError that lists the victims of the table if it is not there."""
+def chosen_victim(table: pd.DataFrame, victim: str | None) -> str:
+    """A victim of the table; without a name the only one. Raises UsageError that lists those that are there."""
     victims = victims_of(table)
+    if victim is None and len(victims) == 1:
+        return victims[0]
+    if victim is None:
+        raise UsageError(f"expected a victim to be chosen of {join_words(victims)}")
     if victim not in victims:
-        raise InputError(unknown_name("victim of this table", victim, victims))
-    return table[table["victim"] == victim]
+        raise UsageError(unknown_name("victim of this table", victim, victims))
+    return victim

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MeasurementError, UsageError
-from ..formatting import join_words, si_text, unknown_name
+from ..formatting import join_words, unknown_name, volume_text
 from ..measure.probe_process import run_probe, shown
 from ..native_files import package_data
 from .columns import NO_TRAFFIC, TRAFFIC_KINDS
@@ -82,7 +82,7 @@ def reached(asked: float, achieved: float) -> bool:
 
 def rate_note(asked: float, achieved: float) -> str:
     """A sentence about a rate that was not reached."""
-    return f"{si_text(asked)}B/s were asked, and {si_text(achieved)}B/s were reached."
+    return f"{volume_text(asked)}/s were asked, and {volume_text(achieved)}/s were reached."
 
 
 def summary_of(printed: str) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class Watch:
             raise UsageError(unknown_name("feature set", self.feature_set, self.detector.forests))
         if self.victim not in self.detector.baselines:
             known = [name for name in self.detector.baselines if name]
-            raise InputError(unknown_name("victim of this model", self.victim, known))
+            raise UsageError(unknown_name("victim of this model", self.victim, known))
         counters = [column for column in self.detector.all_columns if column.startswith("counter.")]
         if counters:
             raise InputError(

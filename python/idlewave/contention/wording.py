@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..formatting import MINUS, percent_text, seconds_text, volume_text
-from .columns import LEVELS, NO_TRAFFIC
-from .evaluation import TALK_VICTIMS, talk_scores
+from ..formatting import MINUS, join_words, percent_text, seconds_text, volume_text
+from .columns import NO_TRAFFIC, column_text
 from .features import LEVELS_OF_SETS
+from .published import TALK, TALK_COLUMNS, TALK_VICTIMS, talk_scores
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
 MOST_DEMANDS = 8
 """So many demands of a comparison of remedies are listed."""
-
-
-def column_words(column: str) -> str:
-    """A column in words: "latency of L2" of probe.latency_l2_s, "L1 misses" of counter.l1_misses."""
-    if column == "seconds":
-        return "time"
-    kind, _, name = column.partition(".")
-    words = [word.upper() if word in LEVELS else word for word in name.split("_") if word not in ("s", "Bps")]
-    return f"{words[0]} of {' '.join(words[1:])}" if kind == "probe" and len(words) > 1 else " ".join(words)
 
 
 def interval_text(value: float, low: float, high: float, digits: int = 3) -> str:
@@ -45,8 +36,8 @@ def _number(value: float, digits: int) -> str:
 
 
 def set_words(name: str) -> str:
-    """A feature set by its levels: "L3, DRAM"."""
-    return ", ".join(level.upper() for level in LEVELS_OF_SETS.get(name, (name,)))
+    """A feature set by its levels: "L3 and DRAM"."""
+    return join_words([level.upper() for level in LEVELS_OF_SETS.get(name, (name,))])
 
 
 def impact_rows(impact: pd.DataFrame) -> pd.DataFrame:
@@ -75,14 +66,14 @@ def _traffic(row: dict[Any, Any]) -> str:
 
 
 def longer_text(row: dict[Any, Any]) -> str:
-    """How much longer iterations take in a row of `evaluation.suffering`; the confidence interval needs two pairs."""
+    """How much longer iterations take in a row of `pair_statistics.suffering`; its interval needs two pairs."""
     longer, low, high = (percent_text(row[name] - 1, signed=True) for name in ("slowdown", "low", "high"))
     ends = f" ({low} to {high})"
     return longer + (ends if row["pairs"] > 1 else "")
 
 
 def suffering_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of `evaluation.suffering`."""
+    """The table of `pair_statistics.suffering`."""
     rows = []
     for r in table.to_dict("records"):
         known = not math.isnan(r["slowdown"])
@@ -91,7 +82,7 @@ def suffering_rows(table: pd.DataFrame) -> pd.DataFrame:
                 "victim": r["victim"],
                 "finding": r["verdict"],
                 "pairs": str(r["pairs"]),
-                "longer by": longer_text(r) if known else "–",
+                "time with / without": interval_text(r["slowdown"], r["low"], r["high"]),
                 "p (one-sided)": f"{r['p']:.2g}" if known else "–",
             }
         )
@@ -104,9 +95,9 @@ def correlation_rows(correlations: pd.DataFrame) -> pd.DataFrame:
     groups = list(correlations.groupby(["traffic", "metric"], sort=False)) if columns else []
     rows = []
     for column in columns:
-        row = {"with": column_words(column)}
+        row = {"with": column_text(column)}
         for (traffic, metric), own in groups:
-            head = f"{column_words(str(metric))}, {'without' if traffic == NO_TRAFFIC else f'with {traffic}'}"
+            head = f"{column_text(str(metric))}, {'without' if traffic == NO_TRAFFIC else f'with {traffic}'}"
             cells = own.loc[own["column"] == column, ["correlation", "low", "high"]].to_numpy(dtype=float).tolist()
             row[head] = interval_text(cells[0][0], cells[0][1], cells[0][2], 2) if cells else "–"
         rows.append(row)
@@ -115,8 +106,6 @@ def correlation_rows(correlations: pd.DataFrame) -> pd.DataFrame:
 
 def talk_rows() -> pd.DataFrame:
     """Table IV of the talk on network-induced memory contention, in the same form."""
-    from .plots import TALK, TALK_COLUMNS
-
     heads = {"stalled": "stalled cycles", "time": "time"}
     rows = []
     for place, column in enumerate(TALK_COLUMNS):
@@ -126,6 +115,36 @@ def talk_rows() -> pd.DataFrame:
             text = _number(value, 2 if column == "stalled cycles" and value < 0 else 3)
             row[f"{heads[metric]}, {kind}"] = text if np.isfinite(value) else "–"
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def importance_rows(evaluation: Evaluation) -> pd.DataFrame:
+    """The column of each victim and feature set that matters most."""
+    every = evaluation.importances.sort_values("importance", ascending=False, kind="stable")
+    best = every.groupby(["victim", "set"], sort=False).head(1).sort_index()
+    rows = [
+        {
+            "victim": r["victim"],
+            "level": set_words(r["set"]),
+            "column": column_text(r["column"]),
+            "fall": interval_text(r["importance"], r["importance_low"], r["importance_high"]),
+        }
+        for r in best.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
+
+
+def scale_rows(scaled: pd.DataFrame) -> pd.DataFrame:
+    """The table of `scaling.scale_contention`."""
+    rows = [
+        {
+            "ranks": r["ranks"],
+            "quiet": seconds_text(r["quiet_s"]),
+            "time with / without": interval_text(r["slowdown"], r["low"], r["high"]),
+            "replicates": r["replicates"],
+        }
+        for r in scaled.to_dict("records")
+    ]
     return pd.DataFrame(rows)
 
 
@@ -160,6 +179,7 @@ def score_rows(evaluation: Evaluation) -> pd.DataFrame:
                 "held-out pairs": interval_text(r["held_out"], r["held_out_low"], r["held_out_high"]),
                 "majority": f"{r['majority']:.3f}",
                 "one feature": f"{r['logistic']:.3f}",
+                "finding": r["verdict"],
             }
         )
     return pd.DataFrame(rows)
@@ -186,7 +206,7 @@ def model_rows(known: Detector) -> pd.DataFrame:
     rows = [
         {
             "level": set_words(name),
-            "features": ", ".join(map(column_words, columns)),
+            "features": ", ".join(map(column_text, columns)),
             "held-out pairs": f"{known.scores[name]:.3f}",
             "alarm above": f"{known.thresholds[name]:.3f}" if known.thresholds[name] < 1 else "never",
         }
@@ -203,7 +223,7 @@ def impurity_rows(known: Detector) -> pd.DataFrame:
         if len(shares) != len(columns):
             continue
         rows += [
-            {"level": set_words(name), "column": column_words(column), "share": percent_text(float(share))}
+            {"level": set_words(name), "column": column_text(column), "share": percent_text(float(share))}
             for share, column in sorted(zip(shares, columns, strict=True), reverse=True)
         ]
     return pd.DataFrame(rows)

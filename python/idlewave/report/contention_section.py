@@ -100,7 +100,8 @@ def _figures(found: ContentionAnalysis) -> Iterator[ReportFigure]:
         scores, importances = found.evaluation.scores, found.evaluation.importances
         caption = (
             "Iterations that random forests classify correctly as with or without traffic: a forest for each victim "
-            f"and feature set, with 95\u202f% intervals; diamonds: {_TALK}, for the application that the victim is like."
+            f"and feature set, with 95\u202f% intervals; diamonds: {_TALK}, for the application that the victim is "
+            "like."
         )
         yield ReportFigure("detector-scores", caption, lambda: plot_detector_scores(scores), CONTENTION)
         caption = (

@@ -101,5 +101,5 @@ def test_a_node_of_one_core_has_none_to_reserve() -> None:
     table = contention_table(on_own_core, rates=RATES, cores=(0, 1))
     with pytest.raises(UsageError, match="at least two cores"):
         remedies_of(table, node_cores=1)
-    with pytest.raises(UsageError, match="the name of a victim of the table, of cg, found lj"):
+    with pytest.raises(UsageError, match="no victim of this table is called 'lj'"):
         remedies_of(table, "lj", node_cores=4)

@@ -14,9 +14,9 @@ from idlewave import contention
 from idlewave.contention.analysis import ContentionAnalysis
 from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
 from idlewave.contention.correlations import correlation_table, normalisation_notes
-from idlewave.contention.evaluation import bootstrap_mean
 from idlewave.contention.findings import contention_findings
 from idlewave.contention.impact_statistics import impact_table, rate_notes
+from idlewave.contention.pair_statistics import bootstrap_mean
 from idlewave.contention.slowdowns import expanded_level
 from idlewave.contention.table import complete_pairs
 from idlewave.contention.table_folder import read_contention
@@ -79,9 +79,9 @@ def test_runs_of_two_starts_are_no_pair() -> None:
 
 def test_a_rate_that_was_not_reached_is_said_with_what_was_reached() -> None:
     table = contention_table(planted, rates=(1e9, 2e9), reached=0.6)
-    assert rate_notes(table) == [
-        "Traffic 'writer' from 1 core: 1GB/s were asked, and 600MB/s were reached.",
-        "Traffic 'writer' from 1 core: 2GB/s were asked, and 1.2GB/s were reached.",
+    assert [*map(plain, rate_notes(table))] == [
+        "Traffic 'writer' from 1 core: 1 GB/s were asked, and 600 MB/s were reached.",
+        "Traffic 'writer' from 1 core: 2 GB/s were asked, and 1.2 GB/s were reached.",
     ]
     assert not impact_table(table, draws=20)["reached"].any()
     assert rate_notes(contention_table(planted, reached=0.995)) == []

@@ -7,15 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from idlewave.contention.evaluation import (
-    NO_SLOWDOWN,
-    SUFFERS,
-    UNDECIDED,
-    Evaluation,
-    alarm_threshold,
-    learn,
-    suffering,
-)
+from idlewave.contention.evaluation import Evaluation, alarm_threshold, learn
 from idlewave.contention.features import (
     feature_sets,
     features,
@@ -24,6 +16,7 @@ from idlewave.contention.features import (
 )
 from idlewave.contention.forest import Detector, ForestSettings, probability
 from idlewave.contention.impact_statistics import impact_table
+from idlewave.contention.pair_statistics import NO_SLOWDOWN, SUFFERS, UNDECIDED, suffering
 from idlewave.contention.table import has_traffic
 from idlewave.contention.table_folder import read_contention
 from idlewave.errors import InputError, LibraryError

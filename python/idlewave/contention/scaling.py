@@ -32,7 +32,7 @@ from ..simulation import as_machine, simulate
 from .defaults import REPLICATES, SEED
 from .features import check_labels
 from .slowdowns import confidence_interval
-from .table import check_seconds, has_traffic, pairs_of, rows_of_victim
+from .table import check_seconds, chosen_victim, has_traffic, pairs_of
 from .traffic import reached
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def memory_noise(
 def chosen_rows(table: pd.DataFrame, victim: str, rate: float | None = None, cores: int | None = None) -> pd.DataFrame:
     """The iterations of a victim, a rate and a number of cores that write, whose traffic was of one kind. Raises
     InputError."""
-    own = rows_of_victim(table, victim)
+    own = table[table["victim"] == chosen_victim(table, victim)]
     check_seconds(own)
     own = _of_one(own, victim, "pair_rate_Bps", "rate", rate, lambda found: f"{plain(volume_text(found))}/s")
     own = _of_one(own, victim, "cores", "number of cores", cores, lambda found: f"{found:g}")
