@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -143,25 +143,31 @@ def remedies_of(
         BOTH: _times(demands, reserved, work, best=True),
     }
     level = _level(own)
-    rows = []
-    for remedy, (overhead, rate) in times.items():
-        for place, demand in enumerate(demands):
-            low, high = confidence_interval(overhead[place, 1:] - 1, level)
-            rows.append((demand, remedy, rate[place], overhead[place, 0] - 1, low, high))
-    columns = ["demand_Bps", "remedy", "rate_Bps", "overhead", "low", "high"]
     found = _thresholds(demands, times[THROTTLED][0], times[RESERVED][0])
     low, high = _infinite_interval(found[1:], level)
     return Remedies(
         chosen,
         cores,
         spare,
-        pd.DataFrame(rows, columns=columns),
+        _table(demands, times, level),
         None if math.isinf(found[0]) else float(found[0]),
         low,
         high,
         float(np.isfinite(found[1:]).mean()),
         highest,
     )
+
+
+def _table(
+    demands: NDArray[np.float64], times: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]], level: float
+) -> pd.DataFrame:
+    """The table of `Remedies` from the times, and the rates, by remedy."""
+    rows = []
+    for remedy, (overhead, rate) in times.items():
+        for place, demand in enumerate(demands):
+            low, high = confidence_interval(overhead[place, 1:] - 1, level)
+            rows.append((demand, remedy, rate[place], overhead[place, 0] - 1, low, high))
+    return pd.DataFrame(rows, columns=["demand_Bps", "remedy", "rate_Bps", "overhead", "low", "high"])
 
 
 def _slowdowns(own: pd.DataFrame, cores: int, draws: int, seed: int) -> Slowdowns:

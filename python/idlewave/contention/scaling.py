@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -287,14 +288,8 @@ def scale_contention(
     noises = [_noise_of(_drawn(own, random), victim, bursts) for _ in range(replicates)]
     rows = []
     for place, count in enumerate(ranks):
-        schedule = schedule_of(count)
-        finished = np.empty((replicates, 2))
-        for replicate, found in enumerate(noises):
-            finished[replicate] = [
-                simulate(schedule, _with(base, noise), seed=seed + replicate).max_finish
-                for noise in (found.quiet_noise, found.noise)
-            ]
-            progress(place * replicates + replicate + 1, len(ranks) * replicates)
+        count_on = partial(_add, progress, place * replicates, len(ranks) * replicates)
+        finished = _finished(schedule_of(count), base, noises, seed, count_on)
         slowdowns = finished[:, 1] / np.maximum(finished[:, 0], 1)
         quiet_s = float(np.median(finished[:, 0])) / PICOSECONDS
         rows.append((count, quiet_s, float(np.median(slowdowns)), *confidence_interval(slowdowns), replicates))
@@ -307,6 +302,26 @@ def scale_contention(
     }
     provenance = Provenance.made("study", by="idlewave.contention", options=options, sources=(base.provenance,))
     return provenance.attach(pd.DataFrame(rows, columns=["ranks", "quiet_s", "slowdown", "low", "high", "replicates"]))
+
+
+def _add(progress: Callable[[int, int], None], before: int, every: int, more: int) -> None:
+    progress(before + more, every)
+
+
+def _finished(
+    schedule: Schedule, machine: Machine, noises: Sequence[MemoryNoise], seed: int, progress: Callable[[int], None]
+) -> Seconds:
+    """The finish times without and with traffic, in picoseconds: a row for the noise of each replicate."""
+    rows = []
+    for replicate, found in enumerate(noises):
+        rows.append(
+            [
+                simulate(schedule, _with(machine, noise), seed=seed + replicate).max_finish
+                for noise in (found.quiet_noise, found.noise)
+            ]
+        )
+        progress(replicate + 1)
+    return np.array(rows, dtype=np.float64)
 
 
 def _with(machine: Machine, noise: Noise) -> Machine:
