@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from ..contention.columns import COMMAND, TRAFFIC_KINDS, VICTIMS
+from ..contention.columns import COMMAND, MEMORY_BYTES, TRAFFIC_KINDS, VICTIMS, counts_of_victim
+from ..escaping import cut
 from ..formatting import plain_time, si_text
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
@@ -89,17 +90,17 @@ def measure(
                 progress=progress,
                 **options,
             )
-    _report(table, plot, as_json=as_json)
+    _report(table, folder if recorded is None else recorded, plot, as_json=as_json)
     if folder is not None:
         errors.print(f"written: {folder}; to show it again: idlewave contention measure --from {folder}")
 
 
-def _report(table: pd.DataFrame, plot: Path | None, *, as_json: bool) -> None:
-    """Print what the table says, and draw it."""
+def _report(table: pd.DataFrame, place: Path | None, plot: Path | None, *, as_json: bool) -> None:
+    """Print what the table in `place` says, and draw it."""
     from ..contention.impact_statistics import correlation_table, impact_table, normalisation_notes, rate_notes
 
     impact, correlations = impact_table(table), correlation_table(table)
-    notes = [*_counter_notes(table), *rate_notes(table), *normalisation_notes(table)]
+    notes = [*_counter_notes(table, place), *rate_notes(table), *normalisation_notes(table)]
     if as_json:
         from ..measure.table_rows import records
 
@@ -141,10 +142,16 @@ def _show_correlations(correlations: pd.DataFrame) -> None:
     show_table(shown, "What goes with the time of an iteration, all victims, each over its median without traffic")
 
 
-def _counter_notes(table: pd.DataFrame) -> list[str]:
-    counters = [name for name in table.columns if name.startswith("counter.")]
-    if any(table[name].notna().any() for name in counters):
-        return []
-    return [
-        "The processor's counters cannot be read here: latency and bandwidth of memory were sampled in their place."
-    ]
+def _counter_notes(table: pd.DataFrame, place: Path | None) -> list[str]:
+    notes = []
+    counters = [name for name in table.columns if counts_of_victim(name)]
+    if not any(table[name].notna().any() for name in counters):
+        notes.append(
+            "The processor's counters cannot be read here: latency and bandwidth of memory were sampled in their place."
+        )
+    if table[MEMORY_BYTES].isna().all():
+        from ..contention.table_folder import why_not_counted
+
+        why = "" if place is None else why_not_counted(place, MEMORY_BYTES.removeprefix("counter."))
+        notes.append(f"Bytes of the memory controllers were not counted{': ' if why else ''}{cut(why, 400)}.")
+    return notes

@@ -18,6 +18,7 @@ from ..digests import digest_of_file
 from ..errors import InputError, LibraryError
 from ..escaping import name_of
 from ..provenance import Provenance
+from .columns import counts_of_victim
 from .evaluation import Evaluation, learn, suffering
 from .features import complete
 from .impact_statistics import correlation_table, impact_table, rate_notes, sampled_columns
@@ -98,7 +99,7 @@ class ContentionAnalysis:
         """Sentences on what was not reached, measured or trained."""
         notes = rate_notes(self.table)
         sampled = sampled_columns(self.table)
-        if not any(name.startswith("counter.") for name in sampled):
+        if not any(counts_of_victim(name) for name in sampled):
             notes.append(NO_COUNTERS if sampled else NOTHING_SAMPLED)
         source = self.remedy or self
         if self.remedy is not None:
