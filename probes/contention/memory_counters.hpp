@@ -156,7 +156,8 @@ inline double bytes_of_count(const std::filesystem::path& event) {
     const std::string scale = line_of(scale_file, "a number");
     double factor = 0;
     const auto [end, error] = std::from_chars(scale.data(), scale.data() + scale.size(), factor);
-    if (error != std::errc() || end != scale.data() + scale.size() || !(factor > 0 && factor < 1e12)) {
+    const bool usable = factor > 0 && factor < 1e12;  // it may be no number
+    if (error != std::errc() || end != scale.data() + scale.size() || !usable) {
         throw damaged(scale_file, "a number above 0", scale);
     }
     constexpr std::array<std::pair<std::string_view, double>, 5> units = {

@@ -161,10 +161,8 @@ TEST_F(MemoryCountersOf, AServerCountNoByteTwiceByFreeRunningCounters) {
 
 TEST_F(MemoryCountersOf, AServerWithTwoSubchannelsAreThoseOfBoth) {
     controller("uncore_imc_0", "30", "0");
-    for (const std::string way : {"read", "write"}) {
-        for (const std::string subchannel : {"0", "1"}) {
-            event("uncore_imc_0/events/cas_count_" + way + "_sch" + subchannel, "event=0x05,umask=0xcf");
-        }
+    for (const std::string name : {"read_sch0", "read_sch1", "write_sch0", "write_sch1"}) {
+        event("uncore_imc_0/events/cas_count_" + name, "event=0x05,umask=0xcf");
     }
     EXPECT_EQ(bytes(), 4 * 3 * 64.0);
 }
