@@ -51,7 +51,8 @@ optional_packages() {
     [[ -e /usr/include/ucp/api/ucp.h ]] || missing+=(libucx-dev)
     [[ -e /usr/include/fftw3.h ]] || missing+=(libfftw3-dev)
     PATH=$PATH:/usr/sbin:/sbin command -v tc || missing+=(iproute2)
-    PATH=$PATH:/usr/sbin command -v slurmctld && PATH=$PATH:/usr/sbin command -v munged || missing+=(slurm-wlm munge)
+    [[ ${level:-} != long ]] || PATH=$PATH:/usr/sbin command -v slurmctld || missing+=(slurm-wlm)
+    [[ ${level:-} != long ]] || PATH=$PATH:/usr/sbin command -v munged || missing+=(munge)
     packages=${missing[*]}
 }
 

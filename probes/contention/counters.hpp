@@ -37,6 +37,17 @@ struct Event {
 
 }  // namespace detail
 
+// Whose events are counted: those of a process, 0: the calling thread, on any CPU; or those of a CPU, whatever runs
+// there.
+struct CountedOn {
+    pid_t process = 0;
+    int cpu = -1;
+};
+
+constexpr CountedOn whole_cpu(int cpu) {
+    return {-1, cpu};
+}
+
 // What counts: the kernel, or what stands for it in a test.
 class CounterSource {
   public:
@@ -51,16 +62,17 @@ class CounterSource {
     CounterSource& operator=(const CounterSource&) = delete;
     virtual ~CounterSource() = default;
 
-    // Counts an event of a process, 0: of the calling thread. Returns its file, or minus the number of the error.
-    virtual int open(perf_event_attr& attributes, pid_t process) = 0;
+    // Begins to count an event. Returns its file, or minus the number of the error.
+    virtual int open(perf_event_attr& attributes, CountedOn counted) = 0;
     virtual std::optional<Count> read(int file) = 0;
     virtual void close(int file) = 0;
 };
 
 class KernelCounters : public CounterSource {
   public:
-    int open(perf_event_attr& attributes, pid_t process) override {
-        const long file = syscall(SYS_perf_event_open, &attributes, process, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    int open(perf_event_attr& attributes, CountedOn counted) override {
+        const long file =
+            syscall(SYS_perf_event_open, &attributes, counted.process, counted.cpu, -1, PERF_FLAG_FD_CLOEXEC);
         return file < 0 ? -errno : static_cast<int>(file);
     }
     std::optional<Count> read(int file) override {
@@ -143,7 +155,7 @@ class Counters {
             attributes.enable_on_exec = 1;
             attributes.inherit = 1;
         }
-        files_[number] = source_.open(attributes, counted_.process);
+        files_[number] = source_.open(attributes, {counted_.process});
         reasons_[number] = files_[number] < 0 ? system_word(-files_[number]) : "";
     }
 

@@ -1,6 +1,6 @@
 // A run of a victim, without traffic or beside it. The file of --output gets a line an iteration, as it comes:
-// iteration,start_ns,seconds,traffic_bytes, what each counter grew, latency and bandwidth of each level of memory. A
-// value that there is not is empty. The summary is printed at the end.
+// iteration,start_ns,seconds,traffic_bytes, what each counter grew, the bytes that the memory controllers moved,
+// latency and bandwidth of each level of memory. A value that there is not is empty. The summary is printed at the end.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@
 #include "common/ticks.hpp"
 #include "contention/caches.hpp"
 #include "contention/counters.hpp"
+#include "contention/memory_counters.hpp"
 #include "contention/memory_probes.hpp"
 #include "contention/traffic.hpp"
 #include "contention/victims.hpp"
@@ -37,6 +40,7 @@ struct RunOptions {
     std::int64_t iterations = 20;
     bool without_probes = false;
     std::optional<std::uint64_t> l2_event;
+    std::filesystem::path counter_folders = event_sources;  // where the kernel shows what counts
     std::string output;
 };
 
@@ -100,6 +104,7 @@ constexpr std::array<const char*, levels> level_names = {"l1", "l2", "l3", "dram
 inline std::string header() {
     std::string result = "iteration,start_ns,seconds,traffic_bytes";
     for (const char* const name : counter_names) result.append(",counter.").append(name);
+    result += ",counter.memory_bytes";
     for (const char* const name : level_names) result.append(",probe.latency_").append(name).append("_s");
     for (const char* const name : level_names) result.append(",probe.bandwidth_").append(name).append("_Bps");
     return result + "\n";
@@ -113,12 +118,14 @@ struct Iteration {
     double seconds = 0;
     double traffic_bytes = 0;
     CounterValues counted{};
+    double memory_bytes = std::numeric_limits<double>::quiet_NaN();
     MemorySample memory{};
 
     [[nodiscard]] std::string line() const {
         std::string result = std::to_string(number) + "," + std::to_string(start_ns) + "," + detail::cell(seconds) +
                              "," + detail::cell(traffic_bytes);
         for (const double value : counted) result.append(",").append(detail::cell(value));
+        result.append(",").append(detail::cell(memory_bytes));
         for (const LevelSample& level : memory) result.append(",").append(detail::cell(level.latency_s));
         for (const LevelSample& level : memory) result.append(",").append(detail::cell(level.bandwidth));
         return result + "\n";
@@ -133,6 +140,7 @@ class Run {
           traffic_(traffic),
           caches_(cache_sizes(options.victim_cpu)),
           counters_(source, options.l2_event),
+          memory_counters_(source, options.counter_folders),
           victim_(new_victim(options.victim, caches_, source, options.l2_event)) {
         if (!options.without_probes) probes_ = std::make_unique<MemoryProbes>(caches_);
     }
@@ -173,6 +181,7 @@ class Run {
         result.number = number;
         victim_->reset();
         result.start_ns = nanoseconds(CLOCK_REALTIME);
+        const MemoryCounters::Counts memory_before = memory_counters_.read();
         const std::uint64_t bytes_before = traffic_.bytes();
         const CounterValues counted_before = counters_.read();
         const std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
@@ -180,6 +189,7 @@ class Run {
         const std::int64_t end = nanoseconds(CLOCK_MONOTONIC);
         result.counted = counted_since(counted_before);
         result.traffic_bytes = static_cast<double>(traffic_.bytes() - bytes_before);
+        result.memory_bytes = memory_counters_.bytes_since(memory_before);
         result.seconds = static_cast<double>(end - begin) * 1e-9;
         check(options_.victim.name, *victim_, found, expected);
         if (probes_) result.memory = probes_->sample();
@@ -201,7 +211,8 @@ class Run {
         result.add("iterations", done).add("interrupted", stop_asked());
         result.append(describe_rate(options_.traffic, written, seconds));
         const Counters* const own = victim_->counters();
-        result.add("counters", (own != nullptr ? *own : counters_).describe());
+        json::Object counted = (own != nullptr ? *own : counters_).describe();
+        result.add("counters", counted.add("memory_bytes", memory_counters_.describe()));
         json::Object caches;
         caches.add("l1", caches_.l1).add("l2", caches_.l2).add("l3", caches_.l3).add("known", caches_.known);
         return result.add("caches", caches);
@@ -211,6 +222,7 @@ class Run {
     Traffic& traffic_;
     CacheSizes caches_;
     Counters counters_;
+    MemoryCounters memory_counters_;
     std::unique_ptr<Victim> victim_;
     std::unique_ptr<MemoryProbes> probes_;
 };

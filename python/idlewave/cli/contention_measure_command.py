@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from ..contention.columns import COMMAND, TRAFFIC_KINDS, VICTIMS
+from ..contention.columns import COMMAND, MEMORY_BYTES, TRAFFIC_KINDS, VICTIMS
+from ..escaping import cut
 from ..measurement_parameters import ContentionParameters
 from ..parameters import parameters_of
 from ..units import parse_size
@@ -87,19 +88,19 @@ def measure(
                 progress=progress,
                 **options,
             )
-    _report(table, plot, as_json=as_json)
+    _report(table, folder if recorded is None else recorded, plot, as_json=as_json)
     if folder is not None:
         errors.print(f"written: {folder}; to show it again: idlewave contention measure --from {folder}")
 
 
-def _report(table: pd.DataFrame, plot: Path | None, *, as_json: bool) -> None:
-    """Print what the table says, and draw it."""
+def _report(table: pd.DataFrame, place: Path | None, plot: Path | None, *, as_json: bool) -> None:
+    """Print what the table in `place` says, and draw it."""
     from ..contention.correlations import correlation_table, normalisation_notes, sampling_notes
     from ..contention.impact_statistics import impact_table, rate_notes
     from ..contention.wording import correlation_rows, impact_rows
 
     impact, correlations = impact_table(table), correlation_table(table)
-    notes = [*sampling_notes(table), *rate_notes(table), *normalisation_notes(table)]
+    notes = [*sampling_notes(table), *_memory_notes(table, place), *rate_notes(table), *normalisation_notes(table)]
     if as_json:
         from ..measure.table_rows import records
 
@@ -122,3 +123,12 @@ def _draw(impact: pd.DataFrame, correlations: pd.DataFrame, plot: Path) -> None:
     save_figure(plot_contention_impact(impact), plot)
     save_figure(plot_contention_correlations(correlations), beside)
     errors.print(f"written: {plot}, {beside}")
+
+
+def _memory_notes(table: pd.DataFrame, place: Path | None) -> list[str]:
+    if table[MEMORY_BYTES].notna().any():
+        return []
+    from ..contention.table_folder import why_not_counted
+
+    why = "" if place is None else why_not_counted(place, MEMORY_BYTES.removeprefix("counter."))
+    return [f"Bytes of the memory controllers were not counted{': ' if why else ''}{cut(why, 400)}."]

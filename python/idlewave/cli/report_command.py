@@ -26,6 +26,7 @@ from .terminal import progress_bar, say, say_note
 if TYPE_CHECKING:
     from ..contention.analysis import ContentionAnalysis
     from ..overtime.analysis import Analysis
+    from ..timeline import Timeline
 
 NO_DETECTOR = "the report has no detector of contention: {}"
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -102,22 +103,9 @@ def report(
     with doing("reading what was measured"):
         measurement = Measurement.load(measured) if measured else None
         trace = Trace.load(traced) if traced else None
-    prediction = None
-    collectives = ""
+    prediction, collectives = None, ""
     if measured and trace:
-        with doing("simulating the traced run"):
-            machine = Machine.load(measured / "machine.toml")
-            choice = choice_from(chosen, machine)
-            schedule = Schedule.from_trace(
-                trace,
-                algorithms=choice.named,
-                rules=choice.rules,
-                cold_caches=machine.cold_caches,
-                reduction_cost=reduction_cost,
-            )
-            prediction = simulate(schedule, machine, noise=None)
-            collectives = choice.sentence(schedule.collectives)
-        say_notes(choice.notes)
+        prediction, collectives = _predicted(measured / "machine.toml", trace, chosen, reduction_cost)
     study = read_study(studied) if studied else None
     overtime = None if recorded is None else _overtime(recorded)
     contention = None if impact is None else _contention(impact, remedy, detector)
@@ -143,6 +131,23 @@ def report(
     for sentence in findings(made).values():
         say(f"• {sentence}")
     say(f"written: {page}")
+
+
+def _predicted(file: Path, trace: Trace, chosen: tuple[str, ...], reduction_cost: float) -> tuple[Timeline, str]:
+    """The simulation of the traced run on the machine of a file, and the sentence on its collectives."""
+    with doing("simulating the traced run"):
+        machine = Machine.load(file)
+        choice = choice_from(chosen, machine)
+        schedule = Schedule.from_trace(
+            trace,
+            algorithms=choice.named,
+            rules=choice.rules,
+            cold_caches=machine.cold_caches,
+            reduction_cost=reduction_cost,
+        )
+        found = simulate(schedule, machine, noise=None), choice.sentence(schedule.collectives)
+    say_notes(choice.notes)
+    return found
 
 
 def _overtime(folder: Path) -> Analysis:

@@ -27,6 +27,9 @@ LEVELS = ("l1", "l2", "l3", "dram")
 COUNTERS = ("cycles", "stalled_cycles", "l1_misses", "l2_misses", "l3_misses")
 """Counters of the victim's thread, or of the processes of a command; NaN where the machine has none."""
 
+MEMORY_BYTES = "counter.memory_bytes"
+"""Counted by the memory controllers, whatever asks for the bytes; NaN where the machine does not show them."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -64,8 +67,10 @@ def _measured() -> tuple[Column, ...]:
 
 
 def counter_columns() -> tuple[Column, ...]:
-    """What the victim's counters grew in the iteration, each NaN where the machine has no such counter."""
-    return tuple(Column(f"counter.{name}", "float64", "what it grew in the iteration") for name in COUNTERS)
+    """What counters grew in the iteration, each NaN where the machine has no such counter."""
+    of_victim = (Column(f"counter.{name}", "float64", "what it grew in the iteration") for name in COUNTERS)
+    moved = "bytes that the memory controllers moved meanwhile, of the whole machine"
+    return (*of_victim, Column(MEMORY_BYTES, "float64", moved))
 
 
 def probe_columns() -> tuple[Column, ...]:
@@ -87,6 +92,11 @@ SAMPLED = (*counter_columns(), *probe_columns())
 
 COLUMNS = (*_identifying(), *MEASURED, *SAMPLED)
 """All columns in the order of the table."""
+
+
+def counts_of_victim(name: str) -> bool:
+    """Whether a column has counts of the victim alone, which say nothing of what computes on other cores."""
+    return name.startswith("counter.") and name != MEMORY_BYTES
 
 
 def column_text(name: str) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..formatting import join_words
 from ..overtime.correlation import holm
-from .columns import NO_TRAFFIC, SAMPLED
+from .columns import NO_TRAFFIC, SAMPLED, counts_of_victim
 from .defaults import SEED
 from .impact_statistics import NO_PAIR
 from .slowdowns import confidence_interval, expanded_level
@@ -46,7 +46,7 @@ def sampled_columns(table: pd.DataFrame) -> list[str]:
 def sampling_notes(table: pd.DataFrame) -> list[str]:
     """A sentence if there are no counters."""
     sampled = sampled_columns(table)
-    if any(name.startswith("counter.") for name in sampled):
+    if any(counts_of_victim(name) for name in sampled):
         return []
     return [NO_COUNTERS if sampled else NOTHING_SAMPLED]
 

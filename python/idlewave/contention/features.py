@@ -16,6 +16,7 @@ import pandas as pd
 from ..errors import InputError
 from ..escaping import quote
 from ..formatting import join_words
+from .columns import MEMORY_BYTES
 from .table import has_traffic
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ PER_CYCLE = " per cycle"
 class FeatureSets:
     """The columns of each feature set, and whether they are counters or probes.
 
-    A set has counters of its level if every iteration has them; else the probes of its level.
+    A set has counters of its level if most iterations have misses of it; else the probes of its level. The last one has
+    the bytes that the memory controllers moved beside the misses, where they are known.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -55,7 +57,7 @@ def feature_sets(table: pd.DataFrame, by: Source | None = None) -> FeatureSets:
     for name, levels in LEVELS_OF_SETS.items():
         for source, wanted in _candidates(levels):
             found = _measured(table, wanted)
-            if found and by in (None, source):
+            if set(found) - {MEMORY_BYTES} and by in (None, source):
                 columns[name], sources[name] = found, source
                 break
         else:
@@ -67,7 +69,7 @@ def feature_sets(table: pd.DataFrame, by: Source | None = None) -> FeatureSets:
 
 
 def _candidates(levels: Sequence[str]) -> Iterable[tuple[Source, tuple[str, ...]]]:
-    yield "counter", tuple(f"counter.{level}_misses" for level in levels)
+    yield "counter", tuple(MEMORY_BYTES if level == "dram" else f"counter.{level}_misses" for level in levels)
     yield (
         "probe",
         tuple(f"probe.{kind.format(level)}" for level in levels for kind in ("latency_{}_s", "bandwidth_{}_Bps")),

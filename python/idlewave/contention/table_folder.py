@@ -85,6 +85,16 @@ class TableFolder:
         write_table(self._runs / f"run-{self.number:03}-pair-{run.pair:06}-{kind}.parquet", rows)
 
 
+def why_not_counted(folder: str | Path, counter: str) -> str:
+    """What the probe said of why a counter could not be read; empty if it said nothing, or this is no such folder."""
+    if not (Path(folder) / SETTINGS).exists():
+        return ""
+    probe = read_settings(folder).said.get("probe")
+    counters = probe.get("counters") if isinstance(probe, dict) else None
+    reason = counters.get(counter) if isinstance(counters, dict) else None
+    return reason if isinstance(reason, str) else ""
+
+
 def _difference(recorded: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """The settings in which a recorded measurement differs, in words; empty if in none."""
     names = [name for name in {**wanted, **recorded} if recorded.get(name) != wanted.get(name)]

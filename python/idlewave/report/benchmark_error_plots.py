@@ -6,15 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from idlewave.formatting import count_text
 from idlewave.plot_style import INK, MUTED, PALETTE, new_figure, styled, tidy
+from idlewave.report.line_figures import LINES, MARKS, bound, legend_above, rank_axis
 
-MARKS = "osD^"
-LINES = ("-", "--", "-.", ":")
 _MOST_COLUMNS = 3
 _MOST_TICKS = 6
 
@@ -39,8 +35,10 @@ def plot_benchmark_errors(rows: pd.DataFrame, words: Mapping[str, str]) -> Figur
                     line["ranks"], line["measured_ps"] / line["true_ps"], label=label, color=PALETTE[number],
                     linestyle=LINES[number], marker=MARKS[number], markersize=4, linewidth=1.4, markerfacecolor="none",
                 )  # fmt: skip
-        _rank_axis(axes, sorted(rows["ranks"].unique()))
+        rank_axis(axes, sorted(rows["ranks"].unique()), _MOST_TICKS)
+        axes.set_xlabel("")
         axes.set_ylim(bottom=0)
+        bound(axes, own["ranks"], own["measured_ps"] / own["true_ps"], among=rows["measured_ps"] / rows["true_ps"])
     for axes in panels[len(names) :]:
         axes.set_visible(False)
     for axes in panels[::columns]:
@@ -48,7 +46,7 @@ def plot_benchmark_errors(rows: pd.DataFrame, words: Mapping[str, str]) -> Figur
     for axes in panels[max(len(names) - columns, 0) : len(names)]:
         axes.set_xlabel("ranks")
         axes.tick_params(labelbottom=True)
-    _legend(figure, panels[0])
+    legend_above(figure, panels[0], 3)
     return figure
 
 
@@ -60,11 +58,12 @@ def plot_benchmark_case(rows: pd.DataFrame, words: Mapping[str, str]) -> Figure:
     figure = new_figure(3.0)
     axes = figure.subplots()
     tidy(axes)
-    width = 0.8 / len(known)
+    width = 0.8 / max(len(known), 1)
     for number, method in enumerate(known):
         own = rows[rows["method"] == method].set_index("algorithm")["measured_ps"].reindex(names)
         where = np.arange(len(names)) - 0.4 + width * (number + 0.5)
         axes.bar(where, own / 1e6, width * 0.9, color=PALETTE[[*words].index(method)], label=words[method])
+        bound(axes, where, own / 1e6, among=rows["measured_ps"] / 1e6)
     true = rows.groupby("algorithm", sort=False)["true_ps"].first().reindex(names)
     axes.hlines(true / 1e6, np.arange(len(names)) - 0.45, np.arange(len(names)) + 0.45, color=INK, linewidth=1.6,
                 label="one operation alone")  # fmt: skip
@@ -72,18 +71,5 @@ def plot_benchmark_case(rows: pd.DataFrame, words: Mapping[str, str]) -> Figure:
     axes.set_ylabel("time [µs]")
     axes.tick_params(axis="x", length=0)
     axes.axhline(0, color=MUTED, linewidth=0.6)
-    _legend(figure, axes)
+    legend_above(figure, axes, 3)
     return figure
-
-
-def _rank_axis(axes: Axes, ranks: list[int]) -> None:
-    axes.set_xscale("log", base=2)
-    step = -(-len(ranks) // _MOST_TICKS)
-    axes.xaxis.set_major_locator(FixedLocator(ranks[::step]))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: count_text(round(value))))
-
-
-def _legend(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)

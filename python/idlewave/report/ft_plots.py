@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, PercentFormatter
 
-from idlewave.formatting import count_text
-from idlewave.plot_limits import bulk_limits, mark_outside
 from idlewave.plot_style import INK, MUTED, PALETTE, new_figure, say_empty, styled, tidy
-
-MARKS = "osD^v"
-LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+from idlewave.report.line_figures import LINES, MARKS, bound, legend_above, rank_axis
 
 
 @styled
@@ -26,11 +21,11 @@ def plot_ft_times(rows: pd.DataFrame) -> Figure:
     for panel, (_, group) in zip(axes, rows.groupby("machine", sort=False), strict=True):
         scale = group[group["links"] == group["links"].max()]
         _lines(panel, scale, "ranks", scale["seconds"] / scale["computation_s"])
-        _bound(panel, scale["ranks"], scale["seconds"] / scale["computation_s"])
+        bound(panel, scale["ranks"], scale["seconds"] / scale["computation_s"])
         _rank_axis(panel, sorted(scale["ranks"].unique()))
         panel.axhline(1, color=MUTED, linewidth=0.8)
     axes[0].set_ylabel("time / computation of a rank")
-    _legend(figure, axes[0])
+    legend_above(figure, axes[0])
     return figure
 
 
@@ -41,12 +36,12 @@ def plot_ft_hidden(rows: pd.DataFrame) -> Figure:
     for panel, (_, group) in zip(axes, rows.groupby("machine", sort=False), strict=True):
         scale = group[group["links"] == group["links"].max()]
         _lines(panel, scale, "ranks", scale["hidden"])
-        _bound(panel, scale["ranks"], scale["hidden"])
+        bound(panel, scale["ranks"], scale["hidden"])
         _rank_axis(panel, sorted(scale["ranks"].unique()))
         panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
         panel.axhline(0, color=MUTED, linewidth=0.8)
     axes[0].set_ylabel("communication hidden")
-    _legend(figure, axes[0])
+    legend_above(figure, axes[0])
     return figure
 
 
@@ -64,7 +59,7 @@ def plot_ft_links(rows: pd.DataFrame) -> Figure:
     axes.xaxis.set_major_locator(FixedLocator(sorted(rows["links"].unique())))
     axes.set_ylabel("communication not hidden [ms]")
     axes.set_ylim(bottom=0)
-    _bound(axes, rows["links"], rows["exposed_s"] * 1e3)
+    bound(axes, rows["links"], rows["exposed_s"] * 1e3)
     axes.legend(loc="upper right")
     return figure
 
@@ -91,7 +86,7 @@ def plot_ft_measured(compared: pd.DataFrame) -> Figure:
         axes.set_yticks(heights, group["exchange"])
         axes.set_ylim(-0.6, len(group) - 0.4)
         axes.set_xlim(left=0)
-        _bound(axes, np.tile(heights, 3), group[["measured_s", "predicted_s", "most_s"]].to_numpy().T, across="x")
+        bound(axes, np.tile(heights, 3), group[["measured_s", "predicted_s", "most_s"]].to_numpy().T, across="x")
         axes.set_title(f"class {problem}, {ranks} ranks")
     panels[-1].set_xlabel("run time [s]")
     handles, labels = panels[0].get_legend_handles_labels()
@@ -115,15 +110,6 @@ def _panels(rows: pd.DataFrame) -> tuple[Figure, Sequence[Axes]]:
     return figure, list(panels)
 
 
-def _bound(axes: Axes, places: npt.ArrayLike, values: npt.ArrayLike, *, across: str = "y") -> None:
-    """Let no single value stretch an axis: those far beyond the others are marked at its edge."""
-    along, found = np.ravel(places), np.ravel(values)
-    limits = bulk_limits(found)
-    if mark_outside(axes, limits, along, found, across=across):
-        margin = 0.06 * max(limits.high - limits.low, abs(limits.high) / 100)
-        (axes.set_ylim if across == "y" else axes.set_xlim)(limits.low - margin, limits.high + margin)
-
-
 def _lines(axes: Axes, rows: pd.DataFrame, across: str, values: pd.Series[float]) -> None:
     """A line for each exchange, of `values` over the column `across`. Lines that lie on each other stay visible."""
     for number, exchange in enumerate(rows["exchange"].unique()):
@@ -136,16 +122,6 @@ def _lines(axes: Axes, rows: pd.DataFrame, across: str, values: pd.Series[float]
 
 
 def _rank_axis(axes: Axes, ranks: list[int]) -> None:
-    axes.set_xscale("log", base=2)
-    axes.set_xlabel("ranks")
-    axes.xaxis.set_major_locator(FixedLocator(ranks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: count_text(round(value))))
+    rank_axis(axes, ranks)
     if len(ranks) > 3:
         axes.tick_params(axis="x", rotation=40)
-
-
-def _legend(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))

@@ -135,10 +135,10 @@ class Report:
 
 
 def report_of(
-    measurement: Measurement | None,
-    trace: Trace | None,
-    prediction: Timeline | None,
-    study: pd.DataFrame | None,
+    measurement: Measurement | None = None,
+    trace: Trace | None = None,
+    prediction: Timeline | None = None,
+    study: pd.DataFrame | None = None,
     *,
     title: str = DEFAULT_TITLE,
     allow_mixed: bool = False,

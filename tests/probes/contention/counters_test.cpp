@@ -33,14 +33,14 @@ class FakeCounters : public CounterSource {
         std::uint64_t looks = 0;
     };
 
-    int open(perf_event_attr& attributes, pid_t process) override {
+    int open(perf_event_attr& attributes, CountedOn counted) override {
         if (lacks_stalled && attributes.type == PERF_TYPE_HARDWARE && attributes.config != PERF_COUNT_HW_CPU_CYCLES) {
             return -ENOENT;
         }
         if (!begun.empty()) {
             EXPECT_FALSE(std::filesystem::exists(begun)) << "counted when the command had begun";
         }
-        opened.push_back({attributes, process});
+        opened.push_back({attributes, counted.process});
         return static_cast<int>(opened.size()) + 100;
     }
     std::optional<Count> read(int file) override {
@@ -78,6 +78,7 @@ class CountersOf : public testing::Test {
         options.victim = victim;
         options.iterations = 3;
         options.without_probes = true;
+        options.counter_folders = folder_;
         options.output = (folder_ / "rows.csv").string();
         complete(options);
         NoTraffic traffic;

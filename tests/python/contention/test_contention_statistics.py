@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from command_runs import run_command
 from contention_tables import contention_table
 from idlewave import contention
 from idlewave.contention.analysis import ContentionAnalysis
-from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
+from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS, MEMORY_BYTES
 from idlewave.contention.correlations import correlation_table, normalisation_notes
 from idlewave.contention.findings import contention_findings
 from idlewave.contention.impact_statistics import impact_table, rate_notes
@@ -205,6 +206,54 @@ def test_the_command_shows_a_table_in_a_file_and_says_what_has_no_ratio(tmp_path
     assert "note: cg: counter.l3_misses is 0 in the median without traffic" in done.complained
 
 
+def test_bytes_of_the_memory_controllers_are_correlated_beside_the_misses() -> None:
+    table = contention_table(planted, scatter=0.1)
+    table["counter.l3_misses"] = 2e6 * table["seconds"]
+    table[MEMORY_BYTES] = 1e9 * table["seconds"]
+    found = correlation_table(table, draws=50).set_index(["traffic", "metric", "column"])["correlation"]
+    columns = found.index.get_level_values("column")
+    assert list(columns[:2]) == ["counter.l3_misses", MEMORY_BYTES]
+    assert found["writer", "seconds", MEMORY_BYTES] == pytest.approx(1)
+    without = correlation_table(table.drop(columns=MEMORY_BYTES), draws=50)
+    with_them = correlation_table(table, draws=50)
+    rest = with_them[with_them["column"] != MEMORY_BYTES].reset_index(drop=True)
+    pd.testing.assert_frame_equal(rest.drop(columns="p_holm"), without.drop(columns="p_holm"))  # of more columns
+
+
+@pytest.mark.parametrize(
+    ("counters", "said"),
+    [
+        ({"memory_bytes": "uncore_imc_0: Permission denied"}, "counted: uncore_imc_0: Permission denied."),
+        ({"memory_bytes": None}, "counted."),
+        ({}, "counted."),
+        (["memory_bytes"], "counted."),
+    ],
+)
+def test_the_command_says_why_bytes_of_the_memory_controllers_are_missing(
+    tmp_path: Path, counters: object, said: str
+) -> None:
+    runs = tmp_path / "impact/runs"
+    runs.mkdir(parents=True)
+    table = contention_table(planted, pairs=2)
+    table.drop(columns=MEMORY_BYTES).to_parquet(runs / "run-000-pair-000000-quiet.parquet")
+    settings = {"schema": 1, "plan": {}, "runs": 1, "said": {"probe": {"counters": counters}}}
+    (tmp_path / "impact/contention.json").write_text(json.dumps(settings))
+    done = run_command(["contention", "measure", "--from", "impact"], tmp_path)
+    assert done.status == 0, done.complained
+    notes = " ".join(done.complained.split())
+    assert f"Bytes of the memory controllers were not {said}" in notes
+    assert "The processor's counters could not be read" in notes
+
+
+def test_the_command_does_not_take_bytes_of_the_machine_for_counters_of_the_victim(tmp_path: Path) -> None:
+    table = contention_table(planted, pairs=2)
+    table[MEMORY_BYTES] = 1e9 * table["seconds"]
+    table.to_parquet(tmp_path / "table.parquet")
+    done = run_command(["contention", "measure", "--from", "table.parquet"], tmp_path)
+    assert "The processor's counters could not be read" in " ".join(done.complained.split())
+    assert "Bytes of the memory controllers" not in done.complained
+
+
 def test_a_table_without_a_whole_pair_has_no_correlations() -> None:
     table = contention_table(planted)
     with pytest.raises(InputError, match="no pair of runs"):
@@ -214,7 +263,10 @@ def test_a_table_without_a_whole_pair_has_no_correlations() -> None:
 def test_the_columns_are_those_that_a_detector_reads() -> None:
     names = [column.name for column in COLUMNS]
     assert names == list(contention_table(planted).columns)
-    assert [name for name in names if name.startswith("counter.")] == [f"counter.{name}" for name in COUNTERS]
+    assert [name for name in names if name.startswith("counter.")] == [
+        *(f"counter.{name}" for name in COUNTERS),
+        MEMORY_BYTES,
+    ]
     assert {f"probe.latency_{level}_s" for level in LEVELS} | {f"probe.bandwidth_{level}_Bps" for level in LEVELS} == {
         name for name in names if name.startswith("probe.")
     }

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from idlewave.contention.columns import MEMORY_BYTES
 from idlewave.contention.evaluation import Evaluation, alarm_threshold, learn
 from idlewave.contention.features import (
     feature_sets,
@@ -179,6 +180,10 @@ def test_counters_are_features_where_there_are_some_and_probes_elsewhere() -> No
     assert set(feature_sets(both).sources.values()) == {"counter"}
     assert feature_sets(both).columns["l2"] == ("counter.l2_misses",)
     assert set(feature_sets(both, "probe").sources.values()) == {"probe"}
+    assert feature_sets(both).columns["l3"] == ("counter.l3_misses", MEMORY_BYTES)
+    assert feature_sets(both.drop(columns=MEMORY_BYTES)).columns["l3"] == ("counter.l3_misses",)
+    no_misses = feature_sets(both.assign(**{"counter.l3_misses": np.nan}))
+    assert no_misses.sources == {"l1": "counter", "l2": "counter", "l3": "probe"}
     some = contention_table({"stream": {}}, pairs=2, measured=("counter.l1_misses", *QUIET)[:1] + tuple(
         name for name in QUIET if name.startswith("probe.")
     ))  # fmt: skip

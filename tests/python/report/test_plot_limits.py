@@ -61,6 +61,8 @@ from idlewave.report import (
     plot_slowdown,
     plot_time,
 )
+from idlewave.report.benchmark_error_page import WORDS
+from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
@@ -112,6 +114,13 @@ def runs_of_study(spoil: Spoil) -> pd.DataFrame:
     """Finish times are whole picoseconds, and none is negative: others are refused before anything is drawn."""
     runs = spoil(study(), "finish_ps")
     return runs.assign(finish_ps=np.nan_to_num(runs["finish_ps"], posinf=0, neginf=0).clip(0).astype("int64"))
+
+
+def benchmark_rows(spoil: Spoil, *scales: int) -> pd.DataFrame:
+    """Times of broadcasts that each method reports, of two algorithms on so many ranks."""
+    keys = [(name, method, ranks) for name in ("linear", "binomial") for ranks in scales for method in WORDS]
+    rows = pd.DataFrame(keys, columns=["algorithm", "method", "ranks"])
+    return spoil(rows.assign(measured_ps=1_000_000 * rows["ranks"], true_ps=1_200_000 * rows["ranks"]), "measured_ps")
 
 
 def ft_rows() -> pd.DataFrame:
@@ -499,6 +508,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
         spoil(ft_rows().assign(links=ft_rows()["ranks"] // 64), "exposed_s")
     ),
     ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
+    ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
+    ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,

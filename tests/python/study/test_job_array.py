@@ -128,7 +128,7 @@ def test_the_script_for_flux_submits_a_job_for_each_task(folder: Path) -> None:
     assert_whole(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(bool(slurm_node.why_not()), reason=slurm_node.why_not())
 def test_slurm_runs_the_array_as_it_is_written(folder: Path) -> None:
     script = write_array(folder)

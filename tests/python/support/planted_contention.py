@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS
+from idlewave.contention.columns import COLUMNS, COUNTERS, LEVELS, MEMORY_BYTES
 
 QUIET = {
     **{f"probe.latency_{level}_s": 1e-9 * 4**place for place, level in enumerate(LEVELS)},
     **{f"probe.bandwidth_{level}_Bps": 4e10 / 2**place for place, level in enumerate(LEVELS)},
     **{f"counter.{name}": 1e6 / 2**place for place, name in enumerate(COUNTERS)},
+    MEMORY_BYTES: 64e6,
 }
 """What each column has without traffic, in the mean."""
 PROBES = tuple(name for name in QUIET if name.startswith("probe."))
@@ -82,8 +83,10 @@ def _run(
 ) -> pd.DataFrame:
     """The columns of a run of `iterations` intervals, `scale` times as large as `QUIET`."""
     columns = {}
+    of_the_machine = random.spawn(1)[0]  # so that the other columns have the same draws as without it
     for name, quiet in QUIET.items():
+        draws = of_the_machine if name == MEMORY_BYTES else random
         shift = shifts.get(name, 0.0) * traffic
-        values = scale * quiet * (1 + scatter * (shift + random.standard_normal(iterations)))
+        values = scale * quiet * (1 + scatter * (shift + draws.standard_normal(iterations)))
         columns[name] = values if name in measured else np.full(iterations, np.nan)
     return pd.DataFrame(columns)
