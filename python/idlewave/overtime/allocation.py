@@ -213,18 +213,25 @@ def _ratios(one: Series, width: int, *, above: bool) -> tuple[npt.NDArray[np.flo
     import numpy as np
 
     starts = one.start_ns / 1e9
+    places = _before_whole_hours(one)
+    places = places[(places >= width) & (one.run[places - width] == one.run[places])]
     moments, levels, ratios = [], [], []
-    last = np.searchsorted(starts, starts[-1] - HOUR_S, side="right") if len(starts) else 0
-    step = max(1, int(last) // _MOST_MOMENTS)
-    for place in range(width, int(last), step):
+    for place in places[:: max(1, len(places) // _MOST_MOMENTS)]:
         end = int(np.searchsorted(starts, starts[place] + HOUR_S, side="right"))
-        if one.run[place - width] != one.run[end - 1]:
-            continue
         level = float(np.median(one.value[place - width : place]))
         moments.append(starts[place])
         levels.append(level)
         ratios.append(float(np.quantile(one.value[place:end], 1 - SHARE if above else SHARE)) / level)
     return np.array(moments), np.array(levels), np.array(ratios)
+
+
+def _before_whole_hours(one: Series) -> npt.NDArray[np.int64]:
+    """The positions of phases whose run lasts for another hour: one that an interruption cuts short is none."""
+    import numpy as np
+
+    ends = one.start_ns + one.length_ns
+    end_of_run = ends[np.searchsorted(one.run, one.run, side="right") - 1]
+    return np.flatnonzero(one.start_ns + HOUR_S * 1e9 <= end_of_run)
 
 
 def _separate_hours(moments: npt.NDArray[np.float64]) -> int:

@@ -114,6 +114,17 @@ def test_a_history_too_short_for_the_probability_is_said() -> None:
     assert found.needs["hours"].iloc[0] in (1, 2)
 
 
+def test_runs_of_minutes_with_hours_between_them_have_no_hour() -> None:
+    """Ten runs of six minutes, each five hours after the one before."""
+    runs = [recording_table(30, seed=run, phase_s=2.0).assign(run=run) for run in range(10)]
+    for run, table in enumerate(runs):
+        table["phase"] += 180 * run
+        table["start_ns"] += 5 * 3600 * 10**9 * run
+    found = check_allocation(parse_needs("latency<3us"), recording(20), [Recording("made", pd.concat(runs))])
+    assert found.needs["hours"].iloc[0] == 0
+    assert "no hour without interruption" in found.notes[0]
+
+
 def test_a_history_without_an_hour_or_of_another_size_is_said() -> None:
     short = check_allocation(parse_needs("latency<3us"), recording(20), [recording(20)])
     assert "no hour without interruption" in short.notes[0]
