@@ -154,17 +154,20 @@ def _standardised(series: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float
 
     steps = np.abs(np.diff(series))
     scatter = 1.4826 * float(np.median(steps)) / np.sqrt(2)
-    if scatter == 0:  # most values are equal: the clock or the library has few
+    few_steps = scatter == 0  # most values are equal: the clock or the library has few
+    if few_steps:
         scatter = float(np.sqrt(np.mean(steps**2) / 2))
     if scatter == 0:
         return np.zeros_like(series), 1.0
-    middle = median_filter(series, 2 * LEAST - 1, mode="nearest")
+    middle = median_filter(series, 2 * LEAST - 1, mode="mirror")  # the outermost value counts once
     clipped = np.clip(series, middle - CLIP * scatter, middle + CLIP * scatter)
     stepped = _steps(series, scatter)
     once, twice = (_half_mean_square(clipped, lag, scatter, stepped) for lag in (1, 2))
     # Of correlation r^k between values k apart, these are the variance times 1 - r and 1 - r².
     correlation = min(_surely_shown(twice / once - 1, len(series)), MOST_CORRELATION) if once > 0 else 0.0
     variance = once / (1 - correlation)
+    if few_steps:  # clipping may have left next to nothing of them, or they all are changes of level
+        variance = max(variance, scatter**2)
     return clipped / np.sqrt(variance), (1 + correlation) / (1 - correlation)
 
 

@@ -82,6 +82,29 @@ def test_too_few_or_equal_values_have_no_change(values: list[float]) -> None:
     assert len(change_points(np.array(values))) == 0
 
 
+@pytest.mark.parametrize(
+    "lengths",
+    [(200, 200), (20, 20), (10, 10), (200, 200, 100), (30, 30, 30, 30)],
+    ids=lambda case: "-".join(map(str, case)),
+)
+@pytest.mark.filterwarnings("error")
+def test_levels_without_any_scatter_are_found_exactly(lengths: tuple[int, ...]) -> None:
+    values = np.repeat([1.0, 2.0, 4.0, 3.0][: len(lengths)], lengths)
+    assert change_points(values).tolist() == np.cumsum(lengths)[:-1].tolist()
+
+
+@pytest.mark.parametrize("count", [20, 40, 400])
+@pytest.mark.filterwarnings("error")
+def test_one_outlier_in_a_series_without_scatter_is_no_change_and_hides_none(count: int) -> None:
+    for place in (0, 3, count // 2, count - 1):
+        values = np.ones(count)
+        values[place] = 5
+        assert not len(change_points(values))
+    values = np.repeat([1.0, 2.0], count)
+    values[count // 2] = 7
+    assert change_points(values).tolist() == [count]
+
+
 def test_levels_say_when_they_began_how_long_they_lasted_and_how_large_the_step_was() -> None:
     series = series_of(recording_table(200, steps={"latency": [(60, 1.5), (120, 1.1)]}))
     found = levels(series)
