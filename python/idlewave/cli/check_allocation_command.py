@@ -118,8 +118,13 @@ def _show(found: Verdict, now: Recording, notes: list[str]) -> None:
     for sentence in unfit_sentences(found, _hosts(now)):
         say(f"• {sentence}")
     interval = f"{plain_percent(found.low)} to {plain_percent(found.high)}"
-    probability = f"the probability that it holds over the next hour is {plain_percent(found.probability)} ({interval})"
-    say(f"{'fit' if found.fit else 'unfit'}: {found.decides} decides; {probability}", bold=True)
+    subject, most = ("it holds", "") if len(found.needs) == 1 else ("all needs hold", "at most ")
+    probability = f"{most}{plain_percent(found.probability)} ({interval})"
+    verdict = "fit" if found.fit else "unfit"
+    say(
+        f"{verdict}: {found.decides} decides; the probability that {subject} over the next hour is {probability}",
+        bold=True,
+    )
 
 
 def _hosts(now: Recording) -> list[str]:

@@ -48,8 +48,9 @@ class Verdict:
     `needs` has a row for each need: need, test, size, rank and peer (the worst pair, which decides), phases, level
     (median), limit, met (the share of phases that meet it), worse_than (the share of the history's phases that were
     better than the level; NaN without), hours (separate hours of history that the probability rests on), probability
-    with its interval low and high, fit. `decides` is the need with the lowest probability, and `probability` that: all
-    needs hold together with at most this probability. `notes` says what the verdict does not rest on.
+    with its interval low and high, fit. `decides` is the need with the lowest probability of those that make it unfit,
+    or else of all. `probability` is the lowest of all needs, with its interval: all of them hold together with at most
+    this probability. `notes` says what the verdict does not rest on.
     """
 
     fit: bool
@@ -84,11 +85,12 @@ def check_allocation(
     rows = [_row(need, _of_need(need, present, now.name), past, probability, notes) for need in needs]
     table = pd.DataFrame(rows)
     deciding = table.sort_values(["fit", "probability", "margin"], kind="stable").iloc[0]
+    least = table.sort_values("probability", kind="stable").iloc[0]
     return Verdict(
         bool(table["fit"].all()),
-        float(deciding["probability"]),
-        float(deciding["low"]),
-        float(deciding["high"]),
+        float(least["probability"]),
+        float(least["low"]),
+        float(least["high"]),
         str(deciding["need"]),
         table.drop(columns="margin"),
         tuple(dict.fromkeys(notes)),

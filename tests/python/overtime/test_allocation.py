@@ -133,6 +133,18 @@ def test_a_history_without_an_hour_or_of_another_size_is_said() -> None:
     assert "no such phases" in check_allocation(parse_needs("latency<3us"), recording(20), [other]).notes[0]
 
 
+def test_what_all_needs_hold_with_is_the_lowest_probability_whichever_decides() -> None:
+    """Latency is unlikely to stay; then bandwidth is too low beside."""
+    now, history = recording(20), swinging(48, slow=2.0)
+    found = check_allocation(parse_needs("latency<3us,bandwidth>5GB/s"), now, [history], probability=0.01)
+    assert found.fit
+    assert found.decides == "latency<3us"
+    one = check_allocation(parse_needs("latency<3us,bandwidth>8.5GB/s"), now, [history], probability=0.01)
+    assert not one.fit
+    assert one.decides == "bandwidth>8.5GB/s"
+    assert one.probability == one.needs["probability"].min()
+
+
 def test_the_worst_pair_decides() -> None:
     near, distant = recording_table(20), recording_table(20, seed=2)
     distant = distant[distant["test"] == "latency"].assign(peer=5)
