@@ -293,6 +293,15 @@ def _levels(one: Series) -> Iterable[dict[str, object]]:
         begin, before = end, middle
 
 
+def _recorded_ns(one: Series) -> int:
+    """How long the runs of a series lasted, without the interruptions between them."""
+    import numpy as np
+
+    last = [*np.flatnonzero(np.diff(one.run)), len(one.run) - 1]
+    first = [0, *(place + 1 for place in last[:-1])]
+    return sum(_end_of(one, end) - int(one.start_ns[begin]) for begin, end in zip(first, last, strict=True))
+
+
 def _end_of(one: Series, place: int) -> int:
     return int(one.start_ns[place] + one.length_ns[place])
 
@@ -366,8 +375,9 @@ def drift(one: Series) -> Slope:
 def summary(series: Iterable[Series], found: pd.DataFrame) -> pd.DataFrame:
     """A row for each series: how many phases over how many hours, quantiles of its values, changes, and drift.
 
-    `found` is the table of `levels` of the same series. Columns: those of `series.KEY`; phases, hours; median, p05,
-    p95, least, most; changes; drift_per_h, drift_low, drift_high.
+    `found` is the table of `levels` of the same series. Columns: those of `series.KEY`; phases; hours, in which it was
+    recorded, and span_hours, from its beginning to its end with the interruptions; median, p05, p95, least, most;
+    changes; drift_per_h, drift_low, drift_high.
     """
     import numpy as np
     import pandas as pd
@@ -381,7 +391,8 @@ def summary(series: Iterable[Series], found: pd.DataFrame) -> pd.DataFrame:
             {
                 **one.key,
                 "phases": len(one.value),
-                "hours": (_end_of(one, -1) - int(one.start_ns[0])) / 3.6e12,
+                "hours": _recorded_ns(one) / 3.6e12,
+                "span_hours": (_end_of(one, -1) - int(one.start_ns[0])) / 3.6e12,
                 "median": middle,
                 "p05": low,
                 "p95": high,

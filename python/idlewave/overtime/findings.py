@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..formatting import MINUS, percent_text, plural
 from .correlation import LEAST, LEVEL, most_judged
 from .series import KEY, series_name
-from .wording import duration_text, value_text
+from .wording import duration_text, recorded_text, value_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def _name(row: dict[Any, Any]) -> str:
 def _varied(row: dict[Any, Any]) -> str:
     low, high = (value_text(row["test"], row[name]) for name in ("p05", "p95"))
     text = (
-        f"In {duration_text(3600 * row['hours'])} nine tenths of {plural(row['phases'], 'phase')} lay between {low} "
+        f"In {recorded_text(row)} nine tenths of {plural(row['phases'], 'phase')} lay between {low} "
         f"and {high}; the largest was {row['most'] / row['least']:.2f} times the smallest. "
     )
     text += f"{plural(row['changes'], 'change')} of level." if row["changes"] else "No change of level."
@@ -94,7 +94,8 @@ def _unjudged(strongest: pd.DataFrame) -> str:
     missing, every = int((of_series.count() == 0).sum()), of_series.ngroups
     if not missing:
         return ""
-    return f" Without a p-value: {missing} of {every} series, autocorrelated too long, nearly periodic, or of too few phases."
+    why = "autocorrelated too long, nearly periodic, or of too few phases"
+    return f" Without a p-value: {missing} of {every} series, {why}."
 
 
 def _no_correlation(found: Analysis) -> str:

@@ -1,9 +1,9 @@
 """How well what was seen last predicts what comes: the last active phase, and the counters of the last idle phase.
 
-Three predictors, each of which knows only what came before: "active", the last figure of the same test; "idle", a ridge
-regression of the logarithm of the figure on the logarithms of the counters' rates in the last idle phase, fitted to all
-earlier phases; "baseline", the median of all earlier figures. Where a counter could not be read its mean until then
-counts; which counters are used at all `idle_counters` says.
+Three predictors, each of which learns only from what came before: "active", the last value of the same test; "idle", a
+ridge regression of the logarithm of the value on the logarithms of the counters' rates in the last idle phase, fitted
+to all earlier phases; "baseline", the median of all earlier values. Where a counter could not be read its mean until then
+counts; which counters are used at all `idle_counters` says, by the idle phases of the whole recording.
 """
 
 from __future__ import annotations

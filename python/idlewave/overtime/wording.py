@@ -38,6 +38,12 @@ def duration_text(seconds: float) -> str:
     return ""
 
 
+def recorded_text(row: dict[Any, Any]) -> str:
+    """How long the runs of a row of `changes.summary` lasted, and within which time, if they were interrupted."""
+    recorded, span = duration_text(3600 * row["hours"]), duration_text(3600 * row["span_hours"])
+    return recorded if recorded == span else f"{recorded} (within {span})"
+
+
 def moment_text(ns: float) -> str:
     """A moment in UTC, to the second."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(ns / 1e9))
@@ -55,7 +61,7 @@ def series_rows(about: pd.DataFrame) -> pd.DataFrame:
             {
                 "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
                 "phases": count_text(r["phases"]),
-                "over": duration_text(3600 * r["hours"]),
+                "over": recorded_text(r),
                 "median": value_text(r["test"], r["median"]),
                 "5 to 95 %": _range_text(*(value_text(r["test"], r[name]) for name in ("p05", "p95"))),
                 "most / least": f"{r['most'] / r['least']:.2f}",

@@ -36,8 +36,8 @@ _RESTS = (
     ),
     (
         "predictions",
-        "Each predictor knows only what came before. By counters when idle: a regression on the rates of all counters "
-        "in the last idle phase.",
+        "Each predictor learns only from what came before. By counters when idle: a regression on their rates in the "
+        "last idle phase; which counters are missing too often, or never grow, is seen in the whole recording.",
     ),
 )
 

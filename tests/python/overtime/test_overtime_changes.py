@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
+from idlewave.formatting import plain
 from idlewave.overtime.changes import (
     CORRELATED_FALSE_ALARMS,
     FALSE_ALARMS,
@@ -15,6 +19,7 @@ from idlewave.overtime.changes import (
     summary,
 )
 from idlewave.overtime.series import Series, series_of
+from idlewave.overtime.wording import recorded_text
 from long_cases import most_long
 from overtime_recordings import ar1, phases, recording_table
 
@@ -177,6 +182,19 @@ def test_a_planted_drift_lies_in_its_interval_and_outliers_do_not_move_it() -> N
         found = drift(one)
         assert found.low < found.per_hour < found.high
         assert found.per_hour == pytest.approx(0.3, abs=0.05)
+
+
+def test_the_hours_of_a_recording_are_those_of_its_runs() -> None:
+    """Ten runs of six minutes, 30 hours apart."""
+    runs = [recording_table(60, seed=run).assign(run=run) for run in range(10)]
+    for run, table in enumerate(runs):
+        table["start_ns"] += 30 * 3600 * 10**9 * run
+        table["phase"] += 360 * run
+    found = series_of(pd.concat(runs))
+    about = summary(found, levels(found)).iloc[0].to_dict()
+    assert about["hours"] == pytest.approx(1, rel=0.02)
+    assert about["span_hours"] == pytest.approx(270, rel=0.01)
+    assert re.fullmatch(r"59.\d min \(within 11.3 d\)", plain(recorded_text(about)))
 
 
 def test_seconds_say_nothing_of_a_drift_by_the_hour() -> None:
