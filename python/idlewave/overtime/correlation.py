@@ -1,7 +1,7 @@
 """Which counters go with performance: rank correlations over lags, with p-values by permuting blocks.
 
 A counter's rate in a phase is what it grew by, over the length of the phase. The rate `lag` phases before each phase of
-a series is compared with the figure of the series, by Spearman's correlation; lag 1 is the idle phase just before, lag
+a series is compared with the value of the series, by Spearman's correlation; lag 1 is the idle phase just before, lag
 0 the phase itself, and a round has six phases. A p-value is that of the strongest correlation over all lags: the share
 of permutations of the series in blocks, longer than it is autocorrelated, in which any lag is as strong. All p-values
 of a recording are corrected by Holm's method: if each is one, the probability that any of the counters found is none,
@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..multiple_tests import holm
-from .recording import COUNTER
+from ..measure.overtime.recording import COUNTER
+from ..multiple_tests import holm as holm
+from .defaults import LAGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
 
     from .series import Series
 
-LAGS = 12
-"""The largest lag, in phases: two rounds."""
 LEVEL = 0.05
 LEAST = 20
-"""Fewer phases with both figure and rate say nothing."""
+"""Fewer phases with both value and rate say nothing."""
 PERMUTATIONS = 2000
 _MOST_OF_ALL = 20_000
 """So many permutations are made for all counters at most; more only for those that none of these reached."""

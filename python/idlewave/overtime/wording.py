@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..escaping import cut, printable
 from ..formatting import MINUS, SPACE, count_text, percent_text, plural, seconds_text, volume_text
+from ..measure.overtime.settings import HIGHER_IS_BETTER
 from .allocation import SHARE
-from .series import HIGHER_IS_BETTER, series_name
+from .series import series_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def value_text(test: str, value: float) -> str:
-    """A figure of a test with its unit."""
+    """A value of a test with its unit."""
     if math.isnan(value):
         return "–"
     return f"{volume_text(value)}/s" if test in HIGHER_IS_BETTER else seconds_text(value)

@@ -7,12 +7,12 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from idlewave.measure.overtime.recording import OvertimeRecording
 from idlewave.multiple_tests import holm
 from idlewave.overtime import correlation
 from idlewave.overtime.analysis import Analysis
 from idlewave.overtime.correlation import LEAST_BLOCKS, LEVEL, block_length, correlations
 from idlewave.overtime.findings import counters_finding
-from idlewave.overtime.recording import Recording
 from idlewave.overtime.series import Series, series_of
 from long_cases import most_long
 from overtime_recordings import COUNTER, ar1, recording_table
@@ -129,7 +129,7 @@ def test_pairs_too_many_to_be_judged_are_said_to_be_that(monkeypatch: pytest.Mon
     table = recording_table(40, counters=4)
     monkeypatch.setattr(correlation, "PERMUTATIONS", 100)
     monkeypatch.setattr(correlation, "MOST_PERMUTATIONS", 100)
-    said = counters_finding(Analysis(Recording("made", table, counters=tuple(counters_of(table)))))
+    said = counters_finding(Analysis(OvertimeRecording("made", table, counters=tuple(counters_of(table)))))
     assert said.startswith("None of 12 pairs of a counter and a series can be judged: of more than 5 none can be")
 
 
