@@ -75,6 +75,12 @@ def test_show_says_levels_and_writes_and_draws_them(folder: Path, tmp_path: Path
     assert (tmp_path / "x.svg").stat().st_size > 10_000
 
 
+def test_hours_without_a_plot_are_wrong_use(folder: Path, tmp_path: Path) -> None:
+    ended = run_command(["overtime", "show", str(folder), "--hours"], tmp_path)
+    assert ended.status == 2
+    assert "--hours draws nothing without --plot" in ended.complained
+
+
 def test_correlate_names_the_counter_and_its_lag(folder: Path, tmp_path: Path) -> None:
     ended = run_command(["overtime", "correlate", str(folder), "--lags", "3"], tmp_path)
     assert ended.status == 0, ended.complained
