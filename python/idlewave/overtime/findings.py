@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import MINUS, percent_text, plural
+from ..formatting import MINUS, count_text, percent_text, plural
 from .correlation import LEAST, LEVEL, most_judged
 from .series import KEY, series_name
 from .wording import duration_text, recorded_text, value_text
@@ -76,7 +76,9 @@ def counters_finding(found: Analysis) -> str:
     of_all = f"of {plural(int(tested.sum()), 'pair')} of a counter and a series"
     unjudged = _unjudged(strongest)
     if not len(own) and tested.sum() > most_judged():
-        return f"None {of_all} can be judged: of more than {most_judged():,} none can be significant.{unjudged}"
+        return (
+            f"None {of_all} can be judged: of more than {count_text(most_judged())} none can be significant.{unjudged}"
+        )
     if not len(own):
         return f"No correlation {of_all} is significant after the correction.{unjudged}"
     first = own.assign(strength=own["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]

@@ -159,7 +159,7 @@ def test_without_counters_when_idle_the_others_still_predict_and_why_is_said(cha
 
 
 def test_no_regression_is_fitted_across_an_interruption() -> None:
-    """Rates just before an interruption say nothing of figures after it, so what they are changes no prediction."""
+    """Rates just before an interruption say nothing of values after it, so what they are changes no prediction."""
     table = recording_table(400, driven=[("latency", 1, 0.2)])
     table["run"] = np.searchsorted([6 * 150, 6 * 250], table["phase"], side="right").astype("int32")
     changed = table.copy()
