@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from .machine import Machine, Place
 
 
+_UNKNOWN = (
+    "the recording does not say on which hosts its ranks were: pairs within a node and between nodes may be mixed"
+)
+
+
 class RecordedPairs(NamedTuple):
     """The phases of a recording without those of pairs that are left out, and sentences about what its factors are
     of."""
@@ -33,16 +38,15 @@ def recorded_pairs(table: pd.DataFrame, hosts: Sequence[str], machine: Machine |
     """
     import numpy as np
 
-    if not {"test", "rank", "peer"} <= set(table.columns):
-        return RecordedPairs(table)
-    tests = table["test"].isin(["latency", "bandwidth"]).to_numpy()
+    tests = table["test"].isin(["latency", "bandwidth"]).to_numpy() if "test" in table else np.zeros(0, dtype=bool)
     if not tests.any():
         return RecordedPairs(table)
+    if not {"rank", "peer"} <= set(table.columns):
+        return RecordedPairs(table, (_UNKNOWN,))
     active = table.loc[tests, ["rank", "peer"]].to_numpy(dtype=np.int64)
     pairs = np.unique(active, axis=0)
     if pairs.min() < 0 or pairs.max() >= len(hosts):
-        note = "the recording does not say on which hosts its ranks were: pairs within a node and between nodes may be"
-        return RecordedPairs(table, (f"{note} mixed",))
+        return RecordedPairs(table, (_UNKNOWN,))
     names = np.array([str(host) for host in hosts], dtype=object)
     within = _within(names, pairs)
     wanted = WITHIN if machine is not None and machine.node is None and machine.measured == WITHIN else BETWEEN

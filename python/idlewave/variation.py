@@ -119,7 +119,7 @@ def variation_from_recording(
     of the same test, pair and size; of several pairs in one phase their mean counts. From the beginning of a phase on
     its factor holds, until that of the next phase of its test; before the first one, the first. The period is that of
     the recording; the pauses in which it was interrupted (between runs) are left out, and no factor holds beyond one if
-    the next run has phases of the test.
+    the next run has phases of the test. Without lengths a run ends one median step after its last start.
 
     `hosts`: that of each rank, as the recording's overtime.json has them. Then pairs within a node and pairs between
     nodes are not mixed (`recorded_pairs`, whose notes say which are left out).
@@ -182,9 +182,10 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
             f"a recording of a network: expected the columns start_ns, test and value, found no {missing[0]}"
         )
     table = table.sort_values("start_ns", kind="stable").reset_index(drop=True)
-    length = table["length_ns"] if "length_ns" in table else pd.Series(0, index=table.index)
-    starts, ends = table["start_ns"].astype("int64"), (table["start_ns"] + length).astype("int64")
+    starts = table["start_ns"].astype("int64")
     runs = table["run"] if "run" in table else pd.Series(0, index=table.index)
+    length = table["length_ns"] if "length_ns" in table else _usual_step(starts, runs)
+    ends = (starts + length).astype("int64")
     first, last = starts.groupby(runs).min(), ends.groupby(runs).max()
     begins = (last - first).cumsum().shift(fill_value=0)
     moved = runs.map(begins - first)
@@ -207,6 +208,13 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
         raise InputError("a recording of a network: expected phases of latency or bandwidth, found none")
     phases["end"] = max(whole, int(phases["start"].max()) + 1)
     return phases
+
+
+def _usual_step(starts: pd.Series, runs: pd.Series) -> int:
+    """The median time from one start to the next one of the same run, ns, at least 1."""
+    steps = starts.groupby(runs).diff()
+    steps = steps[steps > 0]
+    return max(1, round(float(steps.median()))) if len(steps) else 1
 
 
 def _of_parameter(level: Level, test: str, size: int, factor: float) -> float:

@@ -19,7 +19,7 @@ COMMANDS = {
     "overtime": ("overtime_commands", "Analyse recordings of performance over time: changes, counters, predictions."),
     "check-allocation": (
         "check_allocation_command",
-        "Say whether the nodes of a job fit what it needs, for its prologue.",
+        "Say whether the nodes of a job fit what it needs, before its program.",
     ),
     "contention": ("contention_command", "Make, measure, detect, remedy and scale contention in memory."),
     "trace": ("trace_command", "Run an MPI program, and record the MPI calls of its ranks."),

@@ -1,4 +1,4 @@
-"""``idlewave check-allocation``: for the prologue of a job, whether its nodes fit what it needs."""
+"""``idlewave check-allocation``: before a job's program, whether its nodes fit what it needs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from ..formatting import plain, plain_percent
+from ..overtime.brief_measurement import measure_allocation, seconds_needed
+from ..overtime.defaults import PROBABILITY, SECONDS
 from ..overtime.needs import EXAMPLE, parse_needs
-from .option_types import FiniteRange, as_json, print_json, refuse_given
+from .option_types import FiniteRange, Lasting, as_json, print_json, refuse_given
 from .progress import doing
 from .rank_options import check_hosts, rank_options
 from .terminal import say, say_note, show_table
 
 if TYPE_CHECKING:
+    from ..measure.overtime.recording import OvertimeRecording
     from ..overtime.allocation import Verdict
-    from ..overtime.recording import Recording
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 UNFIT = 1
@@ -36,14 +38,19 @@ UNFIT = 1
     help="A recording of idlewave measure overtime on this machine (may be repeated).",
 )
 @click.option(
-    "--seconds", type=FiniteRange(1.0, 86_400.0), default=10.0, show_default=True, help="How long to measure."
+    "--for",
+    "seconds",
+    type=Lasting(seconds_needed(1), 86_400.0),
+    default=SECONDS,
+    metavar="TIME",
+    help=f"How long to measure, such as 20s or 1m.  [default: {SECONDS:g}s]",
 )
 @rank_options
 @click.option("--from", "recorded", type=FOLDER, help="Judge a recording instead, by its last level.")
 @click.option(
     "--probability",
     type=FiniteRange(0.0, 1.0, min_open=True, max_open=True),
-    default=0.9,
+    default=PROBABILITY,
     show_default=True,
     help="The probability with which each need has to hold over the next hour.",
 )
@@ -63,8 +70,8 @@ def check_allocation(
 ) -> int:
     """Measure an allocation briefly, and say whether it fits a job's needs over the next hour.
 
-    Rank 0 exchanges with each other rank; where --seconds are too few for that, with as many as there is time for,
-    which is said.
+    Rank 0 exchanges with each other rank; where the time of --for is too short for that, with as many as there is time
+    for, which is said.
 
     The exit status is 0 if it fits, 1 if it does not (or an error prevents the answer), 2 for wrong use.
     """
@@ -72,15 +79,14 @@ def check_allocation(
     if recorded is not None:
         refuse_given(context, ("seconds", "ranks", "hosts", "mpiexec"), "--from measures nothing")
     places = check_hosts(context, hosts)
+    from ..measure.overtime.recording import read_overtime
     from ..overtime.allocation import check_allocation as check
-    from ..overtime.recording import read_recording
 
-    past = [read_recording(folder) for folder in history]
+    past = [read_overtime(folder) for folder in history]
     if recorded is not None:
-        now = read_recording(recorded)
+        now = read_overtime(recorded)
     else:
         from ..mpi import find
-        from ..overtime.brief_measurement import measure_allocation
 
         with doing("measuring the allocation"):
             now = measure_allocation(wanted, seconds, ranks, hosts=places, mpi=find(mpiexec))
@@ -93,7 +99,7 @@ def check_allocation(
     return 0 if found.fit else UNFIT
 
 
-def _as_json(found: Verdict, now: Recording, notes: list[str]) -> dict[str, object]:
+def _as_json(found: Verdict, now: OvertimeRecording, notes: list[str]) -> dict[str, object]:
     from ..measure.table_rows import records
     from ..overtime.wording import unfit_sentences
 
@@ -109,7 +115,7 @@ def _as_json(found: Verdict, now: Recording, notes: list[str]) -> dict[str, obje
     }
 
 
-def _show(found: Verdict, now: Recording, notes: list[str]) -> None:
+def _show(found: Verdict, now: OvertimeRecording, notes: list[str]) -> None:
     from ..overtime.wording import need_rows, unfit_sentences
 
     show_table(need_rows(found.needs), "Needs, by the worst pair of ranks")
@@ -118,9 +124,14 @@ def _show(found: Verdict, now: Recording, notes: list[str]) -> None:
     for sentence in unfit_sentences(found, _hosts(now)):
         say(f"• {sentence}")
     interval = f"{plain_percent(found.low)} to {plain_percent(found.high)}"
-    probability = f"the probability that it holds over the next hour is {plain_percent(found.probability)} ({interval})"
-    say(f"{'fit' if found.fit else 'unfit'}: {found.decides} decides; {probability}", bold=True)
+    subject, most = ("it holds", "") if len(found.needs) == 1 else ("all needs hold", "at most ")
+    probability = f"{most}{plain_percent(found.probability)} ({interval})"
+    verdict = "fit" if found.fit else "unfit"
+    say(
+        f"{verdict}: {found.decides} decides; the probability that {subject} over the next hour is {probability}",
+        bold=True,
+    )
 
 
-def _hosts(now: Recording) -> list[str]:
+def _hosts(now: OvertimeRecording) -> list[str]:
     return [str(host) for host in now.said.get("hosts", [])]

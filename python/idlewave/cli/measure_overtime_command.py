@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..errors import InputError
 from ..formatting import count_text, percent_text, plain_time, plural, si_text, size_text
 from ..measure.overtime import OvertimeRecording, measure_overtime, read_overtime
-from ..measure.overtime.summary import TIMES, moved_counters, summary_of
+from ..measure.overtime.settings import HIGHER_IS_BETTER
+from ..measure.overtime.summary import moved_counters, summary_of
 from ..measure.table_rows import records
 from ..measurement_parameters import OvertimeParameters
 from ..mpi import find
 from ..parameters import parameters_of
 from .interrupted_measurement import recording_folder
-from .option_types import Lasting, OutputFolder, as_json, print_json, refuse_given
+from .option_types import Lasting, Names, OutputFolder, as_json, print_json, refuse_given
 from .parameter_options import option_of
 from .rank_options import check_hosts, rank_options
 from .terminal import progress_bar, say, say_note, show_table
-
-if TYPE_CHECKING:
-    NamesType = click.ParamType[list[str]]
-else:
-    NamesType = click.ParamType  # which older versions of click cannot subscript
 
 EXISTING = click.Path(file_okay=False, path_type=Path)
 _DECLARED = {name: parameter for name, (_, parameter) in parameters_of(OvertimeParameters).items()}
 _SHOWN = 20
 """So many counters are shown, those that grew most beside what they grew in idle phases."""
-
-
-class _Names(NamesType):
-    """Names of sources with commas between them."""
-
-    name = "names"
-
-    def convert(self, value: str | list[str], _param: click.Parameter | None, _ctx: click.Context | None) -> list[str]:
-        """A list of the names."""
-        return value if isinstance(value, list) else [name.strip() for name in value.split(",")]
 
 
 def _lasting(name: str) -> Lasting:
@@ -73,7 +58,7 @@ def _lasting(name: str) -> Lasting:
 @option_of(OvertimeParameters, "seed")
 @click.option(
     "--counters",
-    type=_Names(),
+    type=Names(),
     metavar="A,B,...",
     help="The sources of counters: net, ethtool, ib, cxi, tcp, ucx, libfabric, papi, plug-ins; or none.  [default: all "
     "that are there]",
@@ -127,8 +112,7 @@ def overtime(
                 peers=peers,
                 seed=seed,
             )
-    if not len(found.table):
-        raise InputError(f"{found.folder}: nothing was recorded")
+    found.check_phases()
     if as_json:
         print_json(_as_json(found))
     else:
@@ -145,7 +129,7 @@ def _show(found: OvertimeRecording) -> None:
     table.insert(2, "size", full["size"].map(size_text))
     for column in ("median", "low", "high"):
         texts = [
-            plain_time(value * 1e12, 3) if test in TIMES else f"{si_text(value)}B/s"
+            plain_time(value * 1e12, 3) if test not in HIGHER_IS_BETTER else f"{si_text(value)}B/s"
             for test, value in zip(full["test"], full[column], strict=True)
         ]
         table[{"low": "5 %", "high": "95 %"}.get(column, column)] = texts

@@ -10,6 +10,7 @@ import click
 
 from ..formatting import plain
 from ..output import TABLE_ENDINGS
+from ..overtime.defaults import LAGS, TOLERANCE
 from .figure_files import Picture, save_figure
 from .lazy_groups import Commands
 from .option_types import Count, FiniteRange, OutputFile, as_json, print_json
@@ -19,8 +20,8 @@ from .terminal import say, say_note, show_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..measure.overtime.recording import OvertimeRecording
     from ..overtime.analysis import Analysis
-    from ..overtime.recording import Recording
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 RECORDING = click.argument("recording", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
@@ -49,6 +50,8 @@ def overtime() -> None:
 @as_json
 def show(recording: Path, hours: bool, plot: Path | None, file: Path | None, as_json: bool) -> None:
     """Show how performance varied, where it changed, and how long it stayed as it was."""
+    if hours and plot is None:
+        raise click.UsageError("--hours draws nothing without --plot")
     from ..measure.table_rows import records
     from ..overtime.wording import level_rows, series_rows, stability_rows
 
@@ -73,7 +76,7 @@ def show(recording: Path, hours: bool, plot: Path | None, file: Path | None, as_
 
 @overtime.command()
 @RECORDING
-@click.option("--lags", type=Count(0, 1000), default=12, show_default=True, help="The largest lag, in phases.")
+@click.option("--lags", type=Count(0, 1000), default=LAGS, show_default=True, help="The largest lag, in phases.")
 @SEED
 @click.option("--plot", type=Picture(), help="Draw the matrix of correlations: .png, .pdf or .svg.")
 @_table_file("the correlations at all lags")
@@ -107,11 +110,11 @@ def correlate(recording: Path, lags: int, seed: int, plot: Path | None, file: Pa
 @click.option(
     "--tolerance",
     type=FiniteRange(0.0, 10.0, min_open=True),
-    default=0.1,
+    default=TOLERANCE,
     show_default=True,
-    help="What came worse than predicted by more than this share is an optimistic error.",
+    help="What was worse than predicted by more than this share is an optimistic error.",
 )
-@click.option("--plot", type=Picture(), help="Draw predictions against what came: .png, .pdf or .svg.")
+@click.option("--plot", type=Picture(), help="Draw predictions against what was observed: .png, .pdf or .svg.")
 @_table_file("all predictions")
 @as_json
 def predict(recording: Path, tolerance: float, plot: Path | None, file: Path | None, as_json: bool) -> None:
@@ -131,7 +134,7 @@ def predict(recording: Path, tolerance: float, plot: Path | None, file: Path | N
         unused = {"absent": idle.absent, "missing": list(idle.missing), "unchanged": list(idle.unchanged)}
         _print(found, {"errors": records(off), "tolerance": tolerance, "idle_counters": unused})
     elif len(off):
-        show_table(error_rows(off), f"Predictions; optimistic: came worse by more than {100 * tolerance:g} %")
+        show_table(error_rows(off), f"Predictions; optimistic: worse by more than {100 * tolerance:g} %")
         for sentence in found.idle_counters.sentences:
             say_note(plain(sentence))
     else:
@@ -171,11 +174,11 @@ def report(recording: Path, seed: int, page: Path, as_json: bool) -> None:
 
 
 def _analysed(folder: Path, **options: Any) -> Analysis:  # noqa: ANN401 - of Analysis
+    from ..measure.overtime.recording import read_overtime
     from ..overtime.analysis import Analysis
-    from ..overtime.recording import read_recording
 
     with doing(f"reading {folder}"):
-        found: Recording = read_recording(folder)
+        found: OvertimeRecording = read_overtime(folder)
     for note in found.notes:
         say_note(note)
     return Analysis(found, **options)

@@ -151,11 +151,11 @@ def _predicted(file: Path, trace: Trace, chosen: tuple[str, ...], reduction_cost
 
 
 def _overtime(folder: Path) -> Analysis:
+    from ..measure.overtime.recording import read_overtime
     from ..overtime.analysis import Analysis
-    from ..overtime.recording import read_recording
 
     with doing(f"reading {folder}"):
-        found = read_recording(folder)
+        found = read_overtime(folder)
     for note in found.notes:
         say_note(note)
     return Analysis(found)

@@ -114,9 +114,8 @@ def recorded_variation(folder: Path, machine: Machine) -> Variation:
 
     found = read_overtime(folder)
     hosts = [str(host) for host in found.said.get("hosts", [])]
-    for note in recorded_pairs(found.table, hosts, machine).notes:
-        say_note(note)
-    for note in unvaried_notes(found.table, machine):
+    notes = (*found.notes, *recorded_pairs(found.table, hosts, machine).notes, *unvaried_notes(found.table, machine))
+    for note in notes:
         say_note(note)
     return variation_from_recording(found.table, machine, recorded=folder.name, hosts=hosts)
 

@@ -1,1 +1,81 @@
-"""Performance over time: what a recording of `idlewave measure overtime` says of a network's variability."""
+"""Performance over time: what a recording of `idlewave measure overtime` says of a network's variability.
+
+>>> found = Analysis(read_overtime("overtime"))
+>>> found.levels[["test", "start_ns", "seconds", "level"]]
+>>> check_allocation("latency<3us", measure_allocation("latency<3us"), [found.recording]).fit
+
+The modules are loaded at the first use of what they have: the statistics take a second to load.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..measure.overtime import OvertimeRecording, read_overtime
+    from .allocation import Verdict, check_allocation
+    from .analysis import Analysis
+    from .brief_measurement import measure_allocation
+    from .changes import change_points, drift, levels, stability, summary
+    from .correlation import correlations
+    from .findings import overtime_findings
+    from .needs import Need, parse_needs
+    from .prediction import errors, predictions
+    from .series import Series, series_of
+
+__all__ = [
+    "Analysis",
+    "Need",
+    "OvertimeRecording",
+    "Series",
+    "Verdict",
+    "change_points",
+    "check_allocation",
+    "correlations",
+    "drift",
+    "errors",
+    "levels",
+    "measure_allocation",
+    "overtime_findings",
+    "parse_needs",
+    "predictions",
+    "read_overtime",
+    "series_of",
+    "stability",
+    "summary",
+]
+
+if not TYPE_CHECKING:  # a type checker would otherwise accept every name
+    _LATER = {
+        "Analysis": "analysis",
+        "Need": "needs",
+        "OvertimeRecording": "..measure.overtime",
+        "Series": "series",
+        "Verdict": "allocation",
+        "change_points": "changes",
+        "check_allocation": "allocation",
+        "correlations": "correlation",
+        "drift": "changes",
+        "errors": "prediction",
+        "levels": "changes",
+        "measure_allocation": "brief_measurement",
+        "overtime_findings": "findings",
+        "parse_needs": "needs",
+        "predictions": "prediction",
+        "read_overtime": "..measure.overtime",
+        "series_of": "series",
+        "stability": "changes",
+        "summary": "changes",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        module = _LATER[name]
+        return getattr(import_module(module if module.startswith(".") else f".{module}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

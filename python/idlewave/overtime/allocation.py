@@ -1,7 +1,7 @@
 """Whether an allocation of nodes fits a job: what it measures now, and what the machine's history makes of that.
 
 A need holds over an hour if at least `SHARE` of the phases of that hour meet it. From the history come the ratios of an
-hour's figure, the one that so many of its phases are not worse than, to the level before that hour; those of the tenth
+hour's value, the one that so many of its phases are not worse than, to the level before that hour; those of the tenth
 of moments whose level was nearest to the present one are taken. The share of ratios that leave the need met is the
 probability, as far as so many separate hours show it: its interval is the one by Jeffreys' prior, and the estimate lies
 in it even where all hours or none met the need.
@@ -17,6 +17,8 @@ from ..escaping import cut, printable
 from ..formatting import plural, size_text
 from .brief_measurement import LEAST_OF_PAIR
 from .changes import change_points
+from .defaults import PROBABILITY
+from .needs import parse_needs
 from .series import Series, series_of
 
 if TYPE_CHECKING:
@@ -26,11 +28,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    from ..measure.overtime.recording import OvertimeRecording
     from .needs import Need
-    from .recording import Recording
 
 SHARE = 0.95
-PROBABILITY = 0.9
 HOUR_S = 3600.0
 CONFIDENCE = 0.95
 _MOST_PRESENT = 60
@@ -48,8 +49,9 @@ class Verdict:
     `needs` has a row for each need: need, test, size, rank and peer (the worst pair, which decides), phases, level
     (median), limit, met (the share of phases that meet it), worse_than (the share of the history's phases that were
     better than the level; NaN without), hours (separate hours of history that the probability rests on), probability
-    with its interval low and high, fit. `decides` is the need with the lowest probability, and `probability` that: all
-    needs hold together with at most this probability. `notes` says what the verdict does not rest on.
+    with its interval low and high, fit. `decides` is the need with the lowest probability of those that make it unfit,
+    or else of all. `probability` is the lowest of all needs, with its interval: all of them hold together with at most
+    this probability. `notes` says what the verdict does not rest on.
     """
 
     fit: bool
@@ -62,13 +64,14 @@ class Verdict:
 
 
 def check_allocation(
-    needs: Sequence[Need],
-    now: Recording,
-    history: Sequence[Recording] = (),
+    needs: str | Sequence[Need],
+    now: OvertimeRecording,
+    history: Sequence[OvertimeRecording] = (),
     *,
     probability: float = PROBABILITY,
 ) -> Verdict:
-    """Whether `now` meets all needs, and will over the next hour with at least this probability each.
+    """Whether `now` meets all needs, such as "latency<3us", and will over the next hour with at least this probability
+    each.
 
     Where no hour of history could show such a probability, the verdict rests on the measurement and, as far as it goes,
     on the history's share of hours; a note says so. Raises InputError if a test was not measured, UsageError without
@@ -76,26 +79,30 @@ def check_allocation(
     """
     import pandas as pd
 
+    needs = parse_needs(needs) if isinstance(needs, str) else needs
     if not needs:
         raise UsageError("expected at least one need")
+    for recording in (now, *history):
+        recording.check_phases()
     present = series_of(now.table)
     notes = [*now.notes, *_of_one_host(now)]
     past = [one for recording in history for one in _comparable(recording, now)]
     rows = [_row(need, _of_need(need, present, now.name), past, probability, notes) for need in needs]
     table = pd.DataFrame(rows)
     deciding = table.sort_values(["fit", "probability", "margin"], kind="stable").iloc[0]
+    least = table.sort_values("probability", kind="stable").iloc[0]
     return Verdict(
         bool(table["fit"].all()),
-        float(deciding["probability"]),
-        float(deciding["low"]),
-        float(deciding["high"]),
+        float(least["probability"]),
+        float(least["low"]),
+        float(least["high"]),
         str(deciding["need"]),
         table.drop(columns="margin"),
         tuple(dict.fromkeys(notes)),
     )
 
 
-def _of_one_host(now: Recording) -> list[str]:
+def _of_one_host(now: OvertimeRecording) -> list[str]:
     """A sentence if no network between nodes was measured."""
     hosts = {str(host) for host in now.said.get("hosts", [])}
     if len(hosts) != 1:
@@ -103,13 +110,13 @@ def _of_one_host(now: Recording) -> list[str]:
     return [f"all ranks ran on one host, {cut(printable(hosts.pop()))}: no network between nodes was measured"]
 
 
-def _comparable(recording: Recording, now: Recording) -> list[Series]:
+def _comparable(recording: OvertimeRecording, now: OvertimeRecording) -> list[Series]:
     """The series of a history without those of all ranks, if these were others in number."""
     same = _ranks_of(recording) == _ranks_of(now)
     return [one for one in series_of(recording.table) if same or one.rank >= 0]
 
 
-def _ranks_of(recording: Recording) -> object:
+def _ranks_of(recording: OvertimeRecording) -> object:
     return recording.said.get("settings", {}).get("ranks")
 
 
@@ -202,29 +209,36 @@ def _history(need: Need, level: float, width: int, past: Sequence[Series]) -> tu
         return np.zeros(0, dtype=bool), 0
     nearest = np.argsort(np.abs(np.log(before / level)), kind="stable")
     chosen = nearest[: max(_LEAST_MOMENTS, round(len(nearest) * _NEAREST))]
-    figures = level * ratios[chosen]
-    held = figures > need.limit if need.above else figures < need.limit
+    values = level * ratios[chosen]
+    held = values > need.limit if need.above else values < need.limit
     return held, _separate_hours(np.sort(moments[chosen]))
 
 
 def _ratios(one: Series, width: int, *, above: bool) -> tuple[npt.NDArray[np.float64], ...]:
-    """For moments of a series, s: the moment, the level of the `width` phases before it, and the ratio of the figure of
+    """For moments of a series, s: the moment, the level of the `width` phases before it, and the ratio of the value of
     the hour after it to that."""
     import numpy as np
 
     starts = one.start_ns / 1e9
+    places = _before_whole_hours(one)
+    places = places[(places >= width) & (one.run[places - width] == one.run[places])]
     moments, levels, ratios = [], [], []
-    last = np.searchsorted(starts, starts[-1] - HOUR_S, side="right") if len(starts) else 0
-    step = max(1, int(last) // _MOST_MOMENTS)
-    for place in range(width, int(last), step):
+    for place in places[:: max(1, len(places) // _MOST_MOMENTS)]:
         end = int(np.searchsorted(starts, starts[place] + HOUR_S, side="right"))
-        if one.run[place - width] != one.run[end - 1]:
-            continue
         level = float(np.median(one.value[place - width : place]))
         moments.append(starts[place])
         levels.append(level)
         ratios.append(float(np.quantile(one.value[place:end], 1 - SHARE if above else SHARE)) / level)
     return np.array(moments), np.array(levels), np.array(ratios)
+
+
+def _before_whole_hours(one: Series) -> npt.NDArray[np.int64]:
+    """The positions of phases whose run lasts for another hour: one that an interruption cuts short is none."""
+    import numpy as np
+
+    ends = one.start_ns + one.length_ns
+    end_of_run = ends[np.searchsorted(one.run, one.run, side="right") - 1]
+    return np.flatnonzero(one.start_ns + HOUR_S * 1e9 <= end_of_run)
 
 
 def _separate_hours(moments: npt.NDArray[np.float64]) -> int:

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .changes import levels, stability, summary
-from .correlation import LAGS, correlations
+from .correlation import correlations
+from .defaults import LAGS, TOLERANCE
 from .idle_counters import IdleCounters, idle_counters
-from .prediction import LEARN, TOLERANCE, errors, predictions
+from .prediction import LEARN, errors, predictions
 from .series import Series, series_of
 
 if TYPE_CHECKING:
@@ -17,18 +18,24 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from .recording import Recording
+    from ..measure.overtime.recording import OvertimeRecording
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The tables of a recording. `counters`: the columns of counters that are looked at, by default all."""
+    """The tables of a recording. `counters`: the columns of counters that are looked at, by default all.
 
-    recording: Recording
+    Raises InputError if the recording has no phase.
+    """
+
+    recording: OvertimeRecording
     counters: Sequence[str] = field(default=())
     lags: int = LAGS
     tolerance: float = TOLERANCE
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        self.recording.check_phases()
 
     @cached_property
     def series(self) -> list[Series]:
@@ -74,7 +81,7 @@ class Analysis:
     @cached_property
     def strongest_counters(self) -> list[str]:
         """The columns of counters, that with the strongest correlation first."""
-        from .recording import COUNTER
+        from ..measure.overtime.recording import COUNTER
 
         found = self.correlations
         strength = found.assign(strength=found["correlation"].abs()).groupby("counter")["strength"].max().dropna()

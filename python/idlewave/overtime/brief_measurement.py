@@ -7,15 +7,17 @@ planned, because trains of large messages do on a slow network; so they are coun
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import MeasurementError, UsageError
 from ..formatting import plain_time, plural, size_text
+from ..measure.overtime.recording import OvertimeRecording
+from ..measure.overtime.settings import TESTS
 from ..measurement_parameters import OVERTIME_SIZES
-from .recording import Recording
-from .series import TESTS
+from .defaults import SECONDS
+from .needs import parse_needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from ..mpi import Mpi
     from .needs import Need
 
-SECONDS = 10.0
 LEAST_ROUNDS = 20
 """A verdict needs so many rounds of the three tests, and of each pair of ranks at least `LEAST_OF_PAIR` of them."""
 LEAST_OF_PAIR = 5
@@ -73,13 +74,13 @@ def planned(seconds: float, ranks: int) -> Plan:
 
 
 def measure_allocation(
-    needs: Sequence[Need] = (),
+    needs: str | Sequence[Need] = (),
     seconds: float = SECONDS,
     ranks: int = 2,
     *,
     hosts: Sequence[str] = (),
     mpi: Mpi | None = None,
-) -> Recording:
+) -> OvertimeRecording:
     """Measure the ranks of this allocation briefly, without idle phases, with the sizes that the needs name.
 
     `hosts`: a rank on each of them, instead of `ranks` wherever the MPI puts them. The notes say which pairs there was
@@ -92,7 +93,7 @@ def measure_allocation(
 
     count = len(hosts) or ranks
     plan = planned(seconds, count)
-    sizes = _sizes(needs)
+    sizes = _sizes(parse_needs(needs) if isinstance(needs, str) else needs)
     with tempfile.TemporaryDirectory(prefix="idlewave-") as folder:
         found = measure_overtime(
             Path(folder) / "now",
@@ -106,7 +107,7 @@ def measure_allocation(
             idle=0.0,
             sizes=tuple(sizes[test] for test in TESTS),
         )
-        now = Recording("what was measured now", found.table, dict(found.said), notes=found.notes)
+    now = replace(found, name="what was measured now", folder=None)
     _check_phases(now.table, plan, count, seconds)
     if plan.peers == count - 1:
         return now
@@ -114,7 +115,7 @@ def measure_allocation(
         f"in {plain_time(seconds * 1e12, 3)} rank 0 exchanged with the last {plural(plan.peers, 'rank')} of {count} "
         f"only; all of them need {_seconds_text(seconds_needed(count - 1))}"
     )
-    return Recording(now.name, now.table, now.said, notes=(*now.notes, left_out))
+    return replace(now, notes=(*now.notes, left_out))
 
 
 def _sizes(needs: Sequence[Need]) -> Mapping[str, int]:

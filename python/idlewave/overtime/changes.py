@@ -154,17 +154,20 @@ def _standardised(series: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float
 
     steps = np.abs(np.diff(series))
     scatter = 1.4826 * float(np.median(steps)) / np.sqrt(2)
-    if scatter == 0:  # most values are equal: the clock or the library has few
+    few_steps = scatter == 0  # most values are equal: the clock or the library has few
+    if few_steps:
         scatter = float(np.sqrt(np.mean(steps**2) / 2))
     if scatter == 0:
         return np.zeros_like(series), 1.0
-    middle = median_filter(series, 2 * LEAST - 1, mode="nearest")
+    middle = median_filter(series, 2 * LEAST - 1, mode="mirror")  # the outermost value counts once
     clipped = np.clip(series, middle - CLIP * scatter, middle + CLIP * scatter)
     stepped = _steps(series, scatter)
     once, twice = (_half_mean_square(clipped, lag, scatter, stepped) for lag in (1, 2))
     # Of correlation r^k between values k apart, these are the variance times 1 - r and 1 - r².
     correlation = min(_surely_shown(twice / once - 1, len(series)), MOST_CORRELATION) if once > 0 else 0.0
     variance = once / (1 - correlation)
+    if few_steps:  # clipping may have left next to nothing of them, or they all are changes of level
+        variance = max(variance, scatter**2)
     return clipped / np.sqrt(variance), (1 + correlation) / (1 - correlation)
 
 
@@ -290,6 +293,15 @@ def _levels(one: Series) -> Iterable[dict[str, object]]:
         begin, before = end, middle
 
 
+def _recorded_ns(one: Series) -> int:
+    """How long the runs of a series lasted, without the interruptions between them."""
+    import numpy as np
+
+    last = [*np.flatnonzero(np.diff(one.run)), len(one.run) - 1]
+    first = [0, *(place + 1 for place in last[:-1])]
+    return sum(_end_of(one, end) - int(one.start_ns[begin]) for begin, end in zip(first, last, strict=True))
+
+
 def _end_of(one: Series, place: int) -> int:
     return int(one.start_ns[place] + one.length_ns[place])
 
@@ -363,8 +375,9 @@ def drift(one: Series) -> Slope:
 def summary(series: Iterable[Series], found: pd.DataFrame) -> pd.DataFrame:
     """A row for each series: how many phases over how many hours, quantiles of its values, changes, and drift.
 
-    `found` is the table of `levels` of the same series. Columns: those of `series.KEY`; phases, hours; median, p05,
-    p95, least, most; changes; drift_per_h, drift_low, drift_high.
+    `found` is the table of `levels` of the same series. Columns: those of `series.KEY`; phases; hours, in which it was
+    recorded, and span_hours, from its beginning to its end with the interruptions; median, p05, p95, least, most;
+    changes; drift_per_h, drift_low, drift_high.
     """
     import numpy as np
     import pandas as pd
@@ -378,7 +391,8 @@ def summary(series: Iterable[Series], found: pd.DataFrame) -> pd.DataFrame:
             {
                 **one.key,
                 "phases": len(one.value),
-                "hours": (_end_of(one, -1) - int(one.start_ns[0])) / 3.6e12,
+                "hours": _recorded_ns(one) / 3.6e12,
+                "span_hours": (_end_of(one, -1) - int(one.start_ns[0])) / 3.6e12,
                 "median": middle,
                 "p05": low,
                 "p95": high,

@@ -1,18 +1,20 @@
 """Which counters go with performance: rank correlations over lags, with p-values by permuting blocks.
 
 A counter's rate in a phase is what it grew by, over the length of the phase. The rate `lag` phases before each phase of
-a series is compared with the figure of the series, by Spearman's correlation; lag 1 is the idle phase just before, lag
+a series is compared with the value of the series, by Spearman's correlation; lag 1 is the idle phase just before, lag
 0 the phase itself, and a round has six phases. A p-value is that of the strongest correlation over all lags: the share
-of permutations of the series in blocks, longer than it remembers, in which any lag is as strong. All p-values of a
-recording are corrected by Holm's method (Scandinavian Journal of Statistics 1979): the probability that any of the
-counters found is none, is at most the level, however the counters depend on each other.
+of permutations of the series in blocks, longer than it is autocorrelated, in which any lag is as strong. All p-values
+of a recording are corrected by Holm's method: if each is one, the probability that any of the counters found is none,
+is at most the level, however the counters depend on each other.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .recording import COUNTER
+from ..measure.overtime.recording import COUNTER
+from ..multiple_tests import holm as holm
+from .defaults import LAGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,15 +25,19 @@ if TYPE_CHECKING:
 
     from .series import Series
 
-LAGS = 12
-"""The largest lag, in phases: two rounds."""
 LEVEL = 0.05
 LEAST = 20
-"""Fewer phases with both figure and rate say nothing."""
+"""Fewer phases with both value and rate say nothing."""
 PERMUTATIONS = 2000
-MOST_PERMUTATIONS = 20_000
+_MOST_OF_ALL = 20_000
+"""So many permutations are made for all counters at most; more only for those that none of these reached."""
+MOST_PERMUTATIONS = 200_000
 LEAST_BLOCKS = 8
-"""A series that remembers so long that it has fewer blocks gets no p-value."""
+"""A series that is autocorrelated so long that it has fewer blocks gets no p-value."""
+PERIODIC = 0.01
+"""So many series that have no period are taken for periodic ones, at most."""
+_LEAST_PAIRS = 10
+"""Fewer pairs of values show no autocorrelation."""
 _CHUNK = 250
 """So many permutations are tried at a time."""
 _NUMBERS = 1 << 22
@@ -49,7 +55,8 @@ def correlations(
 ) -> pd.DataFrame:
     """The correlation of each counter with each series at each lag: a row for each of them.
 
-    `permutations`: of each series; by default so many that p-values are small enough for all counters.
+    `permutations`: of each series; by default so many that p-values are small enough for all counters, as far as
+    `MOST_PERMUTATIONS` of them go (`most_judged`).
 
     Columns: those of `series.KEY`; counter (without "counter."), lag, phases; correlation, NaN where the counter did
     not change; strongest: whether it is the strongest of the series' and counter's lags. In these rows, else NaN: p (of
@@ -72,16 +79,9 @@ def correlations(
     return found.assign(p_holm=holm(found["p"]))
 
 
-def holm(p: pd.Series) -> npt.NDArray[np.float64]:
-    """p-values corrected by Holm's step-down method; NaN are no tests, and stay."""
-    import numpy as np
-
-    values = p.to_numpy(dtype=np.float64)
-    corrected = np.full(len(values), np.nan)
-    order = np.argsort(values)[: int(np.isfinite(values).sum())]
-    factors = np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(factors * values[order])) if len(order) else []
-    return corrected
+def most_judged() -> int:
+    """Of how many pairs of a counter and a series the smallest p-value there is can be below `LEVEL`, corrected."""
+    return int(LEVEL * (MOST_PERMUTATIONS + 1))
 
 
 def _rates(table: pd.DataFrame, counters: Sequence[str]) -> pd.DataFrame:
@@ -150,6 +150,15 @@ class _Scores(NamedTuple):
     which: npt.NDArray[np.int64]
     phases: npt.NDArray[np.int64]
 
+    def of(self, columns: npt.NDArray[np.int64]) -> _Scores:
+        """Those of some of the columns."""
+        return self._replace(
+            ranks=self.ranks[:, columns],
+            squares=self.squares[columns],
+            which=self.which[columns],
+            phases=self.phases[columns],
+        )
+
 
 def _scores(columns: npt.NDArray[np.float64]) -> _Scores:
     import numpy as np
@@ -194,7 +203,9 @@ def _exceeded(
 ) -> npt.NDArray[np.float64]:
     """For each counter the p-value of its strongest correlation, by permuting blocks of this length.
 
-    The permutations are those of the seed: the same ones for whatever counters are compared together.
+    The permutations are those of the seed: the same ones for whatever counters are compared together. More than
+    `_MOST_OF_ALL` are made for the counters alone that none of these reached: whoever was
+    reached keeps a larger p-value than they can get, so each remains one.
     """
     import numpy as np
 
@@ -202,14 +213,35 @@ def _exceeded(
     if len(ranks) < LEAST or len(ranks) < LEAST_BLOCKS * length:
         return np.full(counters, np.nan)
     random = np.random.default_rng(seed)
-    as_strong = np.ones(counters)
+    as_strong, tried = np.ones(counters), np.full(counters, permutations)
+    whole = min(permutations, _MOST_OF_ALL)
+    as_strong += _as_strong(ranks, length, scores, strongest, whole, random)
+    unreached = np.flatnonzero((as_strong == 1) & (strongest > 0))
+    if whole < permutations and len(unreached):
+        columns = (unreached[:, None] * (len(observed) // counters) + np.arange(len(observed) // counters)).ravel()
+        own = scores.of(columns)
+        as_strong[unreached] += _as_strong(ranks, length, own, strongest[unreached], permutations - whole, random)
+    tried[np.setdiff1d(np.arange(counters), unreached)] = whole
+    return np.where(strongest > 0, as_strong / (tried + 1), np.nan)
+
+
+def _as_strong(
+    ranks: npt.NDArray[np.float64],
+    length: int,
+    scores: _Scores,
+    strongest: npt.NDArray[np.float64],
+    permutations: int,
+    random: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """For each counter, in how many permutations any of its correlations is as strong as its strongest one."""
+    import numpy as np
+
+    found = np.zeros(len(strongest))
     at_once = max(1, min(_CHUNK, _NUMBERS // len(ranks)))
     for begin in range(0, permutations, at_once):
-        count = min(at_once, permutations - begin)
-        permuted = _permuted(ranks, length, count, random)
-        found = _strongest(_spearman(permuted, scores), counters)
-        as_strong += (found >= strongest - 1e-12).sum(axis=0)
-    return np.where(strongest > 0, as_strong / (permutations + 1), np.nan)
+        permuted = _permuted(ranks, length, min(at_once, permutations - begin), random)
+        found += (_strongest(_spearman(permuted, scores), len(strongest)) >= strongest - 1e-12).sum(axis=0)
+    return found
 
 
 def _strongest(found: npt.NDArray[np.float64], counters: int) -> npt.NDArray[np.float64]:
@@ -223,28 +255,65 @@ def _strongest(found: npt.NDArray[np.float64], counters: int) -> npt.NDArray[np.
 def block_length(ranks: npt.NDArray[np.float64], run: npt.NDArray[np.int64]) -> int:
     """How many successive values are permuted together: four times as many as one value goes with.
 
-    That is 1 plus twice the sum of autocorrelations (as far as they are beyond what independent values have), so 1 for
-    independent values, of which each is then permuted by itself. Values of different runs do not follow each other.
+    That is 1 plus twice the sum of the absolute autocorrelations that are beyond what independent values have, over all
+    lags up to a third of the series; so 1 for independent values, of which each is then permuted by itself. The whole
+    series is one block if it is periodic, or nearly so: no part of it then stands for another. Values of different runs
+    do not follow each other.
     """
+    import numpy as np
+
+    found, pairs = _autocorrelations(ranks, run)
+    if not len(found):
+        return 1
+    if _is_periodic(ranks, float(found[0])):
+        return len(ranks)
+    # Pairs of lags follow each other as long as one of them is beyond the scatter of independent values; of all the
+    # lags after these, of which some are by chance, what counts has to be beyond the largest that so many have.
+    beyond = np.abs(found) * np.sqrt(pairs)
+    close = np.repeat((beyond[: len(beyond) // 2 * 2].reshape(-1, 2) > 2).any(axis=1), 2)
+    initial = int(np.argmin(close)) if not close.all() else len(close)
+    counts = (np.arange(len(found)) < initial) | (beyond > np.sqrt(2 * np.log(len(ranks))) + 0.5)
+    weights = 1 - np.arange(1, len(found) + 1) / len(ranks)
+    total = float((np.abs(found) * weights)[counts].sum())
+    return 1 if total == 0 else int(np.ceil(4 * (1 + 2 * total)))
+
+
+def _is_periodic(ranks: npt.NDArray[np.float64], correlation: float) -> bool:
+    """Whether one frequency stands out, by Fisher's test of the periodogram, beyond the correlation of successive
+    values, which is taken out before."""
+    import numpy as np
+
+    if len(ranks) < LEAST:
+        return False
+    centred = ranks - ranks.mean()
+    rest = centred[1:] - correlation * centred[:-1]
+    power = np.abs(np.fft.rfft(rest - rest.mean()))[1 : (len(rest) + 1) // 2] ** 2
+    whole = float(power.sum())
+    return whole > 0 and len(power) * (1 - float(power.max()) / whole) ** (len(power) - 1) < PERIODIC
+
+
+def _autocorrelations(
+    ranks: npt.NDArray[np.float64], run: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The autocorrelations at the lags 1, 2, … up to a third of the series, as far as pairs of values within a run show
+    them, and how many such pairs there are."""
     import numpy as np
 
     count = len(ranks)
     centred = ranks - ranks.mean()
-    variance = float(centred @ centred)
-    if count < 3 or variance == 0:
-        return 1
-    total = 0.0
-    for lag in range(1, count // 2):
-        same = run[lag:] == run[:-lag]
-        if not same.any():
-            break
-        products = (centred[lag:] * centred[:-lag])[same]
-        # Of the pairs that an interruption takes away the others stand for.
-        correlation = float(products.sum()) / variance * (count - lag) / len(products)
-        if correlation < 2 / np.sqrt(count):
-            break
-        total += correlation
-    return 1 if total == 0 else int(np.ceil(4 * (1 + 2 * total)))
+    variance = float(centred @ centred) / count if count else 0.0
+    longest = count // 3
+    if longest < 1 or variance == 0:
+        return np.zeros(0), np.zeros(0, dtype=np.int64)
+    products, pairs = np.zeros(longest + 1), np.zeros(longest + 1, dtype=np.int64)
+    for own in np.split(centred, np.flatnonzero(np.diff(run)) + 1):
+        spectrum = np.fft.rfft(own, 2 * len(own))
+        size = min(len(own), longest + 1)
+        products[:size] += np.fft.irfft(np.abs(spectrum) ** 2, 2 * len(own))[:size]
+        pairs[:size] += len(own) - np.arange(size)
+    shown = pairs[1:] >= _LEAST_PAIRS
+    last = int(np.argmin(shown)) if not shown.all() else longest
+    return products[1 : last + 1] / pairs[1 : last + 1] / variance, pairs[1 : last + 1]
 
 
 def _permuted(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import MINUS, percent_text, plural
-from .correlation import LEAST, LEVEL
-from .series import series_name
-from .wording import duration_text, value_text
+from ..formatting import MINUS, count_text, percent_text, plural
+from .correlation import LEAST, LEVEL, most_judged
+from .series import KEY, series_name
+from .wording import duration_text, recorded_text, value_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from .analysis import Analysis
 
 _WORDS = {"active": "the last active phase", "idle": "counters of the last idle phase", "baseline": "the median so far"}
@@ -36,7 +38,7 @@ def _name(row: dict[Any, Any]) -> str:
 def _varied(row: dict[Any, Any]) -> str:
     low, high = (value_text(row["test"], row[name]) for name in ("p05", "p95"))
     text = (
-        f"In {duration_text(3600 * row['hours'])} nine tenths of {plural(row['phases'], 'phase')} lay between {low} "
+        f"In {recorded_text(row)} nine tenths of {plural(row['phases'], 'phase')} lay between {low} "
         f"and {high}; the largest was {row['most'] / row['least']:.2f} times the smallest. "
     )
     text += f"{plural(row['changes'], 'change')} of level." if row["changes"] else "No change of level."
@@ -66,18 +68,36 @@ def counters_finding(found: Analysis) -> str:
         return _no_correlation(found)
     tested = strongest["p_holm"].notna()
     if not tested.any():
-        return "Performance remembers so long, or there are so few phases, that no correlation can be judged."
+        return (
+            "No correlation can be judged: performance is autocorrelated too long or nearly periodic, or there are too "
+            "few phases."
+        )
     own = strongest[strongest["p_holm"] <= LEVEL].sort_values("p_holm", kind="stable")
     of_all = f"of {plural(int(tested.sum()), 'pair')} of a counter and a series"
+    unjudged = _unjudged(strongest)
+    if not len(own) and tested.sum() > most_judged():
+        return (
+            f"None {of_all} can be judged: of more than {count_text(most_judged())} none can be significant.{unjudged}"
+        )
     if not len(own):
-        return f"No correlation {of_all} is significant after the correction."
+        return f"No correlation {of_all} is significant after the correction.{unjudged}"
     first = own.assign(strength=own["correlation"].abs()).nlargest(1, "strength").to_dict("records")[0]
     correlation = f"{first['correlation']:+.2f}".replace("-", MINUS)
     lag = f"{plural(int(first['lag']), 'phase')} before" if first["lag"] else "in the same phase"
     return (
         f"{len(own)} {of_all} {'is' if len(own) == 1 else 'are'} significant after the correction; the strongest is "
-        f"{first['counter']} with {_name(first)}: {correlation}, {lag}."
+        f"{first['counter']} with {_name(first)}: {correlation}, {lag}.{unjudged}"
     )
+
+
+def _unjudged(strongest: pd.DataFrame) -> str:
+    """A sentence about the series that change and yet have no p-value; empty if there are none."""
+    of_series = strongest[strongest["correlation"].notna()].groupby(list(KEY))["p"]
+    missing, every = int((of_series.count() == 0).sum()), of_series.ngroups
+    if not missing:
+        return ""
+    why = "autocorrelated too long, nearly periodic, or of too few phases"
+    return f" Without a p-value: {missing} of {every} series, {why}."
 
 
 def _no_correlation(found: Analysis) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..formatting import percent_text, plural
-from .recording import IDLE
+from ..measure.overtime.settings import IDLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ..errors import UsageError
 from ..escaping import quote
 from ..formatting import unknown_name
+from ..measure.overtime.settings import HIGHER_IS_BETTER, TESTS
 from ..units import PICOSECONDS, SIZES, parse_size, parse_time
-from .series import HIGHER_IS_BETTER, TESTS
 
 _NEED = re.compile(r"([^<>@=\s]*)\s*(?:@\s*([^<>=]*?)\s*)?([<>]=?)\s*(.*)", re.DOTALL)
 _RATE = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d{1,2})?)\s*([A-Za-z]+)\s*/\s*s\s*")
@@ -18,7 +18,7 @@ EXAMPLE = "latency<3us, allreduce<50us, bandwidth>5GB/s"
 
 @dataclass(frozen=True)
 class Need:
-    """A figure of a test and the limit that it has to be below, or of bandwidth above: s, or bytes per second.
+    """A value of a test and the limit that it has to be below, or of bandwidth above: s, or bytes per second.
 
     `size` is the size of the messages in bytes; None: the largest of bandwidth, the smallest of other tests.
     """
@@ -30,11 +30,11 @@ class Need:
 
     @property
     def above(self) -> bool:
-        """Whether the figure has to be above the limit."""
+        """Whether the value has to be above the limit."""
         return self.test in HIGHER_IS_BETTER
 
     def holds(self, value: float) -> bool:
-        """Whether a figure meets the need."""
+        """Whether a value meets the need."""
         return value > self.limit if self.above else value < self.limit
 
 

@@ -1,17 +1,18 @@
 """How well what was seen last predicts what comes: the last active phase, and the counters of the last idle phase.
 
-Three predictors, each of which knows only what came before: "active", the last figure of the same test; "idle", a ridge
-regression of the logarithm of the figure on the logarithms of the counters' rates in the last idle phase, fitted to all
-earlier phases; "baseline", the median of all earlier figures. Where a counter could not be read its mean until then
-counts; which counters are used at all `idle_counters` says.
+Three predictors, each of which learns only from what came before: "active", the last value of the same test; "idle", a
+ridge regression of the logarithm of the value on the logarithms of the counters' rates in the last idle phase, fitted
+to all earlier phases; "baseline", the median of all earlier values. Where a counter could not be read its mean until
+then counts; which counters are used at all `idle_counters` says, by the idle phases of the whole recording.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..measure.overtime.settings import IDLE
+from .defaults import TOLERANCE
 from .idle_counters import idle_counters
-from .recording import IDLE
 from .series import KEY
 
 if TYPE_CHECKING:
@@ -28,14 +29,12 @@ LEARN = 30
 """Predictions begin when so many phases of a series are known."""
 AHEAD_S = (0.0, 60.0, 600.0, 1800.0, 3600.0)
 """How far ahead is predicted, s; 0: the next phase."""
-TOLERANCE = 0.1
-"""A prediction is optimistic if it came worse than predicted by more than that."""
 _GROWTH = 1.05
 """The regression is fitted again when it knows so many times as many phases."""
 
 
 class _Known(NamedTuple):
-    """What is known before each phase of a series: the last figure (NaN: none of this run), the median of all earlier
+    """What is known before each phase of a series: the last value (NaN: none of this run), the median of all earlier
     ones, and the logarithms of the counters' rates in the last idle phase."""
 
     last: npt.NDArray[np.float64]
@@ -46,10 +45,10 @@ class _Known(NamedTuple):
 def predictions(
     table: pd.DataFrame, series: Sequence[Series], counters: Sequence[str], *, ahead_s: Sequence[float] = AHEAD_S
 ) -> pd.DataFrame:
-    """What each predictor said of each phase, and what came: a row for each of both.
+    """What each predictor said of each phase, and what was observed: a row for each prediction.
 
     Columns: those of `series.KEY`; predictor; horizon, in phases of the series (1: the next one); ahead_s, the time
-    from the last known phase of the series to the predicted one; phase, start_ns, predicted, came. Only phases that
+    from the last known phase of the series to the predicted one; phase, start_ns, predicted, observed. Only phases that
     both "active" and "baseline" predict are there; of "idle" those of them before which any counter was read when idle,
     and none if no counter can predict (`idle_counters`).
     """
@@ -62,7 +61,7 @@ def predictions(
         for known in (_known(table, one, used),)
         for horizon in _horizons(one, ahead_s)
     ]
-    columns = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "came"]
+    columns = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "observed"]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 
@@ -70,18 +69,18 @@ def errors(found: pd.DataFrame, *, tolerance: float = TOLERANCE) -> pd.DataFrame
     """How far predictions were off, by series, predictor and horizon.
 
     Columns: those of `series.KEY`; predictor, horizon, ahead_s (median), predictions; median_error and p90_error, of
-    |came / predicted − 1|; optimistic and pessimistic, the shares that came worse and better than predicted by more
-    than `tolerance`: for times came > predicted · (1 + tolerance) is worse, for bandwidth came < predicted / (1 +
-    tolerance).
+    |observed / predicted − 1|; optimistic and pessimistic, the shares that were worse and better than predicted by more
+    than `tolerance`: for times observed > predicted · (1 + tolerance) is worse, for bandwidth observed <
+    predicted / (1 + tolerance).
     """
     import numpy as np
     import pandas as pd
 
-    from .series import HIGHER_IS_BETTER
+    from ..measure.overtime.settings import HIGHER_IS_BETTER
 
     rows = []
     for key, group in found.groupby([*KEY, "predictor", "horizon"], sort=False):
-        ratio = group["came"].to_numpy() / group["predicted"].to_numpy()
+        ratio = group["observed"].to_numpy() / group["predicted"].to_numpy()
         worse = 1 / ratio if key[0] in HIGHER_IS_BETTER else ratio
         middle, high = np.quantile(np.abs(ratio - 1), (0.5, 0.9))
         optimistic, pessimistic = (worse > 1 + tolerance).mean(), (worse < 1 / (1 + tolerance)).mean()
@@ -124,45 +123,50 @@ def _of_horizon(one: Series, known: _Known, horizon: int) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    came = np.arange(LEARN + horizon, len(one.value))
-    seen = came - (horizon - 1)  # what is known then is what is known before this phase
-    same_run = one.run[came] == one.run[seen]
+    places = np.arange(LEARN + horizon, len(one.value))
+    seen = places - (horizon - 1)  # what is known then is what is known before this phase
+    same_run = one.run[places] == one.run[seen]
     predicted = {ACTIVE: known.last[seen], BASELINE: known.median[seen]}
     if known.rates.shape[1]:
-        predicted[FROM_IDLE] = _from_idle(one, known.rates, horizon, came)
+        predicted[FROM_IDLE] = _from_idle(one, known.rates, horizon, places)
     usable = same_run & np.isfinite(predicted[ACTIVE]) & np.isfinite(predicted[BASELINE])
-    ahead = (one.start_ns[came] - one.start_ns[seen - 1]) / 1e9
-    columns = {"ahead_s": ahead, "phase": one.phase[came], "start_ns": one.start_ns[came], "came": one.value[came]}
+    ahead = (one.start_ns[places] - one.start_ns[seen - 1]) / 1e9
+    columns = {
+        "ahead_s": ahead,
+        "phase": one.phase[places],
+        "start_ns": one.start_ns[places],
+        "observed": one.value[places],
+    }
     whole = pd.DataFrame(columns)
     tables = [
         whole.assign(**one.key, predictor=name, horizon=horizon, predicted=values)[usable & np.isfinite(values)]
         for name in PREDICTORS
         if (values := predicted.get(name)) is not None
     ]
-    order = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "came"]
+    order = [*KEY, "predictor", "horizon", "ahead_s", "phase", "start_ns", "predicted", "observed"]
     found: pd.DataFrame = pd.concat(tables, ignore_index=True)[order]
     return found
 
 
 def _from_idle(
-    one: Series, rates: npt.NDArray[np.float64], horizon: int, came: npt.NDArray[np.int64]
+    one: Series, rates: npt.NDArray[np.float64], horizon: int, places: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """The figures that the regression predicts. NaN where no counter could be read in the idle phase."""
+    """The values that the regression predicts. NaN where no counter could be read in the idle phase."""
     import numpy as np
 
     shift = horizon - 1
     logs = np.log(one.value)
-    # The rates before a phase, and the figure `shift` phases later, if that is of the same run.
+    # The rates before a phase, and the value `shift` phases later, if that is of the same run.
     before, later = (
         rates[: len(logs) - shift],
         np.where(one.run[shift:] == one.run[: len(logs) - shift], logs[shift:], np.nan),
     )
-    found = np.full(len(came), np.nan)
-    for begin, end in _stretches(len(came)):
-        # Of the first phase that is predicted, the figures before what is known are known: `came - horizon` and
+    found = np.full(len(places), np.nan)
+    for begin, end in _stretches(len(places)):
+        # Of the first phase that is predicted, the values before what is known are known: `places - horizon` and
         # earlier.
-        known = int(came[begin]) - horizon + 1 - shift
-        found[begin:end] = np.exp(_ridge(before[:known], later[:known], rates[came[begin:end] - shift]))
+        known = int(places[begin]) - horizon + 1 - shift
+        found[begin:end] = np.exp(_ridge(before[:known], later[:known], rates[places[begin:end] - shift]))
     return found
 
 
@@ -180,7 +184,7 @@ def _ridge(
 ) -> npt.NDArray[np.float64]:
     """The predictions for `asked`: within what was seen, and as uncertain as the number of counters makes them.
 
-    The coefficients of rates and figures in units of their scatter have a penalty of as many phases as there are
+    The coefficients of rates and values in units of their scatter have a penalty of as many phases as there are
     counters.
     """
     import numpy as np

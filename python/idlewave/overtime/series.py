@@ -1,4 +1,4 @@
-"""The series of a recording: the figure of each phase of one test, between one pair of ranks, at one size."""
+"""The series of a recording: the value of each phase of one test, between one pair of ranks, at one size."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..formatting import size_text
-from .recording import IDLE
+from ..measure.overtime.settings import HIGHER_IS_BETTER, IDLE, TESTS
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pandas as pd
 
-TESTS = ("latency", "bandwidth", "allreduce")
-HIGHER_IS_BETTER = ("bandwidth",)
-"""Tests whose figure is a rate; of the others it is a time."""
 KEY = ("test", "rank", "peer", "size")
 
 

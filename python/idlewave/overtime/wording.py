@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..escaping import cut, printable
 from ..formatting import MINUS, SPACE, count_text, percent_text, plural, seconds_text, volume_text
+from ..measure.overtime.settings import HIGHER_IS_BETTER
 from .allocation import SHARE
-from .series import HIGHER_IS_BETTER, series_name
+from .series import series_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def value_text(test: str, value: float) -> str:
-    """A figure of a test with its unit."""
+    """A value of a test with its unit."""
     if math.isnan(value):
         return "–"
     return f"{volume_text(value)}/s" if test in HIGHER_IS_BETTER else seconds_text(value)
@@ -36,6 +37,12 @@ def duration_text(seconds: float) -> str:
         if seconds < 60 * length or unit == "d" or (unit == "h" and seconds < 48 * 3600):
             return f"{seconds / length:.3g} {unit}"
     return ""
+
+
+def recorded_text(row: dict[Any, Any]) -> str:
+    """How long the runs of a row of `changes.summary` lasted, and within which time, if they were interrupted."""
+    recorded, span = duration_text(3600 * row["hours"]), duration_text(3600 * row["span_hours"])
+    return recorded if recorded == span else f"{recorded} (within {span})"
 
 
 def moment_text(ns: float) -> str:
@@ -55,7 +62,7 @@ def series_rows(about: pd.DataFrame) -> pd.DataFrame:
             {
                 "series": series_name(r["test"], r["rank"], r["peer"], r["size"]),
                 "phases": count_text(r["phases"]),
-                "over": duration_text(3600 * r["hours"]),
+                "over": recorded_text(r),
                 "median": value_text(r["test"], r["median"]),
                 "5 to 95 %": _range_text(*(value_text(r["test"], r[name]) for name in ("p05", "p95"))),
                 "most / least": f"{r['most'] / r['least']:.2f}",

@@ -13,10 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from idlewave.formatting import MINUS, size_text
+from idlewave.measure.overtime.recording import COUNTER
+from idlewave.measure.overtime.settings import HIGHER_IS_BETTER, IDLE
 from idlewave.overtime.correlation import LEVEL
-from idlewave.overtime.prediction import BASELINE, PREDICTORS, TOLERANCE
-from idlewave.overtime.recording import COUNTER, IDLE
-from idlewave.overtime.series import HIGHER_IS_BETTER, Series, series_name, series_of
+from idlewave.overtime.defaults import TOLERANCE
+from idlewave.overtime.prediction import BASELINE, PREDICTORS
+from idlewave.overtime.series import Series, series_name, series_of
 from idlewave.plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside
 from idlewave.plot_style import (
     BLUE,
@@ -268,9 +270,9 @@ def _short(name: str) -> str:
 
 @styled
 def plot_overtime_predictions(found: pd.DataFrame, tolerance: float = TOLERANCE) -> Figure:
-    """What was predicted for the next phase against what came: a row a series, a column a predictor.
+    """What was predicted for the next phase against what was observed: a row a series, a column a predictor.
 
-    `found`: as of `overtime.prediction.predictions`; the shortest horizon is drawn. In the shaded half it came worse
+    `found`: as of `overtime.prediction.predictions`; the shortest horizon is drawn. In the shaded half it was worse
     than predicted by more than the tolerance.
     """
     groups = list(found.groupby(["test", "rank", "peer", "size"], sort=False))[:MOST_PANELS]
@@ -283,8 +285,8 @@ def plot_overtime_predictions(found: pd.DataFrame, tolerance: float = TOLERANCE)
     for row, (_, group) in zip(panels, groups, strict=True):
         test, message = str(group["test"].iloc[0]), int(group["size"].iloc[0])
         next_one = group[group["horizon"] == group["horizon"].min()]
-        size, unit = _figure_unit(test, float(np.nanmedian(next_one["came"])))
-        both = next_one[["predicted", "came"]].to_numpy(dtype=np.float64) / size
+        size, unit = _figure_unit(test, float(np.nanmedian(next_one["observed"])))
+        both = next_one[["predicted", "observed"]].to_numpy(dtype=np.float64) / size
         usable = both[np.isfinite(both).all(axis=1)]
         limits = bulk_limits(usable)
         margin = 0.06 * max(limits.high - limits.low, abs(limits.high) / 50) or 1.0
@@ -292,7 +294,7 @@ def plot_overtime_predictions(found: pd.DataFrame, tolerance: float = TOLERANCE)
         for axes, predictor in zip(row, predictors, strict=True):
             own = both[(next_one["predictor"] == predictor).to_numpy()]
             _draw_predictions(axes, own, ends, tolerance, worse_above=test not in HIGHER_IS_BETTER)
-        row[0].set_ylabel(f"{test}, {size_text(message)}:\ncame [{unit}]")
+        row[0].set_ylabel(f"{test}, {size_text(message)}:\nobserved [{unit}]")
         row[len(row) // 2].set_xlabel(f"predicted [{unit}]")
     for axes, predictor in zip(panels[0], predictors, strict=True):
         axes.set_title(_PREDICTED_BY[predictor])

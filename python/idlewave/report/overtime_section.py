@@ -36,8 +36,8 @@ _RESTS = (
     ),
     (
         "predictions",
-        "Each predictor knows only what came before. By counters when idle: a regression on the rates of all counters "
-        "in the last idle phase.",
+        "Each predictor learns only from what came before. By counters when idle: a regression on their rates in the "
+        "last idle phase; which counters are missing too often, or never grow, is seen in the whole recording.",
     ),
 )
 
@@ -56,7 +56,7 @@ def overtime_section(found: Analysis) -> Section:
 def _figures(found: Analysis) -> Iterator[ReportFigure]:
     table = found.recording.table
     caption = (
-        "Figures of active phases, their levels and changes, and beneath the rates of those counters that go with them "
+        "Values of active phases, their levels and changes, and beneath the rates of those counters that go with them "
         "best, in active and in idle phases. Of many phases: medians of stretches, and 5 to 95\u202f% of their values."
     )
     drawn = lambda: plot_overtime(table, found.levels, found.strongest_counters)  # noqa: E731
@@ -72,7 +72,7 @@ def _figures(found: Analysis) -> Iterator[ReportFigure]:
         yield ReportFigure("overtime-correlations", caption, drawn, OVERTIME)
     if len(found.predictions):
         caption = (
-            "The next phase as predicted, and what came. In the shaded half it came worse than predicted by more than "
+            "The next phase as predicted, and as observed. In the shaded half it was worse than predicted by more than "
             f"{percent_text(found.tolerance)}."
         )
         drawn = partial(plot_overtime_predictions, found.predictions, found.tolerance)

@@ -153,7 +153,7 @@ def report_of(
     belong together: the study and the prediction are of this machine and this trace. If they do not, InputError is
     raised; with `allow_mixed` the sentences of the report say so instead. Sentences call the study `study_name`.
     `collectives` is what `AlgorithmChoice.sentence` says of the prediction. `overtime`, of
-    `overtime.analysis.Analysis(read_recording(folder))`, and `contention`, of `contention.analysis.read_analysis`, must
+    `overtime.analysis.Analysis(read_overtime(folder))`, and `contention`, of `contention.analysis.read_analysis`, must
     be of the measured processor.
     """
     of_study = None if study is None else provenance_of_study(study, study_name)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from idlewave.contention.findings import detection_sentence, impact_sentence, model_sentence
 from idlewave.formatting import join_words, percent_text, plural, size_text
-from idlewave.overtime.correlation import LEVEL
+from idlewave.overtime.correlation import LEVEL, most_judged
 from idlewave.overtime.prediction import ACTIVE
 from idlewave.overtime.series import series_name
-from idlewave.overtime.wording import duration_text, value_text
+from idlewave.overtime.wording import recorded_text, value_text
 
 if TYPE_CHECKING:
     from idlewave.contention.analysis import ContentionAnalysis
@@ -25,7 +25,7 @@ def overtime_sentence(found: Analysis) -> str:
     rows = _widest(found)
     if not rows:
         return ""
-    length = duration_text(3600 * max(row["hours"] for row, _ in rows))
+    length = recorded_text(max((row for row, _ in rows), key=lambda row: float(row["hours"])))
     listed = join_words([_range(row, of) for row, of in rows])
     clauses = [f"in {length} nine tenths of the phases had {listed}", *_counter(found), *_predicted(found, rows)]
     text = "; ".join(clauses)
@@ -57,6 +57,8 @@ def _counter(found: Analysis) -> Iterator[str]:
         name = series_name(row["test"], -1, -1, row["size"])
         lag = f", {plural(row['lag'], 'phase')} before" if row["lag"] else ""
         yield f"the counter {row['counter']} goes best with performance ({row['correlation']:+.2f} with {name}{lag})"
+    elif strongest["p_holm"].notna().sum() > most_judged():
+        yield "so many counters are compared that none can be judged"
     elif strongest["p_holm"].notna().any():
         yield "no counter goes with performance beyond chance"
 

@@ -16,10 +16,10 @@ import pytest
 from command_runs import Ended, run_command
 from idlewave.errors import InputError, MeasurementError, UsageError
 from idlewave.formatting import plain
+from idlewave.measure.overtime.recording import OvertimeRecording
 from idlewave.overtime.allocation import check_allocation
 from idlewave.overtime.brief_measurement import LEAST_OF_PAIR, LEAST_ROUNDS, SHORTEST_PHASE, measure_allocation
 from idlewave.overtime.needs import Need, parse_needs
-from idlewave.overtime.recording import Recording
 from idlewave.overtime.wording import unfit_sentences
 from overtime_recordings import BASE, TESTS, recording_table, write_recording
 
@@ -27,11 +27,11 @@ ROUND_S = 120
 """Phases of 20 s: a day has 720 rounds."""
 
 
-def recording(rounds: int, **truth: object) -> Recording:
-    return Recording("made", recording_table(rounds, phase_s=ROUND_S / 6, **truth))  # type: ignore[arg-type]
+def recording(rounds: int, **truth: object) -> OvertimeRecording:
+    return OvertimeRecording("made", recording_table(rounds, phase_s=ROUND_S / 6, **truth))  # type: ignore[arg-type]
 
 
-def swinging(hours: int, slow: float) -> Recording:
+def swinging(hours: int, slow: float) -> OvertimeRecording:
     """Every other hour latency is so many times as slow."""
     steps = [(30 * hour, slow if hour % 2 else 1.0) for hour in range(hours)]
     return recording(30 * hours, steps={"latency": steps}, seed=3)
@@ -67,6 +67,13 @@ def test_needs_are_read_with_their_units() -> None:
 def test_a_need_that_cannot_be_read_is_refused_by_name(text: str, expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
         parse_needs(text)
+
+
+def test_needs_may_be_given_as_text() -> None:
+    found = check_allocation("latency<3us, bandwidth>9GB/s", recording(20))
+    assert found.needs["fit"].tolist() == [True, False]
+    with pytest.raises(UsageError, match="expected needs such as"):
+        check_allocation("", recording(20))
 
 
 def test_without_history_the_measurement_decides_and_the_probability_is_wide() -> None:
@@ -114,6 +121,17 @@ def test_a_history_too_short_for_the_probability_is_said() -> None:
     assert found.needs["hours"].iloc[0] in (1, 2)
 
 
+def test_runs_of_minutes_with_hours_between_them_have_no_hour() -> None:
+    """Ten runs of six minutes, each five hours after the one before."""
+    runs = [recording_table(30, seed=run, phase_s=2.0).assign(run=run) for run in range(10)]
+    for run, table in enumerate(runs):
+        table["phase"] += 180 * run
+        table["start_ns"] += 5 * 3600 * 10**9 * run
+    found = check_allocation(parse_needs("latency<3us"), recording(20), [OvertimeRecording("made", pd.concat(runs))])
+    assert found.needs["hours"].iloc[0] == 0
+    assert "no hour without interruption" in found.notes[0]
+
+
 def test_a_history_without_an_hour_or_of_another_size_is_said() -> None:
     short = check_allocation(parse_needs("latency<3us"), recording(20), [recording(20)])
     assert "no hour without interruption" in short.notes[0]
@@ -122,11 +140,23 @@ def test_a_history_without_an_hour_or_of_another_size_is_said() -> None:
     assert "no such phases" in check_allocation(parse_needs("latency<3us"), recording(20), [other]).notes[0]
 
 
+def test_what_all_needs_hold_with_is_the_lowest_probability_whichever_decides() -> None:
+    """Latency is unlikely to stay; then bandwidth is too low beside."""
+    now, history = recording(20), swinging(48, slow=2.0)
+    found = check_allocation(parse_needs("latency<3us,bandwidth>5GB/s"), now, [history], probability=0.01)
+    assert found.fit
+    assert found.decides == "latency<3us"
+    one = check_allocation(parse_needs("latency<3us,bandwidth>8.5GB/s"), now, [history], probability=0.01)
+    assert not one.fit
+    assert one.decides == "bandwidth>8.5GB/s"
+    assert one.probability == one.needs["probability"].min()
+
+
 def test_the_worst_pair_decides() -> None:
     near, distant = recording_table(20), recording_table(20, seed=2)
     distant = distant[distant["test"] == "latency"].assign(peer=5)
     distant["value"] *= 2
-    now = Recording("made", pd.concat([near, distant]).sort_values("phase", kind="stable"))
+    now = OvertimeRecording("made", pd.concat([near, distant]).sort_values("phase", kind="stable"))
     found = check_allocation(parse_needs("latency<3us"), now)
     assert not found.fit
     assert found.needs["peer"].iloc[0] == 5
@@ -137,9 +167,14 @@ def test_the_last_level_of_a_recording_counts_not_those_before() -> None:
     assert not check_allocation(parse_needs("latency<3us"), now).fit
 
 
+def test_a_recording_without_phases_is_an_error_that_names_it() -> None:
+    with pytest.raises(InputError, match="made: expected at least one phase, found none"):
+        check_allocation("latency<3us", recording(20), [OvertimeRecording("made", recording(2).table.head(0))])
+
+
 def test_what_was_not_measured_is_an_error() -> None:
     table = recording_table(10)
-    now = Recording("made", table[table["test"] != "allreduce"])
+    now = OvertimeRecording("made", table[table["test"] != "allreduce"])
     with pytest.raises(InputError, match="made: expected phases of allreduce, found none"):
         check_allocation(parse_needs("allreduce<1s"), now)
     with pytest.raises(InputError, match=r"expected latency of 16.B, found 8.B"):
@@ -175,7 +210,7 @@ class Measured:
     beyond: float = 0.0
     asked: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, folder: Path, _mpi: object, **given: Any) -> Recording:
+    def __call__(self, folder: Path, _mpi: object, **given: Any) -> OvertimeRecording:
         self.asked = given
         assert folder.parent.is_dir()
         each = given["phase"] + 0.012 + self.beyond
@@ -191,7 +226,7 @@ class Measured:
         sizes = dict(zip(TESTS, given["sizes"], strict=True))
         table["size"] = [sizes[name] for name in test]
         table["value"] = [BASE[name] for name in test]
-        return Recording("made", table, {"settings": {"ranks": given["ranks"]}})
+        return OvertimeRecording("made", table, {"settings": {"ranks": given["ranks"]}})
 
 
 @pytest.fixture
@@ -257,7 +292,7 @@ def test_the_sizes_that_needs_name_are_measured(measured: Measured) -> None:
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_ranks_of_a_real_mpi_are_judged_in_the_time_given(tmp_path: Path) -> None:
-    words = ["check-allocation", "--needs", "latency<1s,allreduce<1s,bandwidth>1B/s", "--seconds", "6", "-n", "3"]
+    words = ["check-allocation", "--needs", "latency<1s,allreduce<1s,bandwidth>1B/s", "--for", "6s", "-n", "3"]
     ended = run_command([*words, "--json"], tmp_path)
     assert ended.status == 0, ended.complained
     said = json.loads(ended.printed)
@@ -278,7 +313,7 @@ def check(folder: Path, *words: str) -> Ended:
     ("needs", "status"),
     [("latency<3us, allreduce<50us, bandwidth>5GB/s", 0), ("latency<3us,bandwidth>9GB/s", 1), ("latncy<3us", 2)],
 )
-def test_the_exit_status_is_for_a_job_s_prologue(folder: Path, needs: str, status: int) -> None:
+def test_the_exit_status_says_before_a_job_s_program_whether_it_fits(folder: Path, needs: str, status: int) -> None:
     ended = check(folder, "--needs", needs)
     assert ended.status == status
     if status == 2:
@@ -338,12 +373,12 @@ def test_ranks_and_hosts_that_cannot_be_are_refused(
 
 
 def test_too_few_seconds_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
-    ended = run_command(["check-allocation", "--needs", "latency<3us", "--seconds", "1"], tmp_path)
+    ended = run_command(["check-allocation", "--needs", "latency<3us", "--for", "1s"], tmp_path)
     assert ended.status == 2
-    assert "2 ranks need at least 2.1 s" in plain(ended.complained)
+    assert "expected from 2.04 s to 86400 s, found '1s'" in plain(ended.complained)
 
 
 def test_what_measures_has_no_meaning_beside_a_recording(folder: Path) -> None:
-    ended = check(folder, "--needs", "latency<3us", "--seconds", "5")
+    ended = check(folder, "--needs", "latency<3us", "--for", "5s")
     assert ended.status == 2
     assert "--from measures nothing" in ended.complained

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
+from idlewave.formatting import plain
 from idlewave.overtime.changes import (
     CORRELATED_FALSE_ALARMS,
     FALSE_ALARMS,
@@ -15,6 +19,7 @@ from idlewave.overtime.changes import (
     summary,
 )
 from idlewave.overtime.series import Series, series_of
+from idlewave.overtime.wording import recorded_text
 from long_cases import most_long
 from overtime_recordings import ar1, phases, recording_table
 
@@ -80,6 +85,29 @@ def test_what_lasts_less_than_a_level_is_no_change() -> None:
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 9, [1.0] * 100])
 def test_too_few_or_equal_values_have_no_change(values: list[float]) -> None:
     assert len(change_points(np.array(values))) == 0
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [(200, 200), (20, 20), (10, 10), (200, 200, 100), (30, 30, 30, 30)],
+    ids=lambda case: "-".join(map(str, case)),
+)
+@pytest.mark.filterwarnings("error")
+def test_levels_without_any_scatter_are_found_exactly(lengths: tuple[int, ...]) -> None:
+    values = np.repeat([1.0, 2.0, 4.0, 3.0][: len(lengths)], lengths)
+    assert change_points(values).tolist() == np.cumsum(lengths)[:-1].tolist()
+
+
+@pytest.mark.parametrize("count", [20, 40, 400])
+@pytest.mark.filterwarnings("error")
+def test_one_outlier_in_a_series_without_scatter_is_no_change_and_hides_none(count: int) -> None:
+    for place in (0, 3, count // 2, count - 1):
+        values = np.ones(count)
+        values[place] = 5
+        assert not len(change_points(values))
+    values = np.repeat([1.0, 2.0], count)
+    values[count // 2] = 7
+    assert change_points(values).tolist() == [count]
 
 
 def test_levels_say_when_they_began_how_long_they_lasted_and_how_large_the_step_was() -> None:
@@ -154,6 +182,19 @@ def test_a_planted_drift_lies_in_its_interval_and_outliers_do_not_move_it() -> N
         found = drift(one)
         assert found.low < found.per_hour < found.high
         assert found.per_hour == pytest.approx(0.3, abs=0.05)
+
+
+def test_the_hours_of_a_recording_are_those_of_its_runs() -> None:
+    """Ten runs of six minutes, 30 hours apart."""
+    runs = [recording_table(60, seed=run).assign(run=run) for run in range(10)]
+    for run, table in enumerate(runs):
+        table["start_ns"] += 30 * 3600 * 10**9 * run
+        table["phase"] += 360 * run
+    found = series_of(pd.concat(runs))
+    about = summary(found, levels(found)).iloc[0].to_dict()
+    assert about["hours"] == pytest.approx(1, rel=0.02)
+    assert about["span_hours"] == pytest.approx(270, rel=0.01)
+    assert re.fullmatch(r"59.\d min \(within 11.3 d\)", plain(recorded_text(about)))
 
 
 def test_seconds_say_nothing_of_a_drift_by_the_hour() -> None:

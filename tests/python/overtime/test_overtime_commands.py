@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from command_runs import run_command
 from idlewave.errors import InputError
-from idlewave.overtime.recording import read_recording
+from idlewave.measure.overtime.recording import read_overtime
 from overtime_recordings import recording_table, write_recording
 
 TRUTH = {"steps": {"latency": [(60, 1.6)]}, "driven": [("allreduce", 1, 0.1)], "counters": 2}
@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_parts_and_tail_are_one_table(folder: Path) -> None:
-    found = read_recording(folder)
+    found = read_overtime(folder)
     pd.testing.assert_frame_equal(found.table, recording_table(120, **TRUTH), check_dtype=False)  # type: ignore[arg-type]
     assert found.counters == ("counter.net.stalls", "counter.net.stalls_1")
     assert not found.notes
@@ -31,7 +31,7 @@ def test_a_torn_last_line_is_left_out_and_said(tmp_path: Path) -> None:
     place = write_recording(tmp_path / "r", recording_table(10))
     with (place / "tail.jsonl").open("a") as file:
         file.write('{"run": 0, "pha')
-    found = read_recording(place)
+    found = read_overtime(place)
     assert len(found.table) == 60
     assert any("torn" in note for note in found.notes)
 
@@ -40,7 +40,7 @@ def test_rows_that_are_in_a_part_and_in_the_tail_count_once(tmp_path: Path) -> N
     table = recording_table(10)
     place = write_recording(tmp_path / "r", table)
     table.iloc[57:].to_parquet(place / "overtime.parquet" / "part-000002.parquet", index=False)
-    assert len(read_recording(place).table) == 60
+    assert len(read_overtime(place).table) == 60
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_damaged_recording_is_refused_with_its_file(damage, expected: str, tmp
     place = write_recording(tmp_path / "r", recording_table(10))
     damage(place)
     with pytest.raises(InputError, match=expected):
-        read_recording(place)
+        read_overtime(place)
 
 
 def test_show_says_levels_and_writes_and_draws_them(folder: Path, tmp_path: Path) -> None:
@@ -75,12 +75,18 @@ def test_show_says_levels_and_writes_and_draws_them(folder: Path, tmp_path: Path
     assert (tmp_path / "x.svg").stat().st_size > 10_000
 
 
+def test_hours_without_a_plot_are_wrong_use(folder: Path, tmp_path: Path) -> None:
+    ended = run_command(["overtime", "show", str(folder), "--hours"], tmp_path)
+    assert ended.status == 2
+    assert "--hours draws nothing without --plot" in ended.complained
+
+
 def test_correlate_names_the_counter_and_its_lag(folder: Path, tmp_path: Path) -> None:
     ended = run_command(["overtime", "correlate", str(folder), "--lags", "3"], tmp_path)
     assert ended.status == 0, ended.complained
     assert "1 of 4 pairs of a counter and a series is significant" in ended.printed
     assert "net.stalls with allreduce, 8 B: +0.9" in ended.printed
-    assert ended.printed.rstrip().endswith("1 phase before.")
+    assert "1 phase before. Without a p-value: 1 of 3 series" in ended.printed
 
 
 def test_predict_says_errors_by_predictor(folder: Path, tmp_path: Path) -> None:

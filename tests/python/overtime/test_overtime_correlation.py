@@ -7,11 +7,16 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from idlewave.measure.overtime.recording import OvertimeRecording
+from idlewave.multiple_tests import holm
 from idlewave.overtime import correlation
-from idlewave.overtime.correlation import LEVEL, block_length, correlations, holm
+from idlewave.overtime.analysis import Analysis
+from idlewave.overtime.correlation import LEAST_BLOCKS, LEVEL, block_length, correlations
+from idlewave.overtime.findings import counters_finding
 from idlewave.overtime.series import Series, series_of
 from long_cases import most_long
 from overtime_recordings import COUNTER, ar1, recording_table
+from scipy.stats import rankdata
 
 
 def counters_of(table: pd.DataFrame) -> list[str]:
@@ -52,34 +57,90 @@ def test_a_counter_that_never_changes_has_no_correlation() -> None:
     assert found["p"].isna().all()
 
 
+def cycles(count: int, shortest: float, longest: float, random: np.random.Generator) -> np.ndarray:
+    """Cycles of one length between both, from a random place on, with as much scatter as they are high."""
+    place = np.arange(count) / random.uniform(shortest, longest) + random.random()
+    return np.sin(2 * np.pi * place) + random.normal(size=count)
+
+
+MADE = {
+    "independent": (60, lambda count, random: random.normal(size=count)),
+    "correlated by 0.5": (120, lambda count, random: ar1(count, 0.5, random)),
+    "correlated by -0.6": (160, lambda count, random: ar1(count, -0.6, random)),
+    "correlated by -0.9": (200, lambda count, random: ar1(count, -0.9, random)),
+    "cycles of 38 to 42": (200, lambda count, random: cycles(count, 38, 42, random)),
+    "cycles of 4.02": (200, lambda count, random: cycles(count, 4.02, 4.02, random)),
+}
+CASES = [(kind, 60) for kind in MADE] + [(kind, 1000) for kind in MADE]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", most_long([(0.5, 200), (0.0, 1000), (0.5, 1000)], 1))
-def test_no_more_recordings_than_stated_have_a_counter_that_goes_with_nothing(case: tuple[float, int]) -> None:
-    remembered, recordings = case
+@pytest.mark.parametrize("case", most_long(CASES, len(MADE)), ids=lambda case: f"{case[0]}-{case[1]}")
+def test_no_more_recordings_than_stated_have_a_counter_that_goes_with_nothing(case: tuple[str, int]) -> None:
+    kind, recordings = case
+    count, made = MADE[kind]
     random = np.random.default_rng(1)
-    count, counters, lags = 60, 3, 3
+    counters, lags = 3, 3
     at = np.arange(count, dtype=np.int64)
     starts, lengths = 10**9 * at, np.full(count, 10**9)
     table = pd.DataFrame({"phase": at, "run": 0, "length_ns": lengths})
     names = [f"counter.made.{number}" for number in range(counters)]
     false_alarms = 0
     for seed in range(recordings):
-        value = np.exp(0.1 * ar1(count, remembered, random))
-        own = table.assign(**{name: np.exp(ar1(count, remembered, random)) for name in names})
+        value = np.exp(0.1 * made(count, random))
+        own = table.assign(**{name: np.exp(made(count, random)) for name in names})
         one = Series("latency", 0, 1, 8, 0 * at, at, starts, lengths, value)
         found = correlations(own, [one], names, lags=lags, permutations=119, seed=seed)
         false_alarms += bool((found["p_holm"] <= LEVEL).any())
     assert false_alarms <= recordings * LEVEL + 3 * np.sqrt(recordings * LEVEL * (1 - LEVEL))
 
 
-def test_blocks_are_longer_than_what_a_series_remembers() -> None:
+def test_a_series_of_cycles_is_one_block_and_others_have_many() -> None:
+    random = np.random.default_rng(4)
+    run = np.zeros(300, dtype=np.int64)
+    for length in (3.0, 4.02, 40.0):
+        assert block_length(rankdata(cycles(300, length, length, random)), run) == 300
+    for correlation_of_successive in (-0.6, 0.0, 0.5):
+        assert block_length(rankdata(ar1(300, correlation_of_successive, random)), run) <= 300 / LEAST_BLOCKS
+
+
+def test_values_that_go_with_the_second_before_them_are_permuted_in_blocks() -> None:
+    random = np.random.default_rng(3)
+    values = np.stack([ar1(200, 0.5, random), ar1(200, 0.5, random)], axis=1).ravel()
+    assert block_length(rankdata(values), np.zeros(400, dtype=np.int64)) >= 10
+
+
+def test_what_goes_with_performance_is_significant_among_thousands_of_counters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More permutations are made for the few counters that none of the first ones reached."""
+    count, random = 60, np.random.default_rng(5)
+    at = np.arange(count, dtype=np.int64)
+    value = np.exp(random.normal(size=count))
+    names = [f"counter.made.{number}" for number in range(1500)]
+    columns = {name: random.random(count) for name in names} | {names[7]: value}
+    table = pd.DataFrame({"phase": at, "run": 0, "length_ns": 10**9, **columns})
+    one = Series("latency", 0, 1, 8, 0 * at, at, 10**9 * at, np.full(count, 10**9), value)
+    monkeypatch.setattr(correlation, "_MOST_OF_ALL", 1000)
+    found = correlations(table, [one], names, lags=0)
+    assert found.loc[found["p_holm"] <= LEVEL, "counter"].tolist() == ["made.7"]
+    assert found["p"].min() == pytest.approx(1 / 60_001)
+
+
+def test_pairs_too_many_to_be_judged_are_said_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = recording_table(40, counters=4)
+    monkeypatch.setattr(correlation, "PERMUTATIONS", 100)
+    monkeypatch.setattr(correlation, "MOST_PERMUTATIONS", 100)
+    said = counters_finding(Analysis(OvertimeRecording("made", table, counters=tuple(counters_of(table)))))
+    assert said.startswith("None of 12 pairs of a counter and a series can be judged: of more than 5 none can be")
+
+
+def test_blocks_are_longer_than_a_series_is_autocorrelated() -> None:
     random = np.random.default_rng(2)
     one_run = np.zeros(500, dtype=np.int64)
     assert block_length(random.normal(size=500), one_run) <= 6
-    remembered = ar1(500, 0.8, random)
-    assert block_length(remembered, one_run) >= 20
-    assert block_length(remembered, np.arange(500) // 250) == pytest.approx(block_length(remembered, one_run), rel=0.5)
-    assert block_length(remembered, np.arange(500)) == 1  # nothing follows anything
+    values = ar1(500, 0.8, random)
+    assert block_length(values, one_run) >= 20
+    assert block_length(values, np.arange(500) // 250) == pytest.approx(block_length(values, one_run), rel=0.5)
+    assert block_length(values, np.arange(500)) == 1  # nothing follows anything
 
 
 def test_of_a_recording_interrupted_twice_no_phases_of_two_runs_are_compared() -> None:
@@ -125,7 +186,7 @@ def test_memory_does_not_grow_with_phases_times_counters_times_lags() -> None:
     assert most < 5 * 8 * correlation._NUMBERS  # five matrices of doubles: 168 MB
 
 
-def test_a_series_that_remembers_too_long_gets_no_p_value() -> None:
+def test_a_series_that_is_autocorrelated_too_long_gets_no_p_value() -> None:
     table = recording_table(60, steps={"latency": [(30, 3.0)]}, driven=[("bandwidth", 1, 0.1)])
     found = correlations(table, series_of(table), [COUNTER], permutations=200)
     judged = found[found["strongest"]].set_index("test")["p"].notna().to_dict()

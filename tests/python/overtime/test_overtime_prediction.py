@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from command_runs import run_command
 from idlewave.formatting import plain
+from idlewave.measure.overtime.recording import OvertimeRecording
 from idlewave.overtime.analysis import Analysis
 from idlewave.overtime.findings import overtime_findings
 from idlewave.overtime.idle_counters import idle_counters
 from idlewave.overtime.prediction import LEARN, errors, predictions
-from idlewave.overtime.recording import Recording
 from idlewave.overtime.series import series_of
 from overtime_recordings import COUNTER, recording_table, write_recording
 
@@ -77,7 +77,7 @@ def test_further_ahead_only_what_is_known_then_is_used() -> None:
 
 def test_optimistic_is_slower_than_predicted_or_of_less_bandwidth() -> None:
     rows = pd.DataFrame({"test": ["latency", "bandwidth"], "rank": 0, "peer": 1, "size": 8, "predictor": "active",
-                         "horizon": 1, "ahead_s": 6.0, "predicted": 1.0, "came": 1.2})  # fmt: skip
+                         "horizon": 1, "ahead_s": 6.0, "predicted": 1.0, "observed": 1.2})  # fmt: skip
     found = errors(rows, tolerance=0.1).set_index("test")
     assert found.loc["latency", ["optimistic", "pessimistic"]].tolist() == [1, 0]
     assert found.loc["bandwidth", ["optimistic", "pessimistic"]].tolist() == [0, 1]
@@ -151,7 +151,7 @@ def test_without_counters_when_idle_the_others_still_predict_and_why_is_said(cha
     table = change(recording_table(100))
     counters = [name for name in table if name.startswith("counter.")]
     assert predicted_by(table, counters) == {"active": 3 * 69, "baseline": 3 * 69}
-    said = overtime_findings(Analysis(Recording("made", table, {}, tuple(counters))))
+    said = overtime_findings(Analysis(OvertimeRecording("made", table, {}, tuple(counters))))
     assert ("predictions", f"Counters of idle phases predict nothing: {why}.") in said
     ended = run_command(["overtime", "predict", str(write_recording(tmp_path / "r", table))], tmp_path)
     assert ended.status == 0, ended.complained
@@ -159,7 +159,7 @@ def test_without_counters_when_idle_the_others_still_predict_and_why_is_said(cha
 
 
 def test_no_regression_is_fitted_across_an_interruption() -> None:
-    """Rates just before an interruption say nothing of figures after it, so what they are changes no prediction."""
+    """Rates just before an interruption say nothing of values after it, so what they are changes no prediction."""
     table = recording_table(400, driven=[("latency", 1, 0.2)])
     table["run"] = np.searchsorted([6 * 150, 6 * 250], table["phase"], side="right").astype("int32")
     changed = table.copy()

@@ -534,7 +534,7 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_overtime_hours", "a phase"): lambda spoil: plot_overtime_hours(overtime_table(spoil, "value")),
     ("plot_overtime_correlations", "a correlation"): correlations_plot,
     ("plot_overtime_predictions", "a prediction"): predictions_plot("predicted"),
-    ("plot_overtime_predictions", "what came"): predictions_plot("came"),
+    ("plot_overtime_predictions", "what was observed"): predictions_plot("observed"),
     ("plot_epidemic", "a run"): epidemic_plot,
     ("plot_flood", "a loss"): flood_plot("lost"),
     ("plot_flood", "a delay"): flood_plot("delay"),

@@ -23,8 +23,8 @@ from idlewave.contention.table_folder import TableFolder
 from idlewave.errors import InputError
 from idlewave.formatting import plain
 from idlewave.measure import describe
+from idlewave.measure.overtime.recording import read_overtime
 from idlewave.overtime.analysis import Analysis
-from idlewave.overtime.recording import read_recording
 from idlewave.report import Report, build, findings, report_of
 from idlewave.report.caveats import caveats
 from idlewave.report.contention_section import contention_section
@@ -67,7 +67,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def overtime(folder: Path) -> Analysis:
-    return Analysis(read_recording(folder / "recording"))
+    return Analysis(read_overtime(folder / "recording"))
 
 
 @pytest.fixture(scope="module")
@@ -176,23 +176,23 @@ def test_a_victim_that_suffers_by_chance_among_several_is_not_claimed() -> None:
 
 
 def test_a_recording_without_counters_and_with_few_phases_claims_nothing_about_them() -> None:
-    from idlewave.overtime.recording import Recording
+    from idlewave.measure.overtime.recording import OvertimeRecording
 
     table = recording_table(10)
-    found = Analysis(Recording("r", table.drop(columns="counter.net.stalls")))
+    found = Analysis(OvertimeRecording("r", table.drop(columns="counter.net.stalls")))
     sentence = overtime_sentence(found)
     assert "counter" not in sentence
     assert "predicts" not in sentence
-    assert overtime_sentence(Analysis(Recording("r", table[table["test"] == "idle"]))) == ""
+    assert overtime_sentence(Analysis(OvertimeRecording("r", table[table["test"] == "idle"]))) == ""
 
 
 def test_of_several_pairs_of_ranks_the_one_that_varied_most_is_said() -> None:
-    from idlewave.overtime.recording import Recording
+    from idlewave.measure.overtime.recording import OvertimeRecording
 
     table = recording_table(60, scatter=0.01)
     other = recording_table(60, scatter=0.2, seed=2)
     other = other[other["test"] == "latency"].assign(rank=2, peer=3)
-    found = Analysis(Recording("r", pd.concat([table, other]).sort_values("phase", kind="stable")))
+    found = Analysis(OvertimeRecording("r", pd.concat([table, other]).sort_values("phase", kind="stable")))
     assert "latency (8 B) between ranks 2 and 3, of 2 pairs the one that varied most," in plain(
         overtime_sentence(found)
     )
@@ -277,7 +277,7 @@ def places(processor: str, host: str) -> dict[str, object]:
 
 def test_a_recording_of_another_processor_is_refused_and_said_if_mixed_parts_are_allowed(tmp_path: Path) -> None:
     place = write_recording(tmp_path / "r", recording_table(40), **places("another CPU", "node-17"))
-    found = Analysis(read_recording(place))
+    found = Analysis(read_overtime(place))
     said = f"{place} was recorded on the processor 'another CPU', two cores on '2 × Xeon at 2.5 GHz'"
     with pytest.raises(InputError, match="do not belong together") as refused:
         report_of(measurement(), None, None, None, overtime=found)

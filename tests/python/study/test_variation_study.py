@@ -137,11 +137,12 @@ def test_the_command_says_which_pairs_were_left_out(tmp_path: Path) -> None:
     write_machine(tmp_path)
     table = recording_table(40)
     table.loc[(table["peer"] == 1) & (table["phase"] % 12 > 5), "peer"] = 2
-    write_recording(tmp_path / "night", table, hosts=["a", "a", "b"], settings={"ranks": 3})
+    write_recording(tmp_path / "night", table, hosts=["a", "a", "b"], settings={"ranks": 3}, interrupted=1)
     words = ["study", "variation", "p.goal", "-m", "machine.toml", "--recording", "night", "--runs", "3"]
     ended = run_command(words, tmp_path)
     assert ended.status == 0, ended.complained
     assert "1 of 2 pairs of ranks of the recording is within a node, and left out" in ended.complained
+    assert "The recording was interrupted once" in ended.complained
 
 
 def test_no_factor_holds_beyond_an_interruption() -> None:
@@ -156,6 +157,21 @@ def test_the_pause_between_two_runs_of_a_recording_is_left_out() -> None:
     found = variation_from_recording(recording(rows, run=[0, 0, 1]))
     assert found.starts.tolist() == [0, SECOND * 1000, 2 * SECOND * 1000]
     assert found.period == 3 * SECOND * 1000
+
+
+def test_a_run_of_phases_without_lengths_ends_one_step_after_its_last_start() -> None:
+    rows = [(n * SECOND, "latency", 1.0 + n % 3) for n in (0, 1, 2, 3600, 3601)]
+    table = recording(rows, run=[0, 0, 0, 1, 1]).drop(columns="length_ns")
+    found = variation_from_recording(table)
+    assert found.starts.tolist() == [n * SECOND * 1000 for n in range(5)]
+    assert found.period == 5 * SECOND * 1000
+    found.core()
+    variation_from_recording(table.head(1)).core()  # of one phase no step is known
+
+
+def test_a_table_without_ranks_does_not_say_of_which_pairs_it_is() -> None:
+    (note,) = recorded_pairs(two_kinds().drop(columns=["rank", "peer"]), ["a", "b"]).notes
+    assert note.startswith("the recording does not say on which hosts its ranks were")
 
 
 def test_of_a_machine_its_overheads_and_gap_do_not_vary() -> None:

@@ -54,7 +54,7 @@ def measure_overtime(
     """Record latency, bandwidth and allreduce between the ranks of a job over time, each followed by an idle phase,
     with the counters that grew meanwhile. Returns the recording in `folder`.
 
-    An earlier recording of the same settings in `folder` is continued. `hosts`: two hosts with a rank on each.
+    An earlier recording of the same settings in `folder` is continued. `hosts`: a rank on each of these hosts.
     `counters`: the names of sources, None for all that are there, an empty list for none. What was recorded is in
     `folder` also after an interrupt and each of these errors: UsageError for settings that the recording there does not
     have, MeasurementError if the probe fails or says nothing, OutputError if nothing can be written.

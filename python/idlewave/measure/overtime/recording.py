@@ -8,8 +8,8 @@ tail.jsonl              the rows after the last part, a line each; the last line
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,49 +91,50 @@ class Said(Open):
     continued: Whole = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OvertimeRecording:
-    """A recording over time.
+    """A recording over time, from the folder of one, or made of a table.
 
     table: a row a phase: run, phase, start_ns (Unix time), length_ns, test (latency, bandwidth, allreduce or idle),
     rank and peer (−1: all ranks), size in bytes, samples, and of these the times in s: least_s, median_s, mean_s,
     most_s, sd_s; value (latency: median_s, bandwidth: bytes per second, allreduce: mean_s); and a column
     `counter.….…` for each counter: what it grew by in the phase, NaN where that is not known. said: overtime.json.
+    counters: the columns of counters. notes: sentences about what the recording lacks. folder: None if it is made.
     """
 
-    folder: Path
-    said: dict[str, Any]
-    torn: bool = False
-    _arrow: list[pa.Table] = field(default_factory=list, repr=False)
+    name: str
+    table: pd.DataFrame
+    said: dict[str, Any] = field(default_factory=dict)
+    counters: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    folder: Path | None = None
 
     def arrow(self) -> pa.Table:
         """The table as one of Arrow."""
-        return self._arrow[0]
+        import pyarrow as pa
 
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """The table as a data frame."""
-        table: pd.DataFrame = self.arrow().to_pandas()
-        return table
+        table = pa.Table.from_pandas(self.table, preserve_index=False).replace_schema_metadata(None)
+        return table.cast(_schema(list(self.counters))) if table.num_columns else table
 
-    @property
-    def counters(self) -> tuple[str, ...]:
-        """The columns of counters."""
-        return tuple(name for name in self.arrow().column_names if name.startswith(COUNTER))
+    def check_phases(self) -> None:
+        """Raise InputError if there is no phase."""
+        if not len(self.table):
+            raise InputError(f"{self.name}: expected at least one phase, found none")
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about what the recording lacks."""
-        notes = [str(note) for note in self.said.get("notes", [])]
-        if times := self.said.get("interrupted", 0):
-            notes.append(INTERRUPTED.format(times=_times(times), continued=_times(self.said.get("continued", 0))))
-        if late := sum(int(run.get("late_readings", 0)) for run in self.said.get("runs", [])):
-            notes.append(LATE.format(times=_times(late)))
-        if self.said.get("shared_cpus") is True:
-            notes.append(SHARED)
-        if [run.get("ended") for run in self.said.get("runs", [])][-1:] == ["running"]:
-            notes.append(OPEN_END)
-        return (*notes, *([TORN] if self.torn else []))
+
+def _notes(said: dict[str, Any], *, torn: bool) -> Iterator[str]:
+    """Sentences about what a recording lacks."""
+    yield from (str(note) for note in said.get("notes", []))
+    if times := said.get("interrupted", 0):
+        yield INTERRUPTED.format(times=_times(times), continued=_times(said.get("continued", 0)))
+    if late := sum(int(run.get("late_readings", 0)) for run in said.get("runs", [])):
+        yield LATE.format(times=_times(late))
+    if said.get("shared_cpus") is True:
+        yield SHARED
+    if [run.get("ended") for run in said.get("runs", [])][-1:] == ["running"]:
+        yield OPEN_END
+    if torn:
+        yield TORN
 
 
 def _times(number: int) -> str:
@@ -141,17 +142,18 @@ def _times(number: int) -> str:
 
 
 def read_overtime(folder: str | Path) -> OvertimeRecording:
-    """The recording in a folder. A torn last row is left out. Raises InputError naming the file that is missing or
-    broken."""
-    import pyarrow as pa
-
+    """The recording in a folder, also one that is being written or was interrupted. A torn last row is left out. Raises
+    InputError naming the file that is missing or broken."""
     place = Path(folder)
     said = read_said(place)
     tables = [read_part(file) for file in parts_in(place)]
     last = max((int(table["phase"][-1].as_py()) for table in tables if table.num_rows), default=-1)
     tail = TailFile.read(place)
     tables.append(table_of([row for row in tail.rows if row["phase"] > last]))
-    return OvertimeRecording(place, said, tail.torn, [_joined(tables) if tables else pa.table({})])
+    joined = _joined(tables)
+    counters = tuple(name for name in joined.column_names if name.startswith(COUNTER))
+    notes = tuple(_notes(said, torn=tail.torn))
+    return OvertimeRecording(name_of(place), joined.to_pandas(), said, counters, notes, place)
 
 
 def read_said(folder: Path) -> dict[str, Any]:

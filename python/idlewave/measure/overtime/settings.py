@@ -11,6 +11,8 @@ from ...formatting import join_words
 from ...mpi import Mpi
 
 TESTS = ("latency", "bandwidth", "allreduce")
+HIGHER_IS_BETTER = ("bandwidth",)
+"""Tests whose value is a rate in bytes per second; of the others it is a time in s."""
 IDLE = "idle"
 GAP = 0.01
 """Seconds between phases, in which counters are read."""
@@ -18,7 +20,7 @@ GAP = 0.01
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a recording. `hosts`: two hosts with a rank on each; none: wherever the MPI puts the ranks."""
+    """The settings of a recording. `hosts`: a rank on each of them; none: wherever the MPI puts the ranks."""
 
     ranks: int
     phase: float

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
     from .recording import OvertimeRecording
 
-TIMES = ("latency", "allreduce")
-"""Tests whose value is a time in s; that of bandwidth is in bytes per second."""
-
 
 def summary_of(found: OvertimeRecording) -> pd.DataFrame:
     """A row a test, pair of ranks and size: phases, samples, and of the phases' values the 5 % quantile, the median,

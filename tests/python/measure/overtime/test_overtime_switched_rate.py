@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -51,14 +51,15 @@ def switched_pair(recording: Path, switched: list[int]) -> Iterator[VethPair]:
 def test_changes_are_found_when_the_kernel_switched_the_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found, recording, switched = mpich(), tmp_path / "recording", list[int]()
     program = mpi.build(found, "overtime")
-    try:
-        with switched_pair(recording, switched) as pair:
-            monkeypatch.setattr(mpi, "build", lambda *_: pair.launcher(program, tmp_path))
-            for name, value in pair.environment().items():
-                monkeypatch.setenv(name, value)
-            table = measure_overtime(recording, found, seconds=3 * EACH, phase=PHASE, sizes=(8, 1024, 8)).table
-    except (OSError, subprocess.CalledProcessError) as reason:
-        pytest.skip(f"no pair of devices can be made here: {reason}")
+    with ExitStack() as stack:
+        try:
+            pair = stack.enter_context(switched_pair(recording, switched))
+        except (OSError, subprocess.CalledProcessError) as reason:
+            pytest.skip(f"no pair of devices can be made here: {reason}")
+        monkeypatch.setattr(mpi, "build", lambda *_: pair.launcher(program, tmp_path))
+        for name, value in pair.environment().items():
+            monkeypatch.setenv(name, value)
+        table = measure_overtime(recording, found, seconds=3 * EACH, phase=PHASE, sizes=(8, 1024, 8)).table
     bandwidth = levels(series_of(table[table["test"] == "bandwidth"]))
     starts = bandwidth["start_ns"].to_numpy()[1:]
     assert bandwidth["by_change"].tolist() == [False, True, True]
