@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..formatting import join_words
-from ..overtime.correlation import holm
+from ..multiple_tests import holm
 from .columns import NO_TRAFFIC, SAMPLED, counts_of_victim
 from .defaults import SEED
 from .impact_statistics import NO_PAIR

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..formatting import join_words, percent_range, percent_text, plural, volume_text
-from ..overtime.correlation import holm
+from ..multiple_tests import holm
 from .columns import NO_TRAFFIC, column_text
 from .pair_statistics import LEVEL, NO_SLOWDOWN, SUFFERS
 from .wording import interval_text, longer_text, set_words

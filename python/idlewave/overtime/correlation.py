@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..measure.overtime.recording import COUNTER
-from ..multiple_tests import holm as holm
+from ..multiple_tests import holm
 from .defaults import LAGS
 
 if TYPE_CHECKING:
