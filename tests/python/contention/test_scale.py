@@ -12,6 +12,7 @@ from idlewave import Machine, Schedule, simulate
 from idlewave.contention.scaling import Bursts, MemoryNoise, memory_noise, scale_contention
 from idlewave.errors import InputError, UsageError
 from idlewave.noise_models import Noise
+from long_cases import most_long
 from planted_contention import contention_table
 from trace_files import write_trace
 
@@ -123,10 +124,11 @@ def test_bursts_slow_for_their_share_of_the_time() -> None:
         Bursts(0.0, 1.0)
 
 
-def test_bursts_of_any_length_keep_their_share_of_the_time() -> None:
+@pytest.mark.parametrize("cases", most_long([30, 300], 1))
+def test_bursts_of_any_length_keep_their_share_of_the_time(cases: int) -> None:
     """Every iteration without traffic takes as long as the quickest, so that a rank stands still in bursts alone."""
     random = np.random.default_rng(12)
-    for _ in range(300):
+    for _ in range(cases):
         slowdown, share = random.uniform(0.05, 3), random.uniform(0.01, 0.99)
         table = table_of(scatter=0.0, slowdown=slowdown, pairs=int(random.integers(2, 6)), iterations=3)
         seconds = 1e-3 * (1 + slowdown) * np.exp(random.uniform(1e-9, 5))  # up to 150 iterations

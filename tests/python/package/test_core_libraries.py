@@ -112,6 +112,7 @@ def path() -> str:
     return f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
+@pytest.mark.long
 def test_a_model_in_another_repository_builds_on_an_installed_core_and_gives_its_digest(
     installed: Path, tmp_path: Path
 ) -> None:

@@ -377,8 +377,8 @@ def test_where_it_was_measured_comes_from_what_there_is(folder: Path) -> None:
     assert report_of(None, None, None, None, contention=found).environment["kernel"] == environment["kernel"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "height"), [(1280, 9000), pytest.param(500, 12_000, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "height"), [(1280, 9000), (500, 12_000)])
 def test_a_browser_shows_the_sections_and_reports_no_error(
     report: Report, chromium: str, width: int, height: int, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 from command_runs import run
 from idlewave import mpi, traced_run
 from idlewave.errors import InputError, MpiError, OutputError, ProgramError, UsageError
+from long_cases import most_long
 from places import EXAMPLES, PROGRAMS
 from trace_reader import read_trace
 from tracer_support import (
@@ -325,7 +326,7 @@ def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(tmp_path: Path, 
     assert "rank 1 of 2:" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("module", ["mpi", "f08"])
+@pytest.mark.parametrize("module", most_long(["f08", "mpi"], 1))
 def test_fortran_programs_are_recorded_as_c_programs_are(tmp_path: Path, module: str) -> None:
     use = debian_open_mpi()
     source = PROGRAMS / f"calls_{module}.f90"
