@@ -17,7 +17,7 @@ from idlewave.overtime.series import series_of
 from tracer_support import mpich
 from veth_pair import VethPair, veth_pair
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+pytestmark = [pytest.mark.mpi, pytest.mark.long]
 RATES = (80, 10, 40)
 """Mbit/s, one after the other, each for `EACH` seconds: so few that other work on the cores hardly matters."""
 EACH = 6.0
@@ -60,12 +60,12 @@ def test_changes_are_found_when_the_kernel_switched_the_rate(tmp_path: Path, mon
         for name, value in pair.environment().items():
             monkeypatch.setenv(name, value)
         table = measure_overtime(recording, found, seconds=3 * EACH, phase=PHASE, sizes=(8, 1024, 8)).table
-    bandwidth = levels(series_of(table[table["test"] == "bandwidth"]))
-    starts = bandwidth["start_ns"].to_numpy()[1:]
-    assert bandwidth["by_change"].tolist() == [False, True, True]
-    round_ns = table["start_ns"].to_numpy()[-1] - table["start_ns"].to_numpy()[-7]
-    for start, when in zip(starts, switched, strict=True):
-        assert -round_ns <= start - when <= round_ns, "not within one phase of the series"
-    reached = bandwidth["level"].to_numpy() * 8e-6
-    assert reached[1] == pytest.approx(RATES[1], rel=0.15)
-    assert reached[2] == pytest.approx(RATES[2], rel=0.15)
+    phases = table[table["test"] == "bandwidth"]
+    found_levels = levels(series_of(phases))
+    assert found_levels["by_change"].tolist() == [False, True, True]
+    starts = phases["start_ns"].to_numpy()
+    first = starts.searchsorted(found_levels["start_ns"].to_numpy()[1:])  # phases of the series from its begin on
+    assert (abs(first - starts.searchsorted(switched)) <= 1).all(), "not within one phase of the series"
+    reached = found_levels["level"].to_numpy() * 8e-6
+    assert reached[1] == pytest.approx(RATES[1], rel=0.2)
+    assert reached[2] == pytest.approx(RATES[2], rel=0.2)
