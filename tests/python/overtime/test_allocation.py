@@ -291,6 +291,7 @@ def test_the_sizes_that_needs_name_are_measured(measured: Measured) -> None:
 
 @pytest.mark.mpi
 @pytest.mark.slow
+@pytest.mark.long
 def test_ranks_of_a_real_mpi_are_judged_in_the_time_given(tmp_path: Path) -> None:
     words = ["check-allocation", "--needs", "latency<1s,allreduce<1s,bandwidth>1B/s", "--for", "6s", "-n", "3"]
     ended = run_command([*words, "--json"], tmp_path)

@@ -168,6 +168,7 @@ def test_counters_are_compared_in_groups_without_other_results(monkeypatch: pyte
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_memory_does_not_grow_with_phases_times_counters_times_lags() -> None:
     """5,000 phases of 300 counters with 13 lags are 156 MB a matrix, of which at least four would be needed."""
     count, random = 5000, np.random.default_rng(1)

@@ -30,6 +30,7 @@ def test_all_folders_and_files_that_it_names_are_there(touched: ModuleType) -> N
         assert all((touched.TESTS / name).exists() for name in tests), source
 
 
+@pytest.mark.long
 def test_a_header_of_the_kernel_touches_tests_of_both_languages(touched: ModuleType) -> None:
     header = [Path("core/pdes/gvt.hpp")]
     assert touched.core_folders(header) == ["pdes"]

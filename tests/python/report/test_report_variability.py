@@ -133,6 +133,7 @@ def test_sections_have_all_figures_and_tables_in_the_order_of_their_numbers(repo
     assert not re.findall(r".{20}\d ?%.{5}", of_contention), "percent signs have narrow spaces"
 
 
+@pytest.mark.long
 def test_the_page_of_a_recording_alone_is_the_section_of_the_report(
     report: Report, folder: Path, tmp_path: Path
 ) -> None:

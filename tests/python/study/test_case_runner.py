@@ -96,6 +96,7 @@ def test_threads_and_processes_give_the_same_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_dask_goes_on_when_one_of_two_processes_is_killed(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
     expected = run_cases(SMALL, small_cases(tmp_path, 30, sleep_s=0.05))

@@ -114,6 +114,7 @@ def test_a_task_has_as_many_cores_as_cases_run_at_a_time(folder: Path) -> None:
         assert "--workers 3 --share" in script
 
 
+@pytest.mark.long
 def test_the_script_for_flux_submits_a_job_for_each_task(folder: Path) -> None:
     """Against a stand-in for Flux, which Debian does not have."""
     script = write_array(folder, "flux", 2)

@@ -92,6 +92,7 @@ def test_processes_give_the_same_rows(schedule: Schedule, noisy: Machine, proces
 
 
 @pytest.mark.mpi
+@pytest.mark.long
 def test_mpi_processes_give_the_same_rows(schedule: Schedule, noisy: Machine, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -38,6 +38,7 @@ def test_lost_datagrams_cost_their_samples_and_nothing_else(tmp_path, drops):
     assert set(measured.samples["series"]) >= {"rtt", "recv"}
 
 
+@pytest.mark.long
 def test_sizes_of_which_no_datagram_arrives_are_left_out_and_named(tmp_path, drops):
     measured = assess(
         tmp_path, "--transport", "udp", "--max-size", 64, "--repetitions", 2, "--seconds", 100, "--train", 4,

@@ -72,6 +72,7 @@ def test_whoever_is_ended_the_recording_is_readable_and_continued(
     assert found.said["runs"][1]["ended"] == "time"
 
 
+@pytest.mark.long
 def test_a_disk_that_fills_up_ends_the_run_and_with_room_it_is_continued(tmp_path: Path) -> None:
     with small_disk_at(tmp_path / "small", "64k") as disk:
         folder = disk / "recording"
