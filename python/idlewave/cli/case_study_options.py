@@ -121,8 +121,8 @@ def run_command(
     if options.collect:
         table = collect_study(study, cases, options.folder)
     else:
-        with _progress(study.name) as tell:
-            table = run_study(study, cases, options.folder, Running(options.workers, None, tell))
+        with _progress(study.name) as show_progress:
+            table = run_study(study, cases, options.folder, Running(options.workers, None, show_progress))
     page = options.folder / "report.html"
     if options.as_json:
         from ..measure.table_rows import records
@@ -152,8 +152,8 @@ def _write_array(
 def _run_share(study: CaseStudy[C], cases: Sequence[C], options: CaseStudyOptions, share: Share) -> None:
     if (options.folder / ARRAY).is_file():
         check_cases(read_array(options.folder), digests_of(study, cases), options.folder)
-    with _progress(f"{study.name}, share {share}") as tell:
-        run_share(study, cases, options.folder, share, Running(options.workers, None, tell))
+    with _progress(f"{study.name}, share {share}") as show_progress:
+        run_share(study, cases, options.folder, share, Running(options.workers, None, show_progress))
     done = f"share {share} of {study.name} is complete: {len(cases[share.task :: share.tasks]):,} rows"
     if options.as_json:
         print_json({"share": str(share), "written": str(options.folder)})
@@ -190,7 +190,7 @@ def _progress(name: str) -> Iterator[Callable[[StudyProgress], None]]:
     with progress_bar(count=True) as bar, doing(f"the study {name}"):
         task = bar.add_task(name, total=None)
 
-        def tell(now: StudyProgress) -> None:
+        def show_progress(now: StudyProgress) -> None:
             nonlocal last
             bar.update(task, completed=now.done, total=now.total)
             if sys.stderr.isatty() or time.monotonic() - last < LINE_PERIOD:
@@ -199,4 +199,4 @@ def _progress(name: str) -> Iterator[Callable[[StudyProgress], None]]:
             left = "" if now.left_s is None else f", about {plain_time(1e12 * now.left_s, 2)} left"
             errors.print(f"{name}: {now.done:,} of {now.total:,} rows{left}")
 
-        yield tell
+        yield show_progress

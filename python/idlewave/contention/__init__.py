@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from .analysis import read_analysis
     from .correlations import correlation_table
@@ -68,12 +70,7 @@ if not TYPE_CHECKING:  # a type checker would otherwise accept every name
         "suffering": "pair_statistics",
     }
 
-    def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module
-
-        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    __getattr__ = lazy_names(__name__, _LATER)
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..lazy_names import lazy_names
 from .formats import ENDINGS, writer_for
 from .otf2 import write_otf2
 from .perfetto import write_perfetto
@@ -32,19 +33,6 @@ __all__ = [
     "writer_for",
 ]
 
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name == "plot_timeline":
-            from .picture import plot_timeline
-
-            return plot_timeline
-        if name == "pipit_events":
-            from .pipit import pipit_events
-
-            return pipit_events
-        if name == "write_trace_otf2":
-            from .trace_otf2 import write_trace_otf2
-
-            return write_trace_otf2
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would otherwise accept every name
+    _LATER = {"pipit_events": "pipit", "plot_timeline": "picture", "write_trace_otf2": "trace_otf2"}
+    __getattr__ = lazy_names(__name__, _LATER)

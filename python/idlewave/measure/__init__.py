@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..host_environment import describe
+from ..lazy_names import lazy_names
 from .network import (
     FittedParameters,
     LogGP,
@@ -68,12 +69,7 @@ if not TYPE_CHECKING:  # a type checker would otherwise accept every name
         "write_machine": "machine_files",
     }
 
-    def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module
-
-        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    __getattr__ = lazy_names(__name__, _LATER)
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from ..measure.overtime import OvertimeRecording, read_overtime
     from .allocation import Verdict, check_allocation
@@ -68,13 +70,7 @@ if not TYPE_CHECKING:  # a type checker would otherwise accept every name
         "summary": "changes",
     }
 
-    def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module
-
-        module = _LATER[name]
-        return getattr(import_module(module if module.startswith(".") else f".{module}", __name__), name)
+    __getattr__ = lazy_names(__name__, _LATER)
 
 
 def __dir__() -> list[str]:

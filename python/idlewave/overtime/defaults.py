@@ -1,4 +1,4 @@
-"""What the functions on recordings over time and their commands do unless told otherwise."""
+"""What the functions on recordings over time and their commands do by default."""
 
 SECONDS = 10.0
 """How long an allocation is measured."""

@@ -198,8 +198,8 @@ def check_table(study: CaseStudy[C], file: Path) -> None:
 class _Estimate:
     """Tells how many rows are there, and how long the others take: as long as those of this run, in the mean."""
 
-    def __init__(self, total: int, missing: int, tell: OnProgress | None) -> None:
-        self._total, self._missing, self._tell = total, missing, tell
+    def __init__(self, total: int, missing: int, on_progress: OnProgress | None) -> None:
+        self._total, self._missing, self._on_progress = total, missing, on_progress
         self._begin = time.monotonic()
         self._done = 0
         self.say()
@@ -209,11 +209,11 @@ class _Estimate:
         self.say()
 
     def say(self) -> None:
-        if self._tell is None:
+        if self._on_progress is None:
             return
         left = self._missing - self._done
         left_s = (time.monotonic() - self._begin) / self._done * left if self._done else None if left else 0.0
-        self._tell(StudyProgress(self._total - left, self._total, left_s))
+        self._on_progress(StudyProgress(self._total - left, self._total, left_s))
 
 
 class _Store:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from inspect import cleandoc
+from collections.abc import Sequence
+from inspect import cleandoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
-from ..kernel import RunOptions
 from ..machine import Machine
-from ..parameters import takes
 from ..simulation import as_machine
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
 from .run_study import run_study
-from .study import SEEDS
 from .study import study as simulate_study
 
 if TYPE_CHECKING:
@@ -22,11 +19,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ..event_run import EventRun
     from ..ft_pattern import FtCosts
     from ..schedule import Schedule
     from ..variation import Variation
-    from .workers import Row
 
 
 class Studies:
@@ -40,32 +35,8 @@ class Studies:
 
     __name__ = "study"
 
-    @takes(RunOptions)
-    def __call__(
-        self,
-        schedule: Schedule,
-        machine: Machine | str | Path,
-        *,
-        ranks: int | Iterable[int] | None = None,
-        seeds: int | Iterable[int] = SEEDS,
-        workers: int | None = None,
-        executor: Executor | None = None,
-        on_row: Callable[[Row], None] | None = None,
-        on_run: Callable[[Row, EventRun], None] | None = None,
-        **options: Unpack[RunOptions],
-    ) -> pd.DataFrame:
-        """See `idlewave.studies.study.study`, whose text `help(idlewave.study)` has."""
-        return simulate_study(
-            schedule,
-            machine,
-            ranks=ranks,
-            seeds=seeds,
-            workers=workers,
-            executor=executor,
-            on_row=on_row,
-            on_run=on_run,
-            **options,
-        )
+    __call__ = staticmethod(simulate_study)
+    __signature__ = signature(simulate_study)  # which would lack its first parameter, as that of a method
 
     def benchmark_error(
         self,
