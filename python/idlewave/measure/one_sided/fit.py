@@ -133,7 +133,9 @@ def fit_one_sided(found: OneSidedMeasurement, back_end: str) -> OneSidedFit:
     """The parameters of a back end. Raises MeasurementError if its transfers, calls or floods were not measured."""
     rule = TWO_SIDED if back_end == "mpi" else ONE_SIDED
     table = curves(found.table, back_end)
-    each = [curves(part, back_end).reindex(table.index) for part in found.epoch_tables]
+    # In an epoch at another speed of the machine nothing may have been measured that counts: it gives no interval.
+    whole = [part for part in found.epoch_tables if not _missing_in(part, back_end)]
+    each = [curves(part, back_end).reindex(table.index) for part in whole]
     ranges = fit_ranges(table, rule, each)
     errors = _errors(found.table, back_end, table, ranges, rule)
     waits = found.waits(back_end)
@@ -143,12 +145,11 @@ def fit_one_sided(found: OneSidedMeasurement, back_end: str) -> OneSidedFit:
 def curves(table: pd.DataFrame, back_end: str) -> pd.DataFrame:
     """By size, the times of transfer, call and gap of a back end, ps; of floods over one link. Raises MeasurementError
     if one of them was not measured."""
-    own = table[(table["back_end"] == back_end) & (table["links"] == 1)].set_index("size")
+    if missing := _missing_in(table, back_end):
+        raise MeasurementError(f"{missing[0]}s of {back_end} were not measured, so they have no parameters")
+    own = _over_one_link(table, back_end).set_index("size")
     times = {operation: rows["median_ps"] for operation, rows in own.groupby("operation")}
-    transfer = PING_PONG if back_end == "mpi" else PUT
-    for operation in (transfer, CALL, FLOOD):
-        if operation not in times:
-            raise MeasurementError(f"{operation}s of {back_end} were not measured, so they have no parameters")
+    transfer = _transfer_of(back_end)
     whole = times[ACKNOWLEDGED if back_end == "mpi" else PUT]
     flood = own.loc[own["operation"] == FLOOD]
     found = pd.DataFrame(
@@ -160,6 +161,21 @@ def curves(table: pd.DataFrame, back_end: str) -> pd.DataFrame:
     )
     found["gap"] = found["gap"].where(found["gap"] > 0)
     return found[found["transfer"] > 0].sort_index()
+
+
+def _missing_in(table: pd.DataFrame, back_end: str) -> list[str]:
+    """The operations that give parameters and are not in the table."""
+    measured = set(_over_one_link(table, back_end)["operation"])
+    needed = (_transfer_of(back_end), CALL, FLOOD, *([ACKNOWLEDGED] if back_end == "mpi" else []))
+    return [operation for operation in needed if operation not in measured]
+
+
+def _over_one_link(table: pd.DataFrame, back_end: str) -> pd.DataFrame:
+    return table[(table["back_end"] == back_end) & (table["links"] == 1)]
+
+
+def _transfer_of(back_end: str) -> str:
+    return PING_PONG if back_end == "mpi" else PUT
 
 
 def fit_ranges(table: pd.DataFrame, rule: _Rule, epochs: Sequence[pd.DataFrame] = ()) -> tuple[OneSidedRange, ...]:

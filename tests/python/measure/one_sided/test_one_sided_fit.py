@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from idlewave.errors import MeasurementError
 from idlewave.measure.one_sided import OneSidedFit, fit_one_sided, read_one_sided
+from idlewave.measure.one_sided.samples import FLOOD
 from one_sided_recordings import (
     MEMORY,
     MESSAGES,
@@ -52,6 +53,20 @@ def test_those_of_messages_have_the_cpu_at_both_ends(tmp_path: Path) -> None:
     p = found.level.parameters
     assert (p.o_s, p.o_r, p.L, p.g) == (MESSAGES.o, MESSAGES.o, MESSAGES.L, MESSAGES.g)
     assert (p.G, p.O_s, p.O_r) == pytest.approx((MESSAGES.G, MESSAGES.O, MESSAGES.O), rel=1e-4)
+
+
+@pytest.mark.parametrize("back_end", ["mpi", "rma"])
+def test_an_epoch_in_which_nothing_counts_gives_no_interval_and_no_error(back_end: str, tmp_path: Path) -> None:
+    epochs_recorded(tmp_path, USUAL)
+    found = read_one_sided(tmp_path)
+    of_second = (found.samples["epoch"] == found.samples["epoch"].unique()[1]) & (found.samples["operation"] == FLOOD)
+    less = replace(found, samples=found.samples[~of_second])
+    assert len(less.samples) < len(found.samples)
+    (whole,), (without,) = fit_one_sided(found, back_end).ranges, fit_one_sided(less, back_end).ranges
+    assert (without.o, without.L) == pytest.approx((whole.o, whole.L), rel=0.1)
+    assert set(without.intervals) == set(whole.intervals)
+    with pytest.raises(MeasurementError, match=f"{FLOOD}s of {back_end} were not measured"):
+        fit_one_sided(replace(found, samples=found.samples[found.samples["operation"] != FLOOD]), back_end)
 
 
 def test_a_protocol_that_changes_has_a_range_of_its_own(tmp_path: Path) -> None:
