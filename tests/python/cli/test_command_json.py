@@ -26,3 +26,5 @@ def test_its_output_is_one_object_and_nothing_else(name: str, material: dict[str
     ended = run_command([*words_of(name, material, outputs, brief=True), "--json"], tmp_path)
     assert ended.status == 0, ended.complained
     assert isinstance(json.loads(ended.printed), dict)
+    assert all(path.exists() for path in outputs.values())
+    assert not list(tmp_path.rglob("*.part"))

@@ -15,6 +15,7 @@ from command_examples import EXAMPLES, commands, make_program, outputs_of, words
 from command_runs import Ended, run_command
 from idlewave.cli.option_types import OutputFolder
 from idlewave.errors import MpiError
+from long_cases import later_long
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +32,13 @@ def material(material: dict[str, str], tmp_path_factory: pytest.TempPathFactory)
         return material | make_program(tmp_path_factory.mktemp("program"))
     except MpiError:
         return material | {"mpiexec": "mpiexec", "program": "program"}
+
+
+def kind_of(case: tuple[str, str]) -> tuple[str, str]:
+    """Files whose names end alike are written by the same code, and so are the folders of a group of commands."""
+    name, output = case
+    folder = isinstance(outputs_of(ALL[name])[output].type, OutputFolder)
+    return name.split()[0] if folder else "", Path(EXAMPLES[name].names[output]).suffix
 
 
 def required(name: str, folder: Path) -> dict[str, Path]:
@@ -58,6 +66,7 @@ def test_every_command_and_every_output_is_in_the_matrix() -> None:
     }
 
 
+@pytest.mark.long  # those that do the least, with --json, in each run: test_command_json.py
 @pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if not example.measures])
 def test_every_command_does_its_work_and_leaves_nothing_beside_it(
     name: str, material: dict[str, str], tmp_path: Path
@@ -83,10 +92,11 @@ def test_a_place_that_cannot_be_is_refused_before_anything_is_done(
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.parametrize(("name", "output"), QUICK)
+@pytest.mark.parametrize("case", later_long(QUICK, kind_of), ids=" ".join)
 def test_a_full_disk_is_told_and_the_earlier_file_stays(
-    name: str, output: str, material: dict[str, str], tmp_path: Path
+    case: tuple[str, str], material: dict[str, str], tmp_path: Path
 ) -> None:
+    name, output = case
     place = tmp_path / EXAMPLES[name].names[output]
     folder = isinstance(outputs_of(ALL[name])[output].type, OutputFolder)
     if not folder:
@@ -99,8 +109,11 @@ def test_a_full_disk_is_told_and_the_earlier_file_stays(
         assert place.read_text() == OLD
 
 
-@pytest.mark.parametrize(("name", "output"), [(n, o) for n, o in QUICK if "." in EXAMPLES[n].names[o]])
-def test_a_device_that_is_full_is_told(name: str, output: str, material: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "case", later_long([(n, o) for n, o in QUICK if "." in EXAMPLES[n].names[o]], kind_of), ids=" ".join
+)
+def test_a_device_that_is_full_is_told(case: tuple[str, str], material: dict[str, str], tmp_path: Path) -> None:
+    name, output = case
     place = tmp_path / EXAMPLES[name].names[output]
     place.symlink_to("/dev/full")
     ended = run_command(words_of(name, material, required(name, tmp_path) | {output: place}), tmp_path)

@@ -26,6 +26,7 @@ from idlewave.measure.network.fitting.pattern_times import AFTER
 from idlewave.measure.network.probing import network_run as probing
 from idlewave.measure.network.transports import Transport
 from known_networks import RENDEZVOUS
+from long_cases import most_long
 from pattern_recordings import items, items_after, rows_of, write
 
 NETWORK = RENDEZVOUS["infiniband"]
@@ -86,7 +87,7 @@ def test_people_get_a_table_of_parameters_and_of_methods(recorded):
         assert words in done.output
 
 
-@pytest.mark.parametrize("more", [[], ["--methods"]])
+@pytest.mark.parametrize("more", most_long([["--methods"], []], 1))
 def test_the_plots_are_written_where_they_were_asked_for(recorded, tmp_path, more):
     assert invoke("--from", recorded, "--plot", tmp_path / "p" / "x.svg", *more).exit_code == 0
     assert {f.name for f in (tmp_path / "p").iterdir()} == {"x.svg", "x-latency.svg"}

@@ -40,7 +40,7 @@ def test_the_slowdown_is_that_which_was_planted_by_victim_rate_and_cores() -> No
         assert row.pairs == 6
 
 
-@pytest.mark.parametrize("pairs", [5, 10])
+@pytest.mark.parametrize("pairs", most_long([5, 10], 1))
 def test_the_interval_covers_the_truth_as_often_as_it_says(pairs: int) -> None:
     """Of 60 tables with scatter between pairs, of which 95 % should: fewer than 51 have a probability below 0.3 %."""
     covered = 0

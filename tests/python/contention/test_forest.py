@@ -24,7 +24,7 @@ from idlewave.errors import InputError, LibraryError
 from planted_contention import DRAM, QUIET, contention_table
 from sklearn.ensemble import RandomForestClassifier
 
-FEW_TREES = ForestSettings(trees=15, seed=3)
+FEW_TREES = ForestSettings(trees=10, seed=3)
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,7 @@ def test_what_all_tests_of_the_core_share_touches_them_all(touched: ModuleType) 
     assert {"base", "goal", "loggops", "pdes"} <= set(folders)
 
 
+@pytest.mark.long
 def test_a_module_touches_the_tests_that_import_it(touched: ModuleType) -> None:
     found = touched.python_tests([Path("python/idlewave/timeline.py")])
     importing = touched.touched_by_imports({"idlewave.timeline"})

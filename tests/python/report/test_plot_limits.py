@@ -35,6 +35,7 @@ WRAPPERS = {"plot_curves": "plot_network", "plot_fit": "plot_network"}
 
 
 def drawn(figure: Figure) -> Figure:
+    figure.set_layout_engine("none")  # which limits no axis, and takes most of the time
     FigureCanvasAgg(figure)
     figure.draw_without_rendering()
     return figure

@@ -107,6 +107,7 @@ def test_each_has_a_sentence_at_the_top_which_says_what_was_planted(report: Repo
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_sections_have_all_figures_and_tables_in_the_order_of_their_numbers(report: Report, tmp_path: Path) -> None:
     page = build(report, tmp_path).read_text(encoding="utf-8")
     assert re.findall(r'<section id="(\w+)"', page) == [
@@ -222,6 +223,7 @@ def test_a_model_of_a_table_with_the_same_victims_and_counts_is_of_another(folde
     assert not same_table(changed, found.known.detector)
 
 
+@pytest.mark.long
 def test_a_table_in_a_file_is_analysed_as_that_in_a_folder(folder: Path, tmp_path: Path) -> None:
     found = read_analysis(folder / "impact", train=False)
     found.table.to_parquet(tmp_path / "table.parquet")

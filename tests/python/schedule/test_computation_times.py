@@ -13,6 +13,7 @@ import pytest
 from command_runs import run
 from idlewave import Schedule, Trace, UsageError, traced_run
 from idlewave.pattern_options import Gaps
+from long_cases import most_long
 from trace_files import Message, write_messages, write_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
@@ -219,7 +220,7 @@ def test_positions_in_a_cycle_have_distributions_of_their_own_and_are_drawn_in_o
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["ping_pongs", "awaits", "in_turn"])
-@pytest.mark.parametrize("gaps", ["own", "wall"])
+@pytest.mark.parametrize("gaps", most_long(["own", "wall"], 1))
 def test_the_threads_of_a_schedule_compute_as_long_as_those_of_the_table(tmp_path: Path, what: str, gaps: Gaps) -> None:
     use = open_mpi()
     traced_run.trace(command_of(use, 2, program(use, "thread_calls"), what, 20), tmp_path / "trace")

@@ -16,8 +16,9 @@ from tracer_support import mpich, program, trace_of
 
 SIZES = (4, 8, 16)
 LARGE = 64
-QUICK = ("halo3d", "sweep", "cg", "ft")
-LONG = ("halo2d", "torus2d", "torus3d", "transpose", "transpose-at-once", "ring", "hypercube", "tree", "star")
+QUICK = ("halo3d", "sweep")
+ON_GRIDS = ("cg", "ft", "halo2d", "torus2d", "torus3d", "transpose", "transpose-at-once")
+LONG = (*ON_GRIDS, "ring", "hypercube", "tree", "star")
 
 
 def traced(folder: Path, structure: str, sizes: tuple[int, ...] = (*SIZES, LARGE)) -> dict[int, Schedule]:

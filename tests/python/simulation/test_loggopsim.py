@@ -15,7 +15,7 @@ from loggopsim_rules import simulate as oracle_of
 from long_cases import most_long
 from random_goal import Limits, random_goal
 
-BLOCKS = most_long(range(20), 8)
+BLOCKS = most_long(range(20), 3)
 SCHEDULES_A_BLOCK = 120
 CROWDS_A_BLOCK = 15
 

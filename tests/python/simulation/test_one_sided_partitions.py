@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from idlewave import Level, Machine, Parameters, Schedule, kernel, sensitivities, simulate
+from long_cases import most_long
 from partition_ways import noisy_machine, one_sided_schedule
 from tracer_support import open_mpi
 
@@ -70,7 +71,7 @@ def locked_ring(ranks: int = 16, rounds: int = 12) -> Schedule:
     return Schedule.from_goal("\n".join(lines) + "\n")
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES.keys())
+@pytest.mark.parametrize("machine", most_long(MACHINES.values(), 1), ids=MACHINES.keys())
 def test_a_simulation_goes_on_from_a_checkpoint_amid_locks_and_notifications(machine: Machine, tmp_path: Path) -> None:
     open_mpi()
     schedule = locked_ring()

@@ -13,6 +13,7 @@ import idlewave
 import pytest
 from idlewave import Deadlock, Machine, Schedule, Standstill, UnmatchedReceive, UnmatchedRendezvous, UnmatchedSend
 from loggops_rules import ANY, Simulation, simulate
+from long_cases import most_long
 from random_goal import Limits, random_goal, random_machine
 
 SCHEDULES_A_BLOCK = 60
@@ -166,7 +167,7 @@ def compare(seed: int) -> str:
     return type(found).__name__
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", most_long(range(10), 3))
 def test_why_a_schedule_cannot_end_is_what_a_plain_search_finds(block: int) -> None:
     ways = Counter(compare(seed) for seed in range(block * SCHEDULES_A_BLOCK, (block + 1) * SCHEDULES_A_BLOCK))
     assert ways["Deadlock"] > 2

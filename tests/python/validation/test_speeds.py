@@ -46,6 +46,7 @@ def test_a_machine_has_its_file_and_what_its_recording_gives_at_its_other_speed(
         assert ways[0] == pytest.approx(ways[1], rel=0.05)
 
 
+@pytest.mark.long
 def test_of_two_machines_at_one_speed_the_first_counts(machine: str) -> None:
     assert [m.pilot_ns for m in machines_at_speeds([machine, machine])] == [
         m.pilot_ns for m in machines_at_speeds([machine])

@@ -420,6 +420,7 @@ def test_an_injection_must_be_described_wholly_and_possible(options, said):
     assert said in complaint
 
 
+@pytest.mark.alone
 def test_the_time_that_another_task_had_the_core_is_most_of_the_detours_beside_one(tmp_path):
     core = CORES[-1]
     counted = Path("/proc/thread-self/schedstat")
