@@ -87,12 +87,14 @@ def test_a_simulation_goes_on_from_a_checkpoint_amid_locks_and_notifications(mac
             assert np.array_equal(found.columns[name], column), name
 
 
-def test_ranks_with_locks_and_notifications_move_between_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("machine", most_long(MACHINES.values(), 1), ids=MACHINES.keys())
+def test_ranks_with_locks_and_notifications_move_between_processes(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     open_mpi()
     monkeypatch.setattr(kernel, "MIGRATE_AFTER", 100)
-    for machine in MACHINES.values():
-        alone = simulate(locked_ring(), machine, seed=5)
-        found = simulate(locked_ring(), machine, seed=5, scheduler="timewarp", processes=2, placement="graph")
-        assert np.array_equal(found.finish, alone.finish)
-        assert found.run is not None
-        assert found.run.segments > 1, "ranks have moved"
+    alone = simulate(locked_ring(), machine, seed=5)
+    found = simulate(locked_ring(), machine, seed=5, scheduler="timewarp", processes=2, placement="graph")
+    assert np.array_equal(found.finish, alone.finish)
+    assert found.run is not None
+    assert found.run.segments > 1, "ranks have moved"

@@ -13,7 +13,7 @@ import pytest
 import slurm_node
 from command_runs import Ended, run_command
 
-STUDY = ["study", "benchmark-error", "-m", "machine.toml", "--ranks", "2,3", "--clock-error-ns", "100"]
+STUDY = ["study", "benchmark-error", "-m", "machine.toml", "--ranks", "2", "--clock-error-ns", "100"]
 MACHINE = 'name = "own"\n[network]\nL = "{}us"\no = "1us"\ng = "1us"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
 FLUX = """#!/bin/sh
 # as `flux submit --cc=FIRST-LAST --job-name=NAME --output=FILE COMMAND...` does, one job after another
@@ -63,11 +63,11 @@ def test_the_tasks_of_an_array_are_collected_when_all_are_there(folder: Path) ->
     assert run_task(script, 0).returncode == run_task(script, 2).returncode == 0
     early = idlewave(folder, "study", "collect", "study")
     assert early.status == 1
-    assert "study: 16 of 48 rows are not there, of these tasks: 1 (16)" in early.complained
+    assert "study: 8 of 24 rows are not there, of these tasks: 1 (8)" in early.complained
     assert run_task(script, 1).returncode == 0
     collected = run_command(["study", "collect", str(folder / "study"), "--json"], Path("/"))
     assert collected.status == 0, collected.complained
-    assert len(json.loads(collected.printed)["rows"]) == 48
+    assert len(json.loads(collected.printed)["rows"]) == 24
     assert_whole(folder)
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_array_is_refused(folder: Path) -> None:
     ("words", "why"),
     [
         (["--array", "slurm"], "--array and --tasks belong together"),
-        (["--array", "slurm", "--tasks", "49"], "at most as many tasks as cases, 48, found 49"),
+        (["--array", "slurm", "--tasks", "25"], "at most as many tasks as cases, 24, found 25"),
         (["--array", "slurm", "--tasks", "2", "--share", "0/2"], "expected --array or --share"),
         (["--share", "2/2"], "expected a share from 0/N to N-1/N, found 2/2"),
         (["--share", "one"], "expected a share such as 0/8, found 'one'"),

@@ -66,7 +66,7 @@ EXAMPLES = {
     "algorithms": Example(""),
     "check-allocation": Example("--needs latency<1s,bandwidth>1MB/s --from {overtime}"),
     "computation": Example("{trace}", {"plot": "x.png"}),
-    "contention learn": Example("{contention} --trees 10", {"target": "x.skops", "plot": "x.png"}),
+    "contention learn": Example("{contention} --trees 2", {"target": "x.skops", "plot": "x.png"}),
     "contention scale": Example(
         "{contention} --source halo2d --compute-ns 1000 --ranks 4 -m odin --replicates 2",
         {"target": "x.parquet", "plot": "x.png"},

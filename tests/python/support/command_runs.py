@@ -15,12 +15,15 @@ from pathlib import Path
 _PRELOADED = (
     "idlewave.cli",
     "idlewave.measure",
-    "idlewave.report",
-    "matplotlib.figure",
+    "idlewave.report.page",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
     "pandas",
     "pyarrow.parquet",
     "scipy.optimize",
     "scipy.stats",
+    "skops.io",
+    "sklearn.ensemble",
 )
 SECONDS = 120
 

@@ -10,6 +10,7 @@ import idlewave
 import pytest
 from idlewave import Level, Machine, Parameters, Schedule, mpi
 from idlewave.errors import InputError
+from long_cases import most_long
 from places import PROGRAMS
 from trace_reader import RankFile, Record
 from tracer_support import compiled, mpich, open_mpi, program, trace_of
@@ -17,7 +18,7 @@ from tracer_support import compiled, mpich, open_mpi, program, trace_of
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 THREADS = 4
-MPIS = pytest.mark.parametrize("find", [open_mpi, mpich])
+MPIS = pytest.mark.parametrize("find", most_long([mpich, open_mpi], 1))
 
 LATENCY = 10**12
 """1 s, in ps: beside it the computation of the programs, some ms, is nothing."""

@@ -98,6 +98,7 @@ def test_rows_become_parts_that_are_written_whole_and_a_tail(tmp_path: Path) -> 
     rows_are_those_of_the_probe(tmp_path, 2 * PART_ROWS + 100)
 
 
+@pytest.mark.long
 def test_a_part_of_many_counters_has_fewer_rows(tmp_path: Path) -> None:
     class Many(Steps):
         def read(self) -> dict[str, int]:
