@@ -171,16 +171,21 @@ def _share_of(text: str) -> Share:
 
 
 def _words() -> list[str]:
-    """The options of the present command that say which study this is, as words of a command."""
+    """The options and arguments of the present command that say which study this is, as words of a command."""
     context = click.get_current_context()
-    found = []
+    found, arguments = [], []
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if not given or parameter.name in _OWN:
             continue
-        name, value = max(parameter.opts, key=len), context.params[parameter.name or ""]
-        found += [name] if value is True else [name, str(value)]
-    return found
+        value = context.params.get(parameter.name or "", True)  # a flag that is none of the function's parameters
+        if isinstance(parameter, click.Argument):
+            arguments.append(str(value))
+            continue
+        name = max(parameter.opts, key=len)
+        for one in value if parameter.multiple else [value]:
+            found += [name] if one is True else [name, str(one)]
+    return [*found, *arguments]
 
 
 @contextmanager

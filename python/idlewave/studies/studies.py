@@ -105,23 +105,23 @@ class Studies:
         ranks: int | Sequence[int] | None = None,
         runs: int = 100,
         seed: int = 0,
+        folder: str | Path | None = None,
         workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
     ) -> pd.DataFrame:
-        """What it costs a program that L and G vary over time (docs/studies/variation.md): a row a number of ranks.
+        """What it costs a program that L and G vary over time (docs/studies/variation.md): a row a run.
 
-        `variation` None is that of the machine. Columns: ranks, mean, low and high of the slowdown, median, least,
-        most, runs. Raises UsageError without a variation.
+        `variation` None is that of the machine. Columns: those of `VariationCase`, then constant_ps, finish_ps,
+        slowdown; `idlewave.studies.variation.slowdowns` gives means with intervals. Raises UsageError without a
+        variation.
         """
-        import pandas as pd
-
-        from .variation import slowdown_by_variation
+        from .variation import VARIATION, variation_cases
 
         scales = [schedule.ranks] if ranks is None else [ranks] if isinstance(ranks, int) else list(ranks)
-        rows = []
-        for scale in scales:
-            program = schedule if scale == schedule.ranks else schedule.extrapolate(scale)
-            rows.append(slowdown_by_variation(program, machine, variation, runs, seed, workers=workers).row())
-        return pd.DataFrame(rows)
+        programs = [schedule if scale == schedule.ranks else schedule.extrapolate(scale) for scale in scales]
+        cases = variation_cases(programs, as_machine(machine), variation, runs, seed)
+        return run_study(VARIATION, cases, folder, Running(workers, executor, on_progress))
 
 
 Studies.__call__.__doc__ = simulate_study.__doc__

@@ -134,7 +134,7 @@ EXAMPLES = {
     "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
     "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
-    "study variation": Example("{goal} -m {varying} --runs 3", {"file": "x.parquet"}),
+    "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),

@@ -66,6 +66,7 @@ from idlewave.report.overtime_plots import (
     plot_overtime_hours,
     plot_overtime_predictions,
 )
+from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
 from idlewave.validation.plots import plot_loops, plot_validation
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
@@ -113,6 +114,13 @@ def benchmark_rows(spoil: Spoil, *scales: int) -> pd.DataFrame:
     keys = [(name, method, ranks) for name in ("linear", "binomial") for ranks in scales for method in WORDS]
     rows = pd.DataFrame(keys, columns=["algorithm", "method", "ranks"])
     return spoil(rows.assign(measured_ps=1_000_000 * rows["ranks"], true_ps=1_200_000 * rows["ranks"]), "measured_ps")
+
+
+def variation_runs(spoil: Spoil) -> pd.DataFrame:
+    """Runs of two numbers of ranks that begin at nine times of a recording."""
+    keys = [(ranks, 3_600 * 10**12 * hour) for ranks in (64, 1024) for hour in range(9)]
+    runs = pd.DataFrame(keys, columns=["ranks", "offset_ps"])
+    return spoil(runs.assign(slowdown=0.1 + runs["offset_ps"] / 3.6e17), "slowdown")
 
 
 def ft_rows() -> pd.DataFrame:
@@ -502,6 +510,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
     ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
     ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
+    ("plot_slowdown_shares", "a run"): lambda spoil: plot_slowdown_shares(variation_runs(spoil)),
+    ("plot_slowdown_by_start", "a run"): lambda spoil: plot_slowdown_by_start(variation_runs(spoil)),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
