@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "variation")
+STUDIES_OF_CASES = ("benchmark-error", "ft", "variation")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",

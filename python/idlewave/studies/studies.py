@@ -77,9 +77,7 @@ class Studies:
     ) -> pd.DataFrame:
         """NAS FT by messages and by puts (docs/studies/ft.md), on the preset bluegene-p and `machine`: simulated rows.
 
-        `costs` are what a rank of `machine` computes. One simulation runs at a time, if neither `workers` nor
-        `executor` is given: very many ranks take most of the memory. Raises UsageError for a problem that so many ranks
-        cannot share.
+        `costs` are what a rank of `machine` computes. Raises UsageError for a problem that so many ranks cannot share.
         """
         from ..ft_pattern import EXCHANGES
         from .ft.study import FT, Plan, ft_cases
@@ -93,8 +91,7 @@ class Studies:
             exchanges=EXCHANGES if exchanges is None else tuple(exchanges),
             iterations=iterations,
         )
-        at_a_time = 1 if workers is None and executor is None else workers
-        return run_cases(FT, ft_cases(plan), folder, Running(at_a_time, executor, on_progress))
+        return run_cases(FT, ft_cases(plan), folder, Running(workers, executor, on_progress))
 
     def variation(
         self,

@@ -301,7 +301,7 @@ def test_the_tasks_of_an_array_have_the_options_and_the_source_of_the_command(tm
 
 
 def test_more_ranks_are_said_to_lose_more_only_if_the_intervals_are_apart() -> None:
-    rows = [(ranks, n, 100 + loss + n % 2) for ranks, loss in ((2, 10), (8, 30), (16, 30)) for n in range(20)]
+    rows = [(ranks, n, 100 + loss + n % 2 * 2) for ranks, loss in ((2, 10), (8, 30), (16, 30)) for n in range(20)]
     table = pd.DataFrame(rows, columns=["ranks", "offset_ps", "finish_ps"])
     table = table.assign(schedule="p", machine="m", seed=0, constant_ps=100, slowdown=table["finish_ps"] / 100 - 1)
     said = [dict(variation_page(table[table["ranks"].isin(both)]).findings) for both in ((2, 8), (8, 16))]
