@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "ft", "variation")
+STUDIES_OF_CASES = ("benchmark-error", "ft", "variation", "verify")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
     "ft": "study_ft_command",
     "variation": "study_variation_command",
+    "verify": "study_verify_command",
     "collect": "study_collect_command",
 }
 """The module of each named study, which has the command of that name; and of `collect`."""

@@ -120,6 +120,28 @@ class Studies:
         cases = variation_cases(programs, as_machine(machine), variation, runs, seed)
         return run_study(VARIATION, cases, folder, Running(workers, executor, on_progress))
 
+    def verify(
+        self,
+        machine: Machine | str | Path | None = None,
+        *,
+        scale: str = "small",
+        ranks: Sequence[int] | None = None,
+        seed: int = 0,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """Simulations beside closed forms and published figures (docs/studies/verify.md): a row a simulation.
+
+        `idlewave.studies.verify.statements.statements` says of the table which statements hold. `scale` is small or
+        full, `ranks` are those of the POP-like program. Raises UsageError.
+        """
+        from .verify.study import VERIFY, verify_cases
+
+        cases = verify_cases(None if machine is None else as_machine(machine), scale, ranks, seed)
+        return run_study(VERIFY, cases, folder, Running(workers, executor, on_progress))
+
 
 Studies.__call__.__doc__ = simulate_study.__doc__
 Studies.__doc__ = f"{cleandoc(Studies.__doc__ or '')}\n\n{simulate_study.__doc__}"
