@@ -194,7 +194,7 @@ def _words() -> list[str]:
             continue
         name = max(parameter.opts, key=len)
         for one in value if parameter.multiple else [value]:
-            found += [name] if one is True else [name, str(one)]
+            found += [name] if one is True else [name, ",".join(one) if isinstance(one, list) else str(one)]
     return [*found, *arguments]
 
 

@@ -8,12 +8,12 @@ import click
 
 from ..errors import UsageError
 from ..escaping import quote
-from ..studies.verify.study import MACHINES, SCALES, VERIFY, verify_cases
+from ..studies.verify.study import CHECKS, MACHINES, SCALES, VERIFY, verify_cases
 from ..units import parse_count
 from .case_study_options import case_study_options, run_command
 from .completion import machines
 from .input_options import load_machine
-from .option_types import Count
+from .option_types import Count, Names
 from .terminal import say, show_table
 
 if TYPE_CHECKING:
@@ -49,12 +49,16 @@ def _counts(text: str | None) -> list[int] | None:
     show_default=True,
     help="full: POP with all its calls on 32,768 ranks, too, and more seeds and algorithms; it takes half an hour.",
 )
+@click.option(
+    "--checks", type=Names(), metavar="NAME,…", help=f"What to compare, of {', '.join(CHECKS)}.  [default: all]"
+)
 @click.option("--ranks", "sizes", metavar="COUNT,…", help="Numbers of ranks of POP.  [default: those of the scale]")
 @click.option("--seed", type=Count(0), default=0, show_default=True, help="First seed of the noise.")
 @case_study_options("verify")
 def study_verify(
     machine_name: str | None,
     scale: str,
+    checks: list[str] | None,
     sizes: str | None,
     seed: int,
     **common: Any,  # noqa: ANN401 - of case_study_options
@@ -65,7 +69,8 @@ def study_verify(
     injected noise; POP on Jaguar; what messages absorb and propagate.
     """
     machine = None if machine_name is None else load_machine(machine_name)
-    run_command(VERIFY, verify_cases(machine, scale, _counts(sizes), seed), common, _show)
+    cases = verify_cases(machine, scale, _counts(sizes), seed, CHECKS if checks is None else checks)
+    run_command(VERIFY, cases, common, _show)
 
 
 def _show(table: pd.DataFrame) -> None:

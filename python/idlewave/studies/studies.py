@@ -127,6 +127,7 @@ class Studies:
         scale: str = "small",
         ranks: Sequence[int] | None = None,
         seed: int = 0,
+        checks: Sequence[str] | None = None,
         folder: str | Path | None = None,
         workers: int | None = None,
         executor: Executor | None = None,
@@ -135,11 +136,12 @@ class Studies:
         """Simulations beside closed forms and published figures (docs/studies/verify.md): a row a simulation.
 
         `idlewave.studies.verify.statements.statements` says of the table which statements hold. `scale` is small or
-        full, `ranks` are those of the POP-like program. Raises UsageError.
+        full, `ranks` are those of the POP-like program, `checks` what is compared (None: all). Raises UsageError.
         """
-        from .verify.study import VERIFY, verify_cases
+        from .verify.study import CHECKS, VERIFY, verify_cases
 
-        cases = verify_cases(None if machine is None else as_machine(machine), scale, ranks, seed)
+        on = None if machine is None else as_machine(machine)
+        cases = verify_cases(on, scale, ranks, seed, CHECKS if checks is None else checks)
         return run_study(VERIFY, cases, folder, Running(workers, executor, on_progress))
 
 

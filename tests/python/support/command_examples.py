@@ -135,6 +135,7 @@ EXAMPLES = {
     "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
     "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
+    "study verify": Example("--checks form,delay", {"folder": "study-verify"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),

@@ -170,13 +170,25 @@ def _growth(rows: pd.DataFrame) -> Iterator[Statement]:
     """Whether the time grows linearly with the length of detours, for each frequency."""
     import numpy as np
 
+    quiet = {str(row["name"]): float(row["simulated_ps"]) for row in _records(rows[rows["detour_ps"] == 0])}
     for (name, hertz), own in rows[rows["detour_ps"] > 0].groupby(["name", "hertz"], sort=False):
         means = own.groupby("detour_ps")["simulated_ps"].mean()
         if len(means) < 3:
             continue
         fit = float(np.corrcoef(means.index.to_numpy(float), means.to_numpy(float))[0, 1] ** 2)
         statement = f"Beckman et al.: the time grows linearly with the noise, {hertz} Hz ({_algorithm(str(name))})"
-        yield Statement("allreduce", statement, "linear", f"R² = {fit:.3f}", "", _answer(fit >= LINEAR))
+        difference, reason = _doubling(means - quiet[str(name)])
+        yield Statement("allreduce", statement, "linear", f"R² = {fit:.3f}", difference, _answer(fit >= LINEAR), reason)
+
+
+def _doubling(lost: pd.Series) -> tuple[str, str]:
+    """What detours of the greatest length cost by those of half of it, and why that is more than twice as much."""
+    longest = int(lost.index.max())
+    if longest // 2 not in lost.index or lost[longest // 2] <= 0:
+        return "", ""
+    factor = float(lost[longest] / lost[longest // 2])
+    reason = "an operation that takes longer meets more detours" if factor > DOUBLED * (1 + NEAR / 2) else ""
+    return f"detours of {_time(longest)} cost {factor:.1f} times those of {_time(longest // 2)}", reason
 
 
 def _ferreira(rows: pd.DataFrame) -> Iterator[Statement]:

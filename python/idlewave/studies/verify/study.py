@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import UsageError
+from ...formatting import unknown_name
 from ...machine import Machine
 from ...noise_models import REACHES, AnyNoise, Noise, as_times
 from ...schedule import Schedule
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ...report.study_page import StudyPage
     from ...timeline import Timeline
 
+CHECKS = ("form", "delay", "post", "beckman", "ferreira", "pop", "amg")
+"""What is compared: closed forms; delays of a sender, and receives posted sooner or later, of two ranks; allreduces as
+Beckman et al. and Ferreira et al. measured them; programs like POP and AMG."""
 MACHINES = ("odin", "bigred")
 """The machines of the closed forms, if no other is given."""
 FORM_RANKS = (2, 8, 13, 64, 1024)
@@ -63,8 +67,8 @@ SCALES = {
 
 @dataclass(frozen=True)
 class VerifyCase:
-    """A simulation that is compared. `check`: a closed "form", a "delay" or a shift of the "post" of two ranks,
-    "beckman", "ferreira", "pop" or "amg"; `name`: the form, arrangement, algorithm, noise or place in it.
+    """A simulation that is compared. `check` is one of CHECKS; `name`: the form, arrangement, algorithm, noise or place
+    in it.
 
     Noise is regular, `hertz` times a second a detour of `detour_ps`; in "delay" and "amg" there is one such detour.
     `shift_ps` is of "post", `percent` of "pop".
@@ -83,9 +87,17 @@ class VerifyCase:
 
 
 def verify_cases(
-    machine: Machine | None = None, scale: str = "small", ranks: Sequence[int] | None = None, seed: int = 0
+    machine: Machine | None = None,
+    scale: str = "small",
+    ranks: Sequence[int] | None = None,
+    seed: int = 0,
+    checks: Sequence[str] = CHECKS,
 ) -> list[VerifyCase]:
-    """All cases; `machine` takes the place of MACHINES, `ranks` that of the POP-like program's. Raises UsageError."""
+    """The cases of these checks; `machine` takes the place of MACHINES, `ranks` that of the POP-like program's. Raises
+    UsageError."""
+    for name in checks:
+        if name not in CHECKS:
+            raise UsageError(unknown_name("check", name, CHECKS))
     if scale not in SCALES:
         raise UsageError(f"expected a scale of {', '.join(SCALES)}, found {scale}")
     for count in ranks or ():
@@ -96,7 +108,7 @@ def verify_cases(
     found = [case for one in machines for case in _forms(one)]
     found += [*_pairs(machines[0]), *_amg(machines[0])]
     found += [*_beckman(wanted, seed), *_ferreira(wanted, seed), *_pop(wanted, ranks, seed)]
-    return found
+    return [case for case in found if case.check in checks]
 
 
 def _forms(machine: Machine) -> Iterator[VerifyCase]:
