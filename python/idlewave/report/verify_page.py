@@ -110,7 +110,7 @@ def _table(topic: str, caption: str, found: list[Statement]) -> Table:
     rows: list[tuple[str, ...]] = [
         (one.statement, one.published, one.here, one.difference, one.holds, one.reason) for one in _of(topic, found)
     ]
-    return Table(caption, headings, rows, 6)
+    return Table(caption, headings, rows, 6, sentences=True)
 
 
 def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:

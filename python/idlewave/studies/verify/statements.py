@@ -276,8 +276,8 @@ def _pop(rows: pd.DataFrame) -> Iterator[Statement]:
         f"more than {si_text(POP_PUBLISHED_MESSAGES)}",
         f"{si_text(messages)} with all calls on {count_text(POP_PUBLISHED_RANKS)} ranks",
         percent_text(messages / POP_PUBLISHED_MESSAGES - 1, signed=True),
-        _answer(messages >= POP_PUBLISHED_MESSAGES * (1 - NEAR)),
-        "neither the number of processes nor the algorithms were published",
+        _answer(messages > POP_PUBLISHED_MESSAGES),
+        "the number of processes and the algorithms were not published; the nearest power of two is assumed",
     )
     yield _slowdown(pop_factors(rows))
 
