@@ -171,16 +171,34 @@ def _share_of(text: str) -> Share:
 
 
 def _words() -> list[str]:
-    """The options of the present command that say which study this is, as words of a command."""
+    """The options and arguments of the present command that say which study this is, as words of a command."""
     context = click.get_current_context()
     found = []
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if not given or parameter.name in _OWN:
-            continue
-        name, value = max(parameter.opts, key=len), context.params[parameter.name or ""]
-        found += [name] if value is True else [name, str(value)]
+        if given and parameter.name not in _OWN:
+            found += _words_of(parameter, context.params.get(parameter.name or ""))
     return found
+
+
+def _words_of(parameter: click.Parameter, value: object) -> list[str]:
+    """A parameter and its value: an argument by its value, an option by its longest name."""
+    values = value if isinstance(value, tuple) else (value,)
+    if isinstance(parameter, click.Argument):
+        return [str(item) for item in values]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [max(parameter.opts if value in (True, None) else parameter.secondary_opts, key=len)]
+    name = max(parameter.opts, key=len)
+    if parameter.multiple:
+        return [word for item in values for word in (name, str(item))]
+    return [name, *(str(item) for item in values)] if parameter.nargs != 1 else [name, _as_written(value)]
+
+
+def _as_written(value: object) -> str:
+    """A value as an option takes it."""
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return str(value)
 
 
 @contextmanager

@@ -8,10 +8,14 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error",)
+STUDIES_OF_CASES = (
+    "benchmark-error",
+    "co-scheduling",
+)
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
+    "co-scheduling": "study_co_scheduling_command",
     "ft": "study_ft_command",
     "variation": "study_variation_command",
     "collect": "study_collect_command",

@@ -11,6 +11,9 @@ from ..machine import Machine
 from ..simulation import as_machine
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
+from .co_scheduling import CO_SCHEDULING, co_scheduling_cases
+from .co_scheduling import PROGRAMS as CO_SCHEDULING_PROGRAMS
+from .programs import ProgramSettings
 from .run_study import run_study
 from .study import study as simulate_study
 
@@ -59,6 +62,33 @@ class Studies:
         """
         cases = benchmark_cases(as_machine(machine), collectives, ranks, sizes, repetitions, clock_error_ns, seed)
         return run_study(BENCHMARK_ERROR, cases, folder, Running(workers, executor, on_progress))
+
+    def co_scheduling(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        programs: Sequence[str | Schedule] = CO_SCHEDULING_PROGRAMS,
+        ranks: Sequence[int] | None = None,
+        settings: ProgramSettings | None = None,
+        noise: Sequence[str] | None = None,
+        together: Sequence[int] | None = None,
+        skews_ns: Sequence[int] = (0,),
+        seeds: int | Sequence[int] = 8,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What it takes away of the damage of noise if detours come at the same time on ranks
+        (docs/studies/co-scheduling.md).
+
+        A row a case: the values of `CoSchedulingCase`, then finish_ps and messages. `programs` are names of generated
+        ones (`idlewave.studies.programs.NAMES`) or schedules; `noise` are "own", the machine's, or words such as
+        1000Hzx100us. Raises UsageError.
+        """
+        on = as_machine(machine)
+        cases = co_scheduling_cases(on, programs, ranks, settings, noise, together, skews_ns, seeds)
+        return run_study(CO_SCHEDULING, cases, folder, Running(workers, executor, on_progress))
 
     def ft(
         self,
