@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,7 +14,8 @@ from ..escaping import quote
 from ..machine import Machine
 from ..pattern_options import MOST_BYTES
 from ..schedule import Schedule
-from ..studies.programs import NAMES, RANKS, ProgramSettings
+from ..studies.case_study import CaseStudy
+from ..studies.programs import MACHINE, NAMES, RANKS, ProgramSettings
 from ..units import parse_count
 from .input_options import (
     algorithm_options,
@@ -29,6 +30,10 @@ from .input_options import (
 )
 from .option_types import Count
 from .structure_options import by_structure, structure_of, structure_options
+from .terminal import say
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OWN = (
@@ -56,26 +61,27 @@ class ProgramChoice:
     settings: ProgramSettings
 
 
-def program_options(machine: str, programs: Sequence[str]) -> Callable[[F], F]:
-    """The options that name the programs and the machine, with these defaults; `programs_of` takes their values."""
+def program_options(programs: Sequence[str]) -> Callable[[F], F]:
+    """The options that name the programs, by default these, and the machine; `programs_of` takes their values."""
 
     def add(command: F) -> F:
-        for option in reversed(_options(machine, programs)):
+        for option in reversed(_options(programs)):
             command = option(command)
         return command
 
     return add
 
 
-def _options(machine: str, programs: Sequence[str]) -> list[Callable[[Any], Any]]:
+def _options(programs: Sequence[str]) -> list[Callable[[Any], Any]]:
     sizes = ",".join(map(str, RANKS))
     return [
         click.argument("source", metavar="[TRACE|FILE]", required=False),
-        machine_options_by(machine),
+        machine_options_by(MACHINE),
         click.option(
             "--programs",
             metavar="NAME,…",
-            help=f"Generated programs: {', '.join(NAMES)}.  [default: {','.join(programs)}; none beside a TRACE or FILE]",
+            help=f"Generated programs: {', '.join(NAMES)}.  [default: {','.join(programs)}; none beside a TRACE or "
+            "FILE]",
         ),
         click.option(
             "--ranks",
@@ -148,3 +154,19 @@ def counts_of(text: str, what: str, least: int = 1) -> list[int]:
     if not numbers or len({*numbers}) != len(numbers) or min(numbers) < least:
         raise UsageError(f"expected different {what} from {least} on, such as {least},1024, found {quote(text)}")
     return numbers
+
+
+def numbers_of(text: str, what: str) -> list[float]:
+    """The numbers in a text such as "0.1,1,10". Raises UsageError."""
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise UsageError(f"expected {what} such as 0.1,1,10, found {quote(text)}") from None
+
+
+def show_findings(study: CaseStudy[Any], table: pd.DataFrame) -> None:
+    """Print the sentences of the page of a study."""
+    if study.page is None:
+        return
+    for topic, text in study.page(table).findings:
+        say(f"• {topic}: {text}")

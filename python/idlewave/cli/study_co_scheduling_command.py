@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import click
 
-from ..studies.co_scheduling import ALL, CO_SCHEDULING, MACHINE, PROGRAMS, co_scheduling_cases
+from ..studies.co_scheduling import ALL, CO_SCHEDULING, co_scheduling_cases
+from ..studies.programs import GENERATED
 from ..studies.simulated_case import SEEDS
 from .case_study_options import case_study_options, run_command
 from .noise_options import noise_options, words_of
 from .option_types import Count
-from .program_options import counts_of, program_options, programs_of
-from .terminal import say
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .program_options import counts_of, program_options, programs_of, show_findings
 
 
 @click.command("co-scheduling")
-@program_options(MACHINE, PROGRAMS)
+@program_options(GENERATED)
 @noise_options
 @click.option(
     "--together",
@@ -50,7 +48,7 @@ def study_co_scheduling(
     Programs are generated, or your own TRACE or schedule FILE.
     """
     groups = None if together is None else _groups(together)
-    chosen = programs_of(options, PROGRAMS)
+    chosen = programs_of(options, GENERATED)
     cases = co_scheduling_cases(
         chosen.machine,
         chosen.programs,
@@ -61,16 +59,8 @@ def study_co_scheduling(
         counts_of(skews, "skews", 0),
         seeds,
     )
-    run_command(CO_SCHEDULING, cases, options, _show)
+    run_command(CO_SCHEDULING, cases, options, partial(show_findings, CO_SCHEDULING))
 
 
 def _groups(text: str) -> list[int]:
     return counts_of(",".join(str(ALL) if word == "all" else word for word in text.split(",")), "numbers of ranks")
-
-
-def _show(table: pd.DataFrame) -> None:
-    """Print the sentences of the page."""
-    from ..report.co_scheduling_page import co_scheduling_page
-
-    for topic, text in co_scheduling_page(table).findings:
-        say(f"• {topic}: {text}")

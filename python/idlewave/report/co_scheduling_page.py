@@ -12,7 +12,15 @@ import pandas as pd
 from idlewave.formatting import count_text, percent_range, percent_text, plural, seconds_text, time_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import LEAST, mean_text, share_taken_away, slowdowns
+from idlewave.report.seed_statistics import (
+    INTERVALS,
+    LEAST,
+    at_most_ranks,
+    mean_text,
+    rows_of,
+    share_taken_away,
+    slowdowns,
+)
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.noise_choice import noise_text
@@ -36,13 +44,12 @@ def co_scheduling_page(table: pd.DataFrame) -> StudyPage:
     )
 
 
-def beside_published(table: pd.DataFrame) -> list[tuple[str, str, str]]:
+def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (without numbers), what it rests on here, and whether it holds, at the most ranks of each
     program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–"."""
-    found = []
-    for (noise, program), own in _noisy(table).groupby(["noise", "program"], sort=False):
-        most = own[own["ranks"] == own["ranks"].max()]
-        taken = _taken_away(table, most)
+    found: list[tuple[str, ...]] = []
+    for (noise, program), own in _noisy(at_most_ranks(table)).groupby(["noise", "program"], sort=False):
+        taken = _taken_away(table, own)
         if taken is None:
             continue
         share, low, high = taken
@@ -94,21 +101,18 @@ def _share_text(share: float, low: float, high: float) -> str:
 
 
 def _findings(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    for (noise, program), own in found.groupby(["noise", "program"], sort=False):
-        ranks = int(own["ranks"].max())
-        last = own[(own["ranks"] == ranks) & (own["skew_ns"] == 0)].set_index("together")
-        if 1 not in last.index:
+    for (noise, program), own in at_most_ranks(found).groupby(["noise", "program"], sort=False):
+        by = {int(row["together"]): row for row in rows_of(own) if row["skew_ns"] == 0}
+        if 1 not in by:
             continue
-        topic = f"{program}, {noise_text(str(noise))}"
-        if last.loc[1, "mean"] < LEAST:
+        ranks, topic = int(by[1]["ranks"]), f"{program}, {noise_text(str(noise))}"
+        if by[1]["mean"] < LEAST:
             yield topic, f"On {plural(ranks, 'rank')} this noise costs nothing, whenever its detours come."
             continue
-        said = (
-            f"On {plural(ranks, 'rank')} the run is {mean_text(last.loc[1])} longer if each rank has detours of its own"
-        )
-        for group in last.index[last.index > 1]:
+        said = f"On {plural(ranks, 'rank')} the run is {mean_text(by[1])} longer if each rank has detours of its own"
+        for group in sorted({*by} - {1}):
             whose = "all ranks" if group == ranks else f"{count_text(group)} neighbours"
-            said += f", {mean_text(last.loc[group])} if {whose} have theirs together"
+            said += f", {mean_text(by[group])} if {whose} have theirs together"
         said += "."
         rows = _noisy(table)
         rows = rows[(rows["noise"] == noise) & (rows["program"] == program) & (rows["ranks"] == ranks)]
@@ -172,13 +176,13 @@ def _tables(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[Table]:
     if statements:
         yield Table("Published (no numbers were given), and simulated", ("statement", "here", "holds"), statements, 3)
     for noise, rows in found.groupby("noise", sort=False):
-        texts = [
+        texts: list[tuple[str, ...]] = [
             (
                 str(row["program"]), count_text(row["ranks"]), count_text(row["together"]),
                 time_text(1000.0 * row["skew_ns"]), seconds_text(row["quiet_ps"] / 1e12),
                 mean_text(row), percent_text(row["median"]), percent_range(row["q10"], row["q90"]),
             )
-            for row in rows.to_dict("records")
+            for row in rows_of(rows)
         ]  # fmt: skip
         headings = ("program", "ranks", "together", "skew", "without noise", "mean", "median", "10 to 90 %")
         yield Table(f"Longer by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 1)
@@ -192,9 +196,5 @@ def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:
             "ranks have the same detours at the same time: neighbours by number, as on a node. Clocks that would have "
             "to agree for this are exact, but for a skew that is asked for.",
         ),
-        (
-            "intervals",
-            "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing "
-            "of another machine or noise.",
-        ),
+        INTERVALS,
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +77,7 @@ def _means(values: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDA
     return means
 
 
-def mean_text(row: pd.Series | dict[str, float]) -> str:
+def mean_text(row: Mapping[str, Any]) -> str:
     """A mean slowdown with its interval: "77 % (70 to 85 %)"."""
     mean, low, high = (max(float(row[name]), 0.0) for name in ("mean", "low", "high"))
     if mean < LEAST:
@@ -84,3 +85,21 @@ def mean_text(row: pd.Series | dict[str, float]) -> str:
     text = percent_text(mean)
     between = percent_range(low, high)
     return text if between == text else f"{text} ({between})"
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows by the names of their columns."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def at_most_ranks(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each program with the most ranks that it was simulated on."""
+    return table[table["ranks"] == table.groupby("program")["ranks"].transform("max")]
+
+
+INTERVALS = (
+    "intervals",
+    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of another "
+    "machine or noise.",
+)
+"""What a page says of its intervals."""

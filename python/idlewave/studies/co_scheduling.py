@@ -15,7 +15,7 @@ from ..schedule import Schedule
 from ..simulation import simulate
 from .case_study import CaseStudy, Row
 from .noise_choice import chosen_noises
-from .programs import ProgramSettings, programs_at
+from .programs import GENERATED, ProgramSettings, programs_at
 from .simulated_case import SimulatedCase, checked_seeds
 from .stopping import check_stop
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from ..report.study_page import StudyPage
 
-PROGRAMS = ("allreduce", "halo3d", "sweep", "cg")
-MACHINE = "odin"
 NODE_RANKS = 16
 """Ranks of a node of a machine that does not say how many there are."""
 ALL = 2**32 - 1
@@ -45,7 +43,7 @@ class CoSchedulingCase(SimulatedCase):
 
 def co_scheduling_cases(
     machine: Machine,
-    programs: Sequence[str | Schedule] = PROGRAMS,
+    programs: Sequence[str | Schedule] = GENERATED,
     ranks: Sequence[int] | None = None,
     settings: ProgramSettings | None = None,
     noise: Sequence[str] | None = None,

@@ -15,6 +15,10 @@ from ..machine import Machine
 from ..pattern_options import PATTERNS, PatternOptions
 from ..schedule import Schedule
 
+MACHINE = "odin"
+"""The machine of studies of programs, if no other is named."""
+GENERATED = ("allreduce", "halo3d", "sweep", "cg")
+"""The programs of studies, if no others are named."""
 RANKS = (64, 256, 1024)
 """The numbers of ranks of generated programs, if none are asked for."""
 DOT_PRODUCT = 8
@@ -41,9 +45,9 @@ _DEFAULTS = {
     "halo2d": _HALO,
     "halo3d": _HALO,
     "cg": _HALO,
-    "sweep": _Defaults(1024, 100_000, 1, blocks=10, sweeps=8),
+    "sweep": _Defaults(12_000, 1_000_000, 1, blocks=10, sweeps=8),
     **dict.fromkeys(
-        ("slabs_two_sided", "slabs_nonblocking", "slabs_put", "packed_slabs_put"), _Defaults(256, 100_000, 2, blocks=8)
+        ("slabs_two_sided", "slabs_nonblocking", "slabs_put", "packed_slabs_put"), _Defaults(64, 1_000_000, 1, blocks=4)
     ),
 }
 NAMES = (*(name for name in PATTERNS if name not in ("ft", "compute")), "cg")

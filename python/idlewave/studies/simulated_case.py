@@ -10,6 +10,7 @@ from ..machine import Machine
 from ..schedule import Schedule
 from ..simulation import simulate
 from .case_study import Row
+from .machine_variants import MOST_FACTOR
 from .stopping import check_stop
 
 SEEDS = 8
@@ -37,4 +38,14 @@ def checked_seeds(seeds: int | Sequence[int]) -> list[int]:
     found = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not found or len({*found}) != len(found) or min(found) < 0:
         raise UsageError(f"expected at least one seed, each once and from 0 on, found {seeds}")
+    return found
+
+
+def checked_factors(
+    factors: Sequence[float], least: float = 0.0, most: float = MOST_FACTOR, what: str = "factor"
+) -> list[float]:
+    """The numbers, each once. Raises UsageError."""
+    found = [float(factor) for factor in factors]
+    if not found or len({*found}) != len(found) or not all(least <= factor <= most for factor in found):
+        raise UsageError(f"expected each {what} once, from {least:g} to {most:g}, found {', '.join(map(str, factors))}")
     return found

@@ -134,7 +134,21 @@ def test_noise_of_each_rank_for_itself_is_that_of_any_simulation() -> None:
 
 def test_the_command_takes_generated_programs_and_a_schedule_and_continues(tmp_path: Path) -> None:
     Schedule.pattern("allreduce", ranks=4, bytes=8).save(tmp_path / "own.goal")
-    words = "study co-scheduling own.goal --programs halo2d --ranks 4 --seeds 2 --skews-ns 0,100 -o out".split()
+    words = [
+        "study",
+        "co-scheduling",
+        "own.goal",
+        "--programs",
+        "halo2d",
+        "--ranks",
+        "4",
+        "--seeds",
+        "2",
+        "--skews-ns",
+        "0,100",
+        "-o",
+        "out",
+    ]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
     assert "halo2d, detours of 100 µs at 1000 Hz: On 4 ranks" in first.printed
@@ -149,7 +163,7 @@ def test_the_command_takes_generated_programs_and_a_schedule_and_continues(tmp_p
 
 def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
     Schedule.pattern("bcast", ranks=4).save(tmp_path / "own.goal")
-    words = "study co-scheduling own.goal -m odin --seeds 1 -o out".split()
+    words = ["study", "co-scheduling", "own.goal", "-m", "odin", "--seeds", "1", "-o", "out"]
     assert run_command([*words, "--array", "slurm", "--tasks", "2"], tmp_path).status == 0
     for share in ("0/2", "1/2"):
         done = run_command([*words, "--share", share], tmp_path)
