@@ -171,5 +171,5 @@ def _tables(table: pd.DataFrame) -> Iterator[Table]:
          count_text(row["derivative"]))
         for row in rows_of(curves)
     ]  # fmt: skip
-    headings = ("program", "parameter", "ranks", "factor", "run time", "longer by", "count")
-    yield Table("Run times with other parameters", headings, texts, 2)
+    more = ("program", "parameter", "ranks", "factor", "run time", "longer by", "count")
+    yield Table("Run times with other parameters", more, texts, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +77,7 @@ def plot_line_panels(rows: pd.DataFrame, shown: LinePanels) -> Figure:
 def _line(axes: Axes, own: pd.DataFrame, number: int, name: str, variant: object, shown: LinePanels) -> None:
     """One line; in panels that lack it, its entry of the legend alone."""
     values = own[shown.y].to_numpy(dtype=float)
-    style = {"color": PALETTE[number % len(PALETTE)], "linestyle": LINES[number % len(LINES)]}
+    style: Any = {"color": PALETTE[number % len(PALETTE)], "linestyle": LINES[number % len(LINES)]}
     axes.plot(
         own[shown.x], values, label=shown.words.get(variant, name), marker=MARKS[number % len(MARKS)], markersize=4,
         linewidth=1.4, markerfacecolor="none", **style,

@@ -35,7 +35,7 @@ def network_speed_page(table: pd.DataFrame) -> StudyPage:
         about="Programs are simulated on a network whose parameters are times a factor, with and without noise: below "
         "1 the network is faster.",
         findings=[*_findings(found), *([("published", beside)] if statements else [])],
-        figures=list(_figures(table, found)),
+        figures=list(_figures(found)),
         tables=list(_tables(found)),
         rests=[
             ("machine", f"{table['machine'].iloc[0]}; what is not scaled stays, such as the overheads o and O."),
@@ -110,7 +110,7 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
         yield f"{program}, {noise_text(str(noise))}", f"{text}{join_words(added)}."
 
 
-def _figures(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[ReportFigure]:
+def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
     for number, (names, rows) in enumerate(found.groupby("scaled", sort=False)):
         last = at_most_ranks(rows)
         quiet = last.drop_duplicates(["program", "factor"]).assign(noise="", noisy_ps=lambda own: own["quiet_ps"])

@@ -24,8 +24,8 @@ def overlap_page(table: pd.DataFrame) -> StudyPage:
     found = overlaps(table)
     return StudyPage(
         title=TITLE,
-        about="Programs are simulated on a network that does all by itself (o = O = 0), on one that does nothing beside "
-        "a CPU (o = g, O = G), between these, and with messages that cost nothing.",
+        about="Programs are simulated on a network that does all by itself (o = O = 0), on one that does nothing "
+        "beside a CPU (o = g, O = G), between these, and with messages that cost nothing.",
         findings=list(_findings(found)),
         figures=list(_figures(table, found)),
         tables=list(_tables(found)),
@@ -33,8 +33,8 @@ def overlap_page(table: pd.DataFrame) -> StudyPage:
             ("machine", f"{table['machine'].iloc[0]}, without noise; L, g, G and S stay as they are."),
             (
                 "communication",
-                "is the time with o = g and O = G beyond that with messages that cost nothing, which is computation and "
-                "waiting for the computation of others.",
+                "is the time with o = g and O = G beyond that with messages that cost nothing, which is computation "
+                "and waiting for the computation of others.",
             ),
             (
                 "potential",

@@ -27,7 +27,7 @@ def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -
     quiet = table[table["noise"] == ""].groupby(list(quiet_by), sort=False)["finish_ps"].first()
     rows = []
     for keys, own in table[table["noise"] != ""].groupby(["noise", *by], sort=False):
-        named = dict(zip(["noise", *by], keys, strict=True))
+        named: dict[str, Any] = dict(zip(["noise", *by], keys, strict=True))
         base = int(quiet[tuple(named[name] for name in quiet_by)])
         if base <= 0:
             continue
@@ -99,7 +99,7 @@ def at_most_ranks(table: pd.DataFrame) -> pd.DataFrame:
 
 INTERVALS = (
     "intervals",
-    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of another "
-    "machine or noise.",
+    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of "
+    "another machine or noise.",
 )
 """What a page says of its intervals."""

@@ -87,8 +87,8 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
         )
         yield ReportFigure(
             f"where-{number}",
-            f"By which share the run is longer under {noise_text(str(noise))} in one kind of work, and in all: means, and "
-            "their intervals over seeds.",
+            f"By which share the run is longer under {noise_text(str(noise))} in one kind of work, and in all: means, "
+            "and their intervals over seeds.",
             partial(plot_line_panels, rows, lines),
         )
 

@@ -144,8 +144,8 @@ class Studies:
     ) -> pd.DataFrame:
         """What a faster or slower network changes, with and without noise (docs/studies/network.md).
 
-        A row a case: the values of `NetworkCase`, then finish_ps and messages. `parameters` are sets that are times each
-        of `factors` together. Raises UsageError.
+        A row a case: the values of `NetworkCase`, then finish_ps and messages. `parameters` are sets that are times
+        each of `factors` together. Raises UsageError.
         """
         from .network import NETWORK, network_cases
 

@@ -44,7 +44,7 @@ def where_cases(
     quiet = machine.with_noise(None)
     noises = chosen_noises(noise, machine)
     numbers = checked_seeds(seeds)
-    reached = {ALL: REACHES, **{name: (name,) for name in REACHES}}
+    reached: dict[str, tuple[str, ...]] = {ALL: REACHES, **{name: (name,) for name in REACHES}}
     on = {
         (word, where): quiet.with_noise(found).with_noise_reaches(names)
         for word, found in noises.items()
