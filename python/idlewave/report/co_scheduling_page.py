@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from idlewave.formatting import count_text, percent_range, percent_text, plural, seconds_text, time_text
+from idlewave.formatting import count_text, percent_range, percent_text, percent_tick, plural, seconds_text, time_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.seed_statistics import (
@@ -149,8 +149,8 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
     for number, (noise, rows) in enumerate(found.groupby("noise", sort=False)):
         shown = _variants(rows[rows["skew_ns"] == 0])
         lines = LinePanels(
-            "program", "variant", "ranks", "mean", "ranks", "longer by noise, share",
-            low="low", high="high", words=words_of_groups(shown),
+            "program", "variant", "ranks", "mean", "ranks", "longer by noise",
+            low="low", high="high", words=words_of_groups(shown), shared=False, y_text=percent_tick,
         )  # fmt: skip
         yield ReportFigure(
             f"slowdown-{number}",
@@ -160,8 +160,9 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
         if rows["skew_ns"].nunique() > 1:
             skewed = _variants(rows[(rows["together"] > 1) & (rows["ranks"] == rows["ranks"].max())])
             lines = LinePanels(
-                "program", "variant", "skew_ns", "mean", "skew [ns]", "longer by noise, share",
-                low="low", high="high", words=words_of_groups(skewed), base=None,
+                "program", "variant", "skew_ns", "mean", "skew [ns]", "longer by noise",
+                low="low", high="high", words=words_of_groups(skewed), base=None, shared=False,
+                y_text=percent_tick,
             )  # fmt: skip
             yield ReportFigure(
                 f"skew-{number}",

@@ -116,7 +116,8 @@ def _findings(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
         counts = {row["parameter"]: row for row in rows_of(points[points["program"] == program])}
         if {"L", "G"} <= {*counts}:
             latencies, volume = counts["L"]["derivative"], counts["G"]["derivative"]
-            text = f"{count_text(latencies)} latencies and {count_text(volume)} bytes one after another decide its end."
+            waits = f"{count_text(latencies)} {'latency' if latencies == 1 else 'latencies'}"
+            text = f"{waits} and {plural(volume, 'byte')}, one after another, decide when it ends."
             yield str(program), text
 
 

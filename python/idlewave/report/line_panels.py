@@ -11,14 +11,15 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from idlewave.formatting import count_text
 from idlewave.plot_limits import bulk_limits, mark_outside
 from idlewave.plot_style import INK, PALETTE, new_figure, styled, tidy
 from idlewave.report.line_figures import LINES, MARKS, bound, legend_above
 
-_MOST_COLUMNS = 3
+_COLUMNS = {0: 1, 1: 1, 2: 2, 4: 2}
+"""Panels side by side, of so many; else three."""
 _MOST_TICKS = 7
 
 
@@ -26,8 +27,8 @@ _MOST_TICKS = 7
 class LinePanels:
     """What a figure of lines shows: the columns of panels, lines, points and, if there are any, of their intervals.
 
-    `words` names the lines. With `base` the axis of points is logarithmic; `log`: that of values is. `level` is a
-    value at which a line is drawn.
+    `words` names the lines. With `base` the axis of points is logarithmic; `log`: that of values is. `shared`: it is
+    the same in all panels. `level` is a value at which a line is drawn.
     """
 
     panel: str
@@ -41,18 +42,20 @@ class LinePanels:
     words: Mapping[object, str] = field(default_factory=dict)
     base: float | None = 2
     log: bool = False
+    shared: bool = True
     level: float | None = None
     x_text: Callable[[float], str] = count_text
+    y_text: Callable[[float], str] | None = None
 
 
 @styled
 def plot_line_panels(rows: pd.DataFrame, shown: LinePanels) -> Figure:
     """The values against the points: a panel a program, a line a variant, bars for intervals."""
     names = list(rows[shown.panel].unique())
-    columns = max(min(_MOST_COLUMNS, len(names)), 1)
+    columns = _COLUMNS.get(len(names), 3)
     lines = max(-(-len(names) // columns), 1)
     figure = new_figure(0.7 + 2.1 * lines)
-    panels = np.ravel(figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False))
+    panels = np.ravel(figure.subplots(lines, columns, sharex=True, sharey=shown.shared, squeeze=False))
     variants = list(rows[shown.line].unique())
     for axes, name in zip(panels, names, strict=False):
         tidy(axes)
@@ -95,15 +98,26 @@ def _scales(axes: Axes, rows: pd.DataFrame, own: pd.DataFrame, shown: LinePanels
         axes.xaxis.set_major_locator(FixedLocator(points[:: -(-len(points) // _MOST_TICKS)]))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: shown.x_text(value)))
+    among = rows[shown.y] if shown.shared else own[shown.y]
     if shown.log:
-        _log_values(axes, own[shown.x], own[shown.y], rows[shown.y])
+        _log_values(axes, own[shown.x], own[shown.y], among)
     else:
-        bound(axes, own[shown.x], own[shown.y], among=rows[shown.y])
+        bound(axes, own[shown.x], own[shown.y], among=among)
+        if shown.level is None:
+            low, high = axes.get_ylim()
+            axes.set_ylim(min(low, 0.0), high + 0.03 * abs(high))
+    if shown.y_text is not None:
+        text = shown.y_text
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
 
 
 def _log_values(axes: Axes, points: npt.ArrayLike, values: npt.ArrayLike, among: npt.ArrayLike) -> None:
     """A logarithmic axis of values up to the ends of most of them; the others are marked at its edges."""
     limits = bulk_limits(among, log=True)
     axes.set_yscale("log")
+    narrow = limits.high < 100 * limits.low
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     mark_outside(axes, limits, points, values)
     axes.set_ylim(limits.with_margin().low, limits.with_margin().high)

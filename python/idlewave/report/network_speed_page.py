@@ -124,7 +124,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             f"{_words(names)}, times",
             "run time [ms]",
             base=10,
-            log=True,
+            shared=False,
             x_text=_factor,
         )
         yield ReportFigure(
@@ -132,10 +132,10 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             f"Run time against a factor of {_words(names)}, at the most ranks of each program: means over seeds.",
             partial(plot_line_panels, shown, lines),
         )
-        for index, (noise, own) in enumerate(rows.groupby("noise", sort=False)):
+        for index, (noise, own) in enumerate(rows.sort_values("factor", kind="stable").groupby("noise", sort=False)):
             if own["ranks"].nunique() > 1:
                 named = own.assign(ms=own["added_ps"] / 1e9, line=[f"times {factor:g}" for factor in own["factor"]])
-                lines = LinePanels("program", "line", "ranks", "ms", "ranks", "added by noise [ms]", log=True)
+                lines = LinePanels("program", "line", "ranks", "ms", "ranks", "added by noise [ms]", shared=False)
                 yield ReportFigure(
                     f"added-{number}-{index}",
                     f"What {noise_text(str(noise))} add to the run time, for each factor of {_words(names)}.",

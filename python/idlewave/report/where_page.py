@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from idlewave.formatting import count_text, join_words, percent_range, percent_text, plural, seconds_text
+from idlewave.formatting import count_text, join_words, percent_range, percent_text, percent_tick, plural, seconds_text
 from idlewave.noise_models import REACHES
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
@@ -83,7 +83,17 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
 def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
     for number, (noise, rows) in enumerate(found.groupby("noise", sort=False)):
         lines = LinePanels(
-            "program", "where", "ranks", "mean", "ranks", "longer by noise, share", low="low", high="high", words=WORDS
+            "program",
+            "where",
+            "ranks",
+            "mean",
+            "ranks",
+            "longer by noise",
+            low="low",
+            high="high",
+            words=WORDS,
+            shared=False,
+            y_text=percent_tick,
         )
         yield ReportFigure(
             f"where-{number}",
