@@ -119,6 +119,9 @@ def _findings(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[tuple[str, s
         taken = _taken_away(table, rows)
         if taken is not None:
             said += f" So co-scheduling all ranks takes away {_share_text(*taken)} of it."
+        overhead = float(rows["overhead"].iloc[0])
+        if LEAST < overhead < 1:
+            said += f" A rank that computes alone is {percent_text(overhead / (1 - overhead))} longer under this noise."
         yield topic, said
 
 

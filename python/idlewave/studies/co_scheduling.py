@@ -70,10 +70,12 @@ def co_scheduling_cases(
 
 
 def co_scheduling_row(case: CoSchedulingCase) -> Row:
-    """When the last rank finishes, ps, and the number of messages."""
+    """When the last rank finishes, ps, the number of messages, and `overhead`, the share of a CPU's time that detours
+    take."""
     machine = case.machine if case.noise == "" else co_scheduled(case)
     timeline = simulate(case.program, machine, seed=case.seed, progress=check_stop)
-    return {"finish_ps": int(timeline.max_finish), "messages": int(timeline.messages)}
+    overhead = 0.0 if machine.noise is None else machine.noise.overhead
+    return {"finish_ps": int(timeline.max_finish), "messages": int(timeline.messages), "overhead": float(overhead)}
 
 
 def co_scheduled(case: CoSchedulingCase) -> Machine:

@@ -14,15 +14,15 @@ from ..units import parse_time
 
 OWN = "own"
 """The word for the machine's own noise."""
-REGULAR = ("1000Hzx100us", "10Hzx50us")
+REGULAR = ("1000Hz:100us", "10Hz:50us")
 """The noise of a machine without any: that of the talk's figures of regular noise, 10 % of the time, and detours that
 take 0.05 % of it, as much as was measured on the SGI Altix."""
-_REGULAR = re.compile(r"\s*([\d.]+(?:e\d+)?)\s*Hz\s*[x×*]\s*(.+)", re.IGNORECASE)
+_REGULAR = re.compile(r"(\d+(?:\.\d+)?)Hz:(\S+)")
 _SECOND = 10**12
 
 
 def chosen_noises(words: Sequence[str] | None, machine: Machine) -> dict[str, AnyNoise]:
-    """The noises by their words: `OWN`, or a frequency and a length such as 1000Hzx100us.
+    """The noises by their words: `OWN`, or a frequency and a length such as 1000Hz:100us.
 
     None: the machine's own, or `REGULAR` if it has none. Raises UsageError.
     """

@@ -82,7 +82,7 @@ class Studies:
 
         A row a case: the values of `CoSchedulingCase`, then finish_ps and messages. `programs` are names of generated
         ones (`idlewave.studies.programs.NAMES`) or schedules; `noise` are "own", the machine's, or words such as
-        1000Hzx100us. Raises UsageError.
+        1000Hz:100us. Raises UsageError.
         """
         from .co_scheduling import CO_SCHEDULING, co_scheduling_cases
 

@@ -18,6 +18,7 @@ from idlewave.random_noise import FixedLength, PoissonNoise
 from idlewave.report.co_scheduling_page import beside_published, co_scheduling_page
 from idlewave.studies.co_scheduling import co_scheduled, co_scheduling_cases, co_scheduling_row
 from idlewave.studies.programs import ProgramSettings, generated
+from trace_files import write_trace
 
 MS = 10**9
 PERIOD, LENGTH = MS, MS // 10
@@ -31,7 +32,7 @@ def steps(ranks: int, count: int, compute_ns: int) -> Schedule:
 
 
 def study(schedule: Schedule, **more: object) -> pd.DataFrame:
-    return idlewave.study.co_scheduling(FREE, programs=[schedule], noise=["1000Hzx100us"], **more)  # type: ignore[arg-type]
+    return idlewave.study.co_scheduling(FREE, programs=[schedule], noise=["1000Hz:100us"], **more)  # type: ignore[arg-type]
 
 
 def test_ranks_that_detour_together_take_the_detours_of_one_and_nothing_more() -> None:
@@ -71,7 +72,7 @@ def steps_by_hand(phases: tuple[int, ...], count: int, compute: int) -> int:
 def test_groups_of_ranks_are_simulated_as_by_hand(together: int, skew_ns: int) -> None:
     program = steps(16, 40, 480_000)
     for case in co_scheduling_cases(
-        FREE, [program], noise=["1000Hzx100us"], together=[together], skews_ns=[skew_ns], seeds=3
+        FREE, [program], noise=["1000Hz:100us"], together=[together], skews_ns=[skew_ns], seeds=3
     )[1:]:
         noise = co_scheduled(case).noise
         assert isinstance(noise, Noise)
@@ -125,7 +126,7 @@ def test_random_detours_come_on_one_rank_or_on_all() -> None:
 def test_noise_of_each_rank_for_itself_is_that_of_any_simulation() -> None:
     settings = ProgramSettings(iterations=2)
     table = idlewave.study.co_scheduling(
-        "odin", programs=("cg",), ranks=(8,), noise=["10Hzx5ms"], seeds=[3], together=(1,), settings=settings
+        "odin", programs=("cg",), ranks=(8,), noise=["10Hz:5ms"], seeds=[3], together=(1,), settings=settings
     )
     noise = Noise(np.array([0]), np.array([5 * MS]), 100 * MS)
     alone = idlewave.simulate(generated("cg", 8, settings), "odin", noise=noise, seed=3)
@@ -161,6 +162,26 @@ def test_the_command_takes_generated_programs_and_a_schedule_and_continues(tmp_p
     )
 
 
+def test_a_trace_is_continued_on_more_ranks_in_every_study_of_programs(tmp_path: Path) -> None:
+    write_trace(tmp_path / "trace")
+    own = Schedule.from_trace(tmp_path / "trace")
+    for study in (
+        idlewave.study.co_scheduling,
+        idlewave.study.network,
+        idlewave.study.overlap,
+        idlewave.study.sensitivity,
+        idlewave.study.where,
+    ):
+        table = study("odin", programs=[own], ranks=(own.ranks, 4 * own.ranks))
+        assert {*table["program"]} == {str(tmp_path / "trace")}
+        assert {*table["ranks"]} == {own.ranks, 4 * own.ranks}
+        assert (table["finish_ps"] > 0).all() or table["overheads"].eq("free").any()
+    words = ["study", "co-scheduling", "trace", "--ranks", f"{2 * own.ranks}", "--seeds", "1", "-a", "allreduce=ring"]
+    done = run_command([*words, "-o", "out"], tmp_path)
+    assert done.status == 0, done.complained
+    assert {*pd.read_parquet(tmp_path / "out/study.parquet")["ranks"]} == {2 * own.ranks}
+
+
 def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
     Schedule.pattern("bcast", ranks=4).save(tmp_path / "own.goal")
     words = ["study", "co-scheduling", "own.goal", "-m", "odin", "--seeds", "1", "-o", "out"]
@@ -179,7 +200,7 @@ def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
         ({"programs": ("halo4d",)}, "did you mean 'halo"),
         ({"programs": ()}, "at least one program"),
         ({"noise": ["own"]}, "has no noise of its own"),
-        ({"noise": ["10Hzx1s"]}, "shorter than their period"),
+        ({"noise": ["10Hz:1s"]}, "shorter than their period"),
         ({"together": (0,)}, "together from 1 on"),
         ({"skews_ns": (-1,)}, "skews from 0"),
         ({"seeds": 0}, "at least one seed"),

@@ -30,7 +30,7 @@ def test_a_factor_holds_for_all_levels_and_sizes_and_nothing_else() -> None:
     found = scaled(MACHINE, ["L", "g", "G"], 0.1)
     assert found.network.parameters.L == L / 10
     assert found.network.parameters.o_s == found.network.parameters.o_r == O
-    assert found.network.parameters.G == pytest.approx(G / 10)
+    assert pytest.approx(G / 10) == found.network.parameters.G
     assert found.network.segments[0].parameters.g == 300_000
     assert found.network.eager_limit == 4096
     assert found.node is not None
@@ -51,7 +51,7 @@ def test_overheads_are_shares_of_the_gaps_of_each_level() -> None:
 def test_without_noise_a_dissemination_takes_what_the_closed_form_says(factor: float) -> None:
     """The first operation of 1 B on 16 ranks takes 4 (L + 2 o); the gap g fits in between if it is at most that."""
     table = idlewave.study.network(
-        ONE_LEVEL, programs=("dissemination",), ranks=(16,), factors=(factor,), noise=["10Hzx50us"], seeds=1,
+        ONE_LEVEL, programs=("dissemination",), ranks=(16,), factors=(factor,), noise=["10Hz:50us"], seeds=1,
         settings=ProgramSettings(iterations=1),
     )  # fmt: skip
     own = table[(table["noise"] == "") & (table["factor"] == factor)]["finish_ps"]
@@ -61,17 +61,17 @@ def test_without_noise_a_dissemination_takes_what_the_closed_form_says(factor: f
 def test_dense_noise_adds_as_much_on_any_network_and_a_faster_one_gives_little() -> None:
     """As published of a dissemination of 1 B under detours of 100 µs at 1000 Hz, at a small scale."""
     table = idlewave.study.network(
-        "odin", programs=("dissemination",), ranks=(256,), noise=["1000Hzx100us"], factors=(0.1, 10), seeds=4
+        "odin", programs=("dissemination",), ranks=(256,), noise=["1000Hz:100us"], factors=(0.1, 10), seeds=4
     )
     found = added_by_noise(table)
     assert found["added_ps"].max() < 1.5 * found["added_ps"].min()
     assert [holds for _, _, holds in beside_published(found)] == ["yes", "yes"]
 
 
-def test_what_noise_does_not_reach_gains_what_the_network_gives() -> None:
-    """Halves of the statements may not hold: rare detours add less where a slow network leaves time to catch up."""
+def test_the_sentences_say_what_the_rows_say() -> None:
+    """The sentences have the gain of the rows."""
     table = idlewave.study.network(
-        "odin", programs=("halo2d",), ranks=(16,), noise=["10Hzx50us"], factors=(0.1,), seeds=2,
+        "odin", programs=("halo2d",), ranks=(16,), noise=["10Hz:50us"], factors=(0.1,), seeds=2,
         settings=ProgramSettings(compute_ns=1000),
     )  # fmt: skip
     found = added_by_noise(table)

@@ -39,7 +39,7 @@ def computation(ranks: int, milliseconds: int) -> Schedule:
 
 def test_a_program_that_only_computes_loses_in_computation_alone() -> None:
     """90 ms of work are 100 periods of 1 ms with a detour of 0.1 ms, or 99 where a run begins after one."""
-    found = added(idlewave.study.where("odin", programs=[computation(1, 90)], noise=["1000Hzx100us"], seeds=[4]))
+    found = added(idlewave.study.where("odin", programs=[computation(1, 90)], noise=["1000Hz:100us"], seeds=[4]))
     assert {*found.index} == {"all", *REACHES}
     assert found["calc"] == found["all"]
     assert found["all"] in range(99 * MS // 10, 100 * MS // 10 + 1)
@@ -50,7 +50,7 @@ def test_a_stream_of_sends_loses_in_their_overheads_alone() -> None:
     """A root that does nothing but 63 sends of o = 1 ms each meets a detour in each: without costs per byte, and with
     overheads of receives that no rank has two of."""
     program = Schedule.pattern("scatter", ranks=64, bytes=1, algorithm="linear")
-    found = added(idlewave.study.where(machine(o="900us"), programs=[program], noise=["1000Hzx100us"], seeds=[1]))
+    found = added(idlewave.study.where(machine(o="900us"), programs=[program], noise=["1000Hz:100us"], seeds=[1]))
     assert (found[["calc", "reduction"]] == 0).all()
     assert found["o_s"] == pytest.approx(63 * MS // 10, abs=MS // 10)
     assert found["o_r"] <= 2 * MS // 10, "one detour, and the rest of one that the message comes in"
@@ -59,7 +59,7 @@ def test_a_stream_of_sends_loses_in_their_overheads_alone() -> None:
 def test_work_that_takes_no_time_waits_for_the_end_of_a_detour_that_it_would_begin_in() -> None:
     """O alone: bytes cost a nanosecond, and a message that would begin within a detour of 0.1 ms waits for its end."""
     table = idlewave.study.where(
-        "odin", programs=("dissemination",), ranks=(64,), noise=["1000Hzx100us"], seeds=2,
+        "odin", programs=("dissemination",), ranks=(64,), noise=["1000Hz:100us"], seeds=2,
         settings=ProgramSettings(bytes=2),
     )  # fmt: skip
     by = table[table["noise"] != ""].groupby("where")["finish_ps"].mean()
@@ -69,7 +69,7 @@ def test_work_that_takes_no_time_waits_for_the_end_of_a_detour_that_it_would_beg
 
 def test_reductions_are_a_kind_of_their_own() -> None:
     table = idlewave.study.where(
-        "odin", programs=("allreduce",), ranks=(16,), noise=["1000Hzx100us"], seeds=2,
+        "odin", programs=("allreduce",), ranks=(16,), noise=["1000Hz:100us"], seeds=2,
         settings=ProgramSettings(bytes=8000, reduction_cost=10.0),
     )  # fmt: skip
     by = table[table["noise"] != ""].groupby("where")["finish_ps"].mean()
@@ -79,7 +79,7 @@ def test_reductions_are_a_kind_of_their_own() -> None:
 
 
 def test_the_sentences_say_what_the_rows_say() -> None:
-    table = idlewave.study.where("odin", programs=[computation(4, 90)], noise=["1000Hzx100us"], seeds=2)
+    table = idlewave.study.where("odin", programs=[computation(4, 90)], noise=["1000Hz:100us"], seeds=2)
     said = [plain(text) for _, text in where_page(table).findings]
     assert said[0].startswith(
         "On 4 ranks noise everywhere makes the run 11 % longer. Alone in one kind of work it does"
