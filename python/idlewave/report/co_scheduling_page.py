@@ -161,16 +161,17 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             partial(plot_line_panels, shown, lines),
         )
         if rows["skew_ns"].nunique() > 1:
-            skewed = _variants(rows[(rows["together"] > 1) & (rows["ranks"] == rows["ranks"].max())])
+            skewed = _variants(at_most_ranks(rows[rows["together"] > 1]))
+            skewed = skewed.assign(skew_us=skewed["skew_ns"] / 1000)
             lines = LinePanels(
-                "program", "variant", "skew_ns", "mean", "skew [ns]", "longer by noise",
+                "program", "variant", "skew_us", "mean", "skew [µs]", "longer by noise",
                 low="low", high="high", words=words_of_groups(skewed), base=None, shared=False,
                 y_text=percent_tick,
             )  # fmt: skip
             yield ReportFigure(
                 f"skew-{number}",
-                f"The same at {count_text(rows['ranks'].max())} ranks, whose detours come up to so much earlier or "
-                "later than those of the ranks they are together with.",
+                "The same at the most ranks of each program, whose detours come up to so much earlier or later than those "
+                "of the ranks they are together with.",
                 partial(plot_line_panels, skewed, lines),
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text
+from idlewave.formatting import count_text, join_words, percent_text, percent_tick, plural, seconds_text, time_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.seed_statistics import at_most_ranks, rows_of
@@ -98,7 +98,8 @@ def _is_free(row: dict[str, Any]) -> bool:
 def _factor_text(row: dict[str, Any]) -> str:
     if _is_free(row):
         return f"not even times {count_text(MOST_FACTOR)}"
-    return f"times {row['tolerated']:.3g}"
+    unit = "/B" if row["parameter"] in ("G", "O") else ""
+    return f"times {row['tolerated']:.3g} ({time_text(row['tolerated'] * row['value_ps'])}{unit})"
 
 
 def _findings(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
@@ -134,6 +135,17 @@ def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
     )
     tolerances = _tolerances(table)
     tolerances = tolerances[tolerances["exceeding"].notna()]
+    if tolerances["growth"].nunique() > 1:
+        last = at_most_ranks(tolerances).sort_values("growth", kind="stable")
+        lines = LinePanels(
+            "program", "parameter", "growth", "tolerated", "longer by", "tolerated, times",
+            words=WORDS, base=10, log=True, level=1.0, x_text=percent_tick,
+        )  # fmt: skip
+        yield ReportFigure(
+            "growths",
+            "How many times as large a parameter may be until the run is longer by a share, at the most ranks.",
+            partial(plot_line_panels, last, lines),
+        )
     if tolerances["ranks"].nunique() > 1:
         least = tolerances[tolerances["growth"] == tolerances["growth"].min()]
         lines = LinePanels(

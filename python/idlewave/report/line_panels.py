@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from idlewave.formatting import count_text
 from idlewave.plot_limits import bulk_limits, mark_outside
@@ -21,6 +21,7 @@ from idlewave.report.line_figures import LINES, MARKS, bound, legend_above
 _COLUMNS = {0: 1, 1: 1, 2: 2, 4: 2}
 """Panels side by side, of so many; else three."""
 _MOST_TICKS = 7
+_MOST_LINEAR_TICKS = 5
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def _scales(axes: Axes, rows: pd.DataFrame, own: pd.DataFrame, shown: LinePanels
         axes.xaxis.set_major_locator(FixedLocator(points[:: -(-len(points) // _MOST_TICKS)]))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: shown.x_text(value)))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(_MOST_LINEAR_TICKS))
     among = rows[shown.y] if shown.shared else own[shown.y]
     if shown.log:
         _log_values(axes, own[shown.x], own[shown.y], among)

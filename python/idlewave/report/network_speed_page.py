@@ -86,6 +86,14 @@ def _row(rows: pd.DataFrame, factor: float) -> dict[str, Any] | None:
     return next((row for row in rows_of(rows) if row["factor"] == factor), None)
 
 
+def _added(row: dict[str, Any]) -> str:
+    """What noise adds in the mean, with its interval if there are several seeds."""
+    if row["seeds"] == 1:
+        return _time(row["added_ps"])
+    low, high = (_time(row["quiet_ps"] * max(float(row[name]), 0.0)) for name in ("low", "high"))
+    return f"{_time(row['added_ps'])} ({low} to {high})"
+
+
 def _gain(before: dict[str, Any], after: dict[str, Any], column: str) -> float:
     return 1 - float(after[column]) / float(before[column])
 
@@ -109,7 +117,7 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
             quiet, noisy = _gain(as_it_is, row, "quiet_ps"), _gain(as_it_is, row, "noisy_ps")
             said.append(f"times {row['factor']:g}: {_shorter(quiet)} without noise, {_shorter(noisy)} with it")
         text = f"{_words(names)} {'; '.join(said)}. On {plural(as_it_is['ranks'], 'rank')} noise adds "
-        added = [f"{_time(row['added_ps'])} at {row['factor']:g}" for row in (others[0], as_it_is, others[-1])]
+        added = [f"{_added(row)} at {row['factor']:g}" for row in (others[0], as_it_is, others[-1])]
         yield f"{program}, {noise_text(str(noise))}", f"{text}{join_words(added)}."
 
 
@@ -118,7 +126,10 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
         last = at_most_ranks(rows)
         quiet = last.drop_duplicates(["program", "factor"]).assign(noise="", noisy_ps=lambda own: own["quiet_ps"])
         shown = pd.concat([quiet, last], ignore_index=True)
-        shown = shown.assign(ms=shown["noisy_ps"] / 1e9, line=[_word(noise) for noise in shown["noise"]])
+        ends = {
+            name: shown["quiet_ps"] * (1 + shown[name].where(shown["noise"] != "", 0)) / 1e9 for name in ("low", "high")
+        }
+        shown = shown.assign(**ends, ms=shown["noisy_ps"] / 1e9, line=[_word(noise) for noise in shown["noise"]])
         lines = LinePanels(
             "program",
             "line",
@@ -126,13 +137,16 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             "ms",
             f"{_words(names)}, times",
             "run time [ms]",
+            low="low",
+            high="high",
             base=10,
             shared=False,
             x_text=_factor,
         )
         yield ReportFigure(
             f"times-{number}",
-            f"Run time against a factor of {_words(names)}, at the most ranks of each program: means over seeds.",
+            f"Run time against a factor of {_words(names)}, at the most ranks of each program: means, "
+            "and their intervals over seeds.",
             partial(plot_line_panels, shown, lines),
         )
         for index, (noise, own) in enumerate(rows.sort_values("factor", kind="stable").groupby("noise", sort=False)):
@@ -177,4 +191,5 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
             for row in rows_of(rows.sort_values(["program", "ranks", "factor"], kind="stable"))
         ]  # fmt: skip
         headings = ("program", "ranks", "factor", "without noise", "with it, mean", "added", "longer by")
-        yield Table(f"{_words(names)} times a factor, {noise_text(str(noise))}", headings, texts, 1)
+        seeds = plural(rows["seeds"].max(), "seed")
+        yield Table(f"{_words(names)} times a factor, {noise_text(str(noise))}, {seeds}", headings, texts, 1)

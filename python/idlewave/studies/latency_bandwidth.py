@@ -29,6 +29,7 @@ PARAMETERS = ("L", "G")
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 PRECISION = 0.005
 """How near the two factors are between which a tolerance lies, relatively."""
+_SHOWN = {"o": "o_s", "O": "O_s"}
 _LEVELS = ("network", "node", "shared_buffer", "one_sided")
 
 
@@ -77,7 +78,14 @@ def sensitivity_row(case: SensitivityCase) -> Row:
     With a factor, also `derivative`: by how many ps the time grows if the parameter grows by 1 ps (for costs per byte:
     1 ps a byte) on all levels. With a growth, also `tolerated`: the largest factor found at which the time is within
     the limit, and `exceeding`, the smallest at which it is not, None if the time stays within it up to a factor of 1e6.
+    `value_ps` is the machine's own value, ps or ps a byte: of its network, for small messages; of o and O, to send.
     """
+    value = float(getattr(case.machine.network.parameters, _SHOWN.get(case.parameter, case.parameter)))
+    return {**_times(case), "value_ps": value}
+
+
+def _times(case: SensitivityCase) -> Row:
+    """The row but for the value."""
     if case.factor is not None:
         found = sensitivities(case.program, scaled(case.machine, [case.parameter], case.factor), progress=check_stop)
         counts = [getattr(found, level) for level in _LEVELS]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import idlewave
@@ -210,3 +212,13 @@ def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
 def test_what_is_no_study_is_refused(options: dict[str, object], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         idlewave.study.co_scheduling(**options)  # type: ignore[arg-type]
+
+
+def test_processes_compute_the_same_rows_as_threads(tmp_path: Path) -> None:
+    write_trace(tmp_path / "trace")
+    own = Schedule.from_trace(tmp_path / "trace")
+    programs = ("cg", own)
+    here = idlewave.study.co_scheduling(programs=programs, ranks=(8,), seeds=1, together=(1, 2))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        there = idlewave.study.co_scheduling(programs=programs, ranks=(8,), seeds=1, together=(1, 2), executor=executor)
+    pd.testing.assert_frame_equal(here.drop(columns="simulation_s"), there.drop(columns="simulation_s"))

@@ -37,6 +37,7 @@ def test_a_message_tolerates_what_the_closed_form_says() -> None:
         for factor in (0.5, 1.0, 4.0):
             assert curve["finish_ps"][factor] == TIME + (factor - 1) * value * count
         assert list(curve["derivative"]) == [count] * 3
+        assert {*own["value_ps"]} == {value}
         for growth in (0.1, 1.0):
             found = own[own["growth"] == growth].iloc[0]
             exact = 1 + growth * TIME / (value * count)
