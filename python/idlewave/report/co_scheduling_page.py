@@ -73,11 +73,11 @@ def _added(table: pd.DataFrame, rows: pd.DataFrame) -> Any:  # noqa: ANN401 - an
     return rows["finish_ps"].to_numpy() / float(quiet["finish_ps"].iloc[0]) - 1
 
 
-def _taken_away(table: pd.DataFrame, rows: pd.DataFrame) -> tuple[float, float, float] | None:
-    """The share of the damage that is taken away if all ranks are together, of the rows of one program, noise and
-    number of ranks; None if there is no damage, or not both to compare."""
+def _taken_away(table: pd.DataFrame, rows: pd.DataFrame, skew_ns: int = 0) -> tuple[float, float, float] | None:
+    """The share of the damage that is taken away if all ranks are together with that skew, of the rows of one program,
+    noise and number of ranks; None if there is no damage, or not both to compare."""
     alone = rows[rows["together"] == 1]
-    together = rows[(rows["together"] == rows["ranks"]) & (rows["skew_ns"] == rows["skew_ns"].min())]
+    together = rows[(rows["together"] == rows["ranks"]) & (rows["skew_ns"] == skew_ns)]
     if not len(alone) or not len(together) or int(rows["ranks"].iloc[0]) == 1 or not _takes_time(table, rows):
         return None
     before, after = _added(table, alone), _added(table, together)
@@ -119,6 +119,10 @@ def _findings(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[tuple[str, s
         taken = _taken_away(table, rows)
         if taken is not None:
             said += f" So co-scheduling all ranks takes away {_share_text(*taken)} of it."
+        skew = int(rows["skew_ns"].max())
+        skewed = _taken_away(table, rows, skew) if skew else None
+        if skewed is not None:
+            said += f" With a skew of {time_text(1000.0 * skew)} that is {_share_text(*skewed)}."
         overhead = float(rows["overhead"].iloc[0])
         if LEAST < overhead < 1:
             said += f" A rank that computes alone is {percent_text(overhead / (1 - overhead))} longer under this noise."
@@ -170,8 +174,8 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             )  # fmt: skip
             yield ReportFigure(
                 f"skew-{number}",
-                "The same at the most ranks of each program, whose detours come up to so much earlier or later than those "
-                "of the ranks they are together with.",
+                "The same at the most ranks of each program, whose detours come up to so much earlier or later than "
+                "those of the ranks they are together with.",
                 partial(plot_line_panels, skewed, lines),
             )
 

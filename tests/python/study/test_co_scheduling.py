@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -98,6 +99,8 @@ def test_a_skew_of_half_a_period_is_no_co_scheduling() -> None:
     noisy = table[table["noise"] != ""]
     by = noisy.groupby(["together", "skew_ns"])["finish_ps"].mean()
     assert by[64, 500_000] == pytest.approx(by[1, 0], rel=0.03)
+    said = [plain(text) for _, text in co_scheduling_page(table).findings]
+    assert re.search(r"With a skew of 500 µs that is (nothing|[\d.<]+ %)", said[0])
     assert abs(by[64, 1000] - by[64, 0]) < LENGTH + 40 * 2_000_000, "each step waits for two skews at most"
 
 
