@@ -191,8 +191,8 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
         yield Table(
             "Published (its figures have no numbers), and simulated. The bottleneck counts as the same if what noise "
             f"adds differs by less than a factor {STEADY:g}, with all values of the intervals; a faster network "
-            "gives nothing if it gives less than half of what it gives without noise, asked where noise at least doubles "
-            "the run time",
+            "gives nothing if it gives less than half of what it gives without noise, asked where noise at least "
+            "doubles the run time",
             ("statement", "here", "holds"),
             statements,
             3,
