@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import idlewave
@@ -82,20 +81,16 @@ def test_the_sentences_say_what_the_rows_say() -> None:
     assert "The machine as it is has" in said[0]
 
 
-def test_the_command_takes_a_schedule_and_continues(tmp_path: Path) -> None:
+def test_the_command_takes_a_schedule_and_writes_table_and_page(tmp_path: Path) -> None:
     Schedule.pattern("halo2d", ranks=4, bytes=8000, compute_ns=10_000).save(tmp_path / "own.goal")
     words = ["study", "overlap", "own.goal", "--shares", "0.5", "-o", "out"]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
     assert "own.goal: On 4 ranks" in first.printed
-    again = run_command([*words, "--json"], tmp_path)
-    rows = json.loads(again.printed)["rows"]
-    assert [(row["overheads"], row["share"]) for row in rows] == [
-        ("own", None), ("free", None), ("share", 0.0), ("share", 0.5), ("share", 1.0),
-    ]  # fmt: skip
-    assert [row["simulation_s"] for row in rows] == list(
-        pd.read_parquet(tmp_path / "out/study.parquet")["simulation_s"]
-    )
+    assert (tmp_path / "out/report.html").exists()
+    rows = pd.read_parquet(tmp_path / "out/study.parquet")
+    assert list(rows["overheads"]) == ["own", "free", "share", "share", "share"]
+    assert list(rows["share"])[2:] == [0.0, 0.5, 1.0]
 
 
 def test_shares_beyond_one_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import idlewave
@@ -90,14 +89,10 @@ def test_the_sentences_say_what_the_rows_say() -> None:
     assert "In sum" not in said[0]
 
 
-def test_the_command_takes_generated_programs_and_continues(tmp_path: Path) -> None:
+def test_the_command_takes_generated_programs_and_writes_table_and_page(tmp_path: Path) -> None:
     words = ["study", "where", "--programs", "halo1d,bcast", "--ranks", "2,4", "--seeds", "2", "-o", "out"]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
     assert "halo1d, detours of 100 µs at 1000 Hz: On 4 ranks noise everywhere" in first.printed
-    again = run_command([*words, "--json"], tmp_path)
-    rows = json.loads(again.printed)["rows"]
-    assert len(rows) == 2 * 2 * (1 + 2 * 6 * 2)
-    assert [row["simulation_s"] for row in rows] == list(
-        pd.read_parquet(tmp_path / "out/study.parquet")["simulation_s"]
-    )
+    assert (tmp_path / "out/report.html").exists()
+    assert len(pd.read_parquet(tmp_path / "out/study.parquet")) == 2 * 2 * (1 + 2 * 6 * 2)
