@@ -15,6 +15,7 @@ from idlewave.report.report_figure import ReportFigure
 from idlewave.report.seed_statistics import (
     INTERVALS,
     LEAST,
+    NOTHING,
     at_most_ranks,
     mean_text,
     rows_of,
@@ -206,4 +207,5 @@ def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:
             "to agree for this are exact, but for a skew that is asked for.",
         ),
         INTERVALS,
+        NOTHING,
     ]

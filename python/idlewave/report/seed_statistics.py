@@ -16,6 +16,14 @@ RESAMPLES = 10_000
 _ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 LEAST = 0.0005
 """Means below are said to be nothing."""
+INTERVALS = (
+    "intervals",
+    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of "
+    "another machine or noise.",
+)
+"""What a page says of its intervals."""
+NOTHING = ("nothing", f"is said of what makes a run longer by less than {percent_text(LEAST)} in the mean.")
+"""What a page says of means below `LEAST`."""
 
 
 def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -> pd.DataFrame:
@@ -95,11 +103,3 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 def at_most_ranks(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of each program with the most ranks that it was simulated on."""
     return table[table["ranks"] == table.groupby("program")["ranks"].transform("max")]
-
-
-INTERVALS = (
-    "intervals",
-    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of "
-    "another machine or noise.",
-)
-"""What a page says of its intervals."""

@@ -11,7 +11,7 @@ from idlewave.formatting import count_text, join_words, percent_range, percent_t
 from idlewave.noise_models import REACHES
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import INTERVALS, LEAST, at_most_ranks, mean_text, rows_of, slowdowns
+from idlewave.report.seed_statistics import INTERVALS, LEAST, NOTHING, at_most_ranks, mean_text, rows_of, slowdowns
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.noise_choice import noise_text
@@ -52,6 +52,7 @@ def where_page(table: pd.DataFrame) -> StudyPage:
                 "had not met it, and below where several CPUs have to be late at once.",
             ),
             INTERVALS,
+            NOTHING,
         ],
     )
 
