@@ -183,19 +183,26 @@ def _share_of(text: str) -> Share:
 def _words() -> list[str]:
     """The options and arguments of the present command that say which study this is, as words of a command."""
     context = click.get_current_context()
-    found, arguments = [], []
+    found, arguments = list[str](), list[str]()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if not given or parameter.name in _OWN:
             continue
         value = context.params.get(parameter.name or "", True)  # a flag that is none of the function's parameters
-        if isinstance(parameter, click.Argument):
-            arguments.append(str(value))
-            continue
-        name = max(parameter.opts, key=len)
-        for one in value if parameter.multiple else [value]:
-            found += [name] if one is True else [name, ",".join(one) if isinstance(one, list) else str(one)]
+        (arguments if isinstance(parameter, click.Argument) else found).extend(_words_of(parameter, value))
     return [*found, *arguments]
+
+
+def _words_of(parameter: click.Parameter, value: object) -> list[str]:
+    """A parameter and its value: an argument by its value, an option by its longest name."""
+    if isinstance(parameter, click.Argument):
+        return [str(value)]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [max(parameter.opts if value else parameter.secondary_opts, key=len)]
+    name = max(parameter.opts, key=len)
+    several = value if parameter.multiple and isinstance(value, list | tuple) else [value]
+    texts = [",".join(map(str, one)) if isinstance(one, list | tuple) else str(one) for one in several]
+    return [word for text in texts for word in (name, text)]
 
 
 @contextmanager

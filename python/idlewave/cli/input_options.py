@@ -47,13 +47,29 @@ _OUTSIDE = f"{__name__}.outside"
 
 def machine_options(command: F) -> F:
     """--machine, --allow-outside, and the options of `between_options`; `load_machine` reads what they name."""
+    return machine_options_by()(command)
+
+
+def machine_options_by(default: str | None = None) -> Callable[[F], F]:
+    """The same for a command with a machine of its own unless another is given."""
+    machine = click.option(
+        "-m",
+        "--machine",
+        "machine_name",
+        required=default is None,
+        default=default,
+        show_default=default is not None,
+        metavar="MACHINE",
+        help="The machine: a machine.toml, a folder with one, or a preset (listed by `idlewave machines`).",
+        shell_complete=machines,
+    )
     text = "Allow files named in machine.toml that lie outside its folder."
-    command = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)(command)
-    text = "The machine: a machine.toml, a folder with one, or a preset (listed by `idlewave machines`)."
-    command = between_options()(command)
-    return click.option(
-        "-m", "--machine", "machine_name", required=True, metavar="MACHINE", help=text, shell_complete=machines
-    )(command)
+    outside = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)
+
+    def add(command: F) -> F:
+        return machine(between_options()(outside(command)))
+
+    return add
 
 
 def _allow(context: click.Context, _option: click.Parameter, given: bool) -> None:

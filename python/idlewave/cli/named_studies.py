@@ -8,13 +8,28 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "ft", "variation", "verify")
+STUDIES_OF_CASES = (
+    "benchmark-error",
+    "co-scheduling",
+    "ft",
+    "network",
+    "overlap",
+    "sensitivity",
+    "variation",
+    "verify",
+    "where",
+)
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
+    "co-scheduling": "study_co_scheduling_command",
     "ft": "study_ft_command",
+    "network": "study_network_command",
+    "overlap": "study_overlap_command",
+    "sensitivity": "study_sensitivity_command",
     "variation": "study_variation_command",
     "verify": "study_verify_command",
+    "where": "study_where_command",
     "collect": "study_collect_command",
 }
 """The module of each named study, which has the command of that name; and of `collect`."""

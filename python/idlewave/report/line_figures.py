@@ -23,7 +23,7 @@ def bound(
     along, found = np.ravel(places), np.ravel(values)
     limits = bulk_limits(found if among is None else np.ravel(among))
     if mark_outside(axes, limits, along, found, across=across):
-        margin = 0.06 * max(limits.high - limits.low, abs(limits.high) / 100)
+        margin = 0.06 * (max(limits.high - limits.low, abs(limits.high) / 100) or 1)
         (axes.set_ylim if across == "y" else axes.set_xlim)(limits.low - margin, limits.high + margin)
 
 

@@ -11,6 +11,7 @@ from ..machine import Machine
 from ..simulation import as_machine
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
+from .programs import GENERATED, ProgramSettings
 from .run_study import run_study
 from .study import study as simulate_study
 
@@ -60,6 +61,35 @@ class Studies:
         cases = benchmark_cases(as_machine(machine), collectives, ranks, sizes, repetitions, clock_error_ns, seed)
         return run_study(BENCHMARK_ERROR, cases, folder, Running(workers, executor, on_progress))
 
+    def co_scheduling(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        programs: Sequence[str | Schedule] = GENERATED,
+        ranks: Sequence[int] | None = None,
+        settings: ProgramSettings | None = None,
+        noise: Sequence[str] | None = None,
+        together: Sequence[int] | None = None,
+        skews_ns: Sequence[int] = (0,),
+        seeds: int | Sequence[int] = 8,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What it takes away of the damage of noise if detours come at the same time on ranks
+        (docs/studies/co-scheduling.md).
+
+        A row a case: the values of `CoSchedulingCase`, then finish_ps and messages. `programs` are names of generated
+        ones (`idlewave.studies.programs.NAMES`) or schedules; `noise` are "own", the machine's, or words such as
+        1000Hz:100us. Raises UsageError.
+        """
+        from .co_scheduling import CO_SCHEDULING, co_scheduling_cases
+
+        on = as_machine(machine)
+        cases = co_scheduling_cases(on, programs, ranks, settings, noise, together, skews_ns, seeds)
+        return run_study(CO_SCHEDULING, cases, folder, Running(workers, executor, on_progress))
+
     def ft(
         self,
         machine: Machine | str | Path | None = None,
@@ -92,6 +122,80 @@ class Studies:
             iterations=iterations,
         )
         return run_cases(FT, ft_cases(plan), folder, Running(workers, executor, on_progress))
+
+    def network(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        programs: Sequence[str | Schedule] = GENERATED,
+        ranks: Sequence[int] | None = None,
+        settings: ProgramSettings | None = None,
+        noise: Sequence[str] | None = None,
+        parameters: Sequence[str] = ("L+g+G",),
+        factors: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
+        seeds: int | Sequence[int] = 8,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What a faster or slower network changes, with and without noise (docs/studies/network.md).
+
+        A row a case: the values of `NetworkCase`, then finish_ps and messages. `parameters` are sets that are times
+        each of `factors` together. Raises UsageError.
+        """
+        from .network import NETWORK, network_cases
+
+        cases = network_cases(as_machine(machine), programs, ranks, settings, noise, parameters, factors, seeds)
+        return run_study(NETWORK, cases, folder, Running(workers, executor, on_progress))
+
+    def overlap(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        programs: Sequence[str | Schedule] = (*GENERATED, "slabs_two_sided", "packed_slabs_put"),
+        ranks: Sequence[int] | None = None,
+        settings: ProgramSettings | None = None,
+        shares: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0),
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """How much of their communication programs can hide (docs/studies/overlap.md).
+
+        A row a case: the values of `OverlapCase`, then finish_ps and messages. `shares` are o / g and O / G. Raises
+        UsageError.
+        """
+        from .overlap import OVERLAP, overlap_cases
+
+        cases = overlap_cases(as_machine(machine), programs, ranks, settings, shares)
+        return run_study(OVERLAP, cases, folder, Running(workers, executor, on_progress))
+
+    def sensitivity(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        programs: Sequence[str | Schedule] = GENERATED,
+        ranks: Sequence[int] | None = None,
+        settings: ProgramSettings | None = None,
+        parameters: Sequence[str] = ("L", "G"),
+        factors: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+        growths: Sequence[float] = (0.01, 0.02, 0.05),
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """How sensitive programs are to latency and bandwidth (docs/studies/sensitivity.md).
+
+        A row a case: the values of `SensitivityCase`, then those of `sensitivity_row`. `growths` are shares by which
+        the time may grow, for which the tolerated factors are sought. Raises UsageError.
+        """
+        from .latency_bandwidth import SENSITIVITY, sensitivity_cases
+
+        cases = sensitivity_cases(as_machine(machine), programs, ranks, settings, parameters, factors, growths)
+        return run_study(SENSITIVITY, cases, folder, Running(workers, executor, on_progress))
 
     def variation(
         self,
@@ -143,6 +247,29 @@ class Studies:
         on = None if machine is None else as_machine(machine)
         cases = verify_cases(on, scale, ranks, seed, CHECKS if checks is None else checks)
         return run_study(VERIFY, cases, folder, Running(workers, executor, on_progress))
+
+    def where(
+        self,
+        machine: Machine | str | Path = MACHINE,
+        *,
+        programs: Sequence[str | Schedule] = GENERATED,
+        ranks: Sequence[int] | None = None,
+        settings: ProgramSettings | None = None,
+        noise: Sequence[str] | None = None,
+        seeds: int | Sequence[int] = 8,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """In which work of a CPU noise does its damage (docs/studies/where.md).
+
+        A row a case: the values of `WhereCase`, then finish_ps and messages. Raises UsageError.
+        """
+        from .where import WHERE, where_cases
+
+        cases = where_cases(as_machine(machine), programs, ranks, settings, noise, seeds)
+        return run_study(WHERE, cases, folder, Running(workers, executor, on_progress))
 
 
 Studies.__call__.__doc__ = simulate_study.__doc__

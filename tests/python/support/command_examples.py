@@ -61,6 +61,8 @@ class Example:
     brief: str = ""
 
 
+_SMALL = "--programs halo1d --ranks 2 --iterations 1"
+"""A small program of the studies that simulate programs."""
 EXAMPLES = {
     "about": Example("{study}"),
     "algorithms": Example(""),
@@ -132,10 +134,15 @@ EXAMPLES = {
         alone={"statistics": "--scheduler check"},
     ),
     "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
+    "study co-scheduling": Example(f"{_SMALL} --seeds 1", {"folder": "study-co-scheduling"}),
     "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
+    "study network": Example(f"{_SMALL} --seeds 1 --factors 0.1", {"folder": "study-network"}),
+    "study overlap": Example(_SMALL, {"folder": "study-overlap"}),
+    "study sensitivity": Example(f"{_SMALL} --factors 10 --growths 0.1", {"folder": "study-sensitivity"}),
     "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
     "study verify": Example("--checks form,delay", {"folder": "study-verify"}),
+    "study where": Example(f"{_SMALL} --seeds 1", {"folder": "study-where"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),

@@ -59,6 +59,7 @@ from idlewave.report import (
 from idlewave.report.benchmark_error_page import WORDS
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
     plot_overtime,
@@ -115,6 +116,18 @@ def benchmark_rows(spoil: Spoil, *scales: int) -> pd.DataFrame:
     keys = [(name, method, ranks) for name in ("linear", "binomial") for ranks in scales for method in WORDS]
     rows = pd.DataFrame(keys, columns=["algorithm", "method", "ranks"])
     return spoil(rows.assign(measured_ps=1_000_000 * rows["ranks"], true_ps=1_200_000 * rows["ranks"]), "measured_ps")
+
+
+def panel_rows(spoil: Spoil) -> pd.DataFrame:
+    """Two lines of eight points with intervals, for each of two programs."""
+    keys = [(program, line, x) for program in ("a", "b") for line in ("c", "d") for x in (1, 2, 4, 8, 16, 32, 64, 128)]
+    rows = pd.DataFrame(keys, columns=["program", "line", "x"])
+    values = spoil(rows.assign(y=1.0 + 0.01 * rows["x"]), "y")
+    return values.assign(low=values["y"] - 0.1, high=values["y"] + 0.1)
+
+
+def panels(**more: bool) -> LinePanels:
+    return LinePanels("program", "line", "x", "y", "x", "y", low="low", high="high", **more)  # type: ignore[arg-type]
 
 
 def variation_runs(spoil: Spoil) -> pd.DataFrame:
@@ -521,6 +534,9 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
     ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
     ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
+    ("plot_line_panels", "a value"): lambda spoil: plot_line_panels(panel_rows(spoil), panels()),
+    ("plot_line_panels", "a value of a panel"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(shared=False)),
+    ("plot_line_panels", "a logarithm"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(log=True)),
     ("plot_slowdown_shares", "a run"): lambda spoil: plot_slowdown_shares(variation_runs(spoil)),
     ("plot_slowdown_by_start", "a run"): lambda spoil: plot_slowdown_by_start(variation_runs(spoil)),
     ("plot_verify_allreduce", "a factor"): lambda spoil: plot_verify_allreduce(

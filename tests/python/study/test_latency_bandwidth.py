@@ -1,0 +1,101 @@
+"""`idlewave study sensitivity`: tolerated factors are those of the closed forms, and counts are those of the path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import idlewave
+import pandas as pd
+import pytest
+from command_runs import run_command
+from idlewave import Machine, Schedule, UsageError
+from idlewave.formatting import plain
+from idlewave.report.latency_bandwidth_page import beside_published, latency_bandwidth_page
+from idlewave.studies.latency_bandwidth import PRECISION, tolerated_factor
+
+US = 10**6
+MACHINE = Machine.from_toml(
+    'name = "small"\n[network]\nL = "5us"\no = "1us"\ng = "2us"\nG = "3ns"\nO = "0ns"\nS = "inf"\n'
+)
+BYTES = 1001
+TIME = 5 * US + (BYTES - 1) * 3000 + 2 * US
+"""Of a message: L + (s − 1) G + 2 o."""
+
+
+def message() -> Schedule:
+    return Schedule.from_goal(
+        f"num_ranks 2\nrank 0 {{\nsend {BYTES}b to 1\n}}\nrank 1 {{\nrecv {BYTES}b from 0\n}}\n", name="message"
+    )
+
+
+def test_a_message_tolerates_what_the_closed_form_says() -> None:
+    table = idlewave.study.sensitivity(MACHINE, programs=[message()], factors=(0.5, 4.0), growths=(0.1, 1.0))
+    for parameter, value, count in (("L", 5 * US, 1), ("G", 3000, BYTES - 1)):
+        own = table[table["parameter"] == parameter]
+        curve = own[own["factor"].notna()].set_index("factor")
+        for factor in (0.5, 1.0, 4.0):
+            assert curve["finish_ps"][factor] == TIME + (factor - 1) * value * count
+        assert list(curve["derivative"]) == [count] * 3
+        assert {*own["value_ps"]} == {value}
+        for growth in (0.1, 1.0):
+            found = own[own["growth"] == growth].iloc[0]
+            exact = 1 + growth * TIME / (value * count)
+            assert found["tolerated"] <= exact < found["exceeding"]
+            assert found["exceeding"] / found["tolerated"] <= 1 + PRECISION
+            assert found["finish_ps"] <= TIME * (1 + growth)
+
+
+def test_a_program_that_no_factor_makes_longer_tolerates_any() -> None:
+    schedule = Schedule.pattern("compute", ranks=2, compute_ns=1000)
+    table = idlewave.study.sensitivity(MACHINE, programs=[schedule], factors=(2.0,), growths=(0.01,))
+    found = table[table["growth"].notna()]
+    assert found["exceeding"].isna().all()
+    assert (found["tolerated"] == 1e6).all()
+    assert "1.0 % with not even times 1,000,000" in plain(latency_bandwidth_page(table).findings[0][1])
+    assert beside_published(table)[0][2] == "–"
+
+
+@pytest.mark.parametrize("growth", [0.01, 0.3, 5.0])
+def test_a_tolerance_is_found_at_a_corner_and_at_a_jump(growth: float) -> None:
+    corner = lambda factor: round(1e6 * max(1.0, factor / 3))  # noqa: E731 - a function of one line
+    low, high = tolerated_factor(corner, growth)
+    assert low <= 3 * (1 + growth) * (1 + 1e-6)
+    assert high is not None
+    assert high > 3 * (1 + growth) * (1 - 1e-6)
+    assert high / low <= 1 + PRECISION
+    low, high = tolerated_factor(lambda factor: 10 if factor < 7 else 1000, growth)
+    assert high is not None
+    assert low < 7 <= high <= low * (1 + PRECISION)
+
+
+def test_as_published_sweep_and_halo_are_far_more_sensitive_to_bandwidth() -> None:
+    table = idlewave.study.sensitivity("odin", programs=("sweep", "halo3d"), ranks=(16,), growths=(0.01,))
+    assert [holds for _, _, holds in beside_published(table)] == ["yes", "yes"]
+
+
+def test_dot_products_are_sensitive_to_latency() -> None:
+    table = idlewave.study.sensitivity("odin", programs=("allreduce",), ranks=(16,), growths=(0.01,))
+    assert [holds for _, _, holds in beside_published(table)] == ["no"]
+
+
+def test_the_command_takes_a_schedule_and_writes_table_and_page(tmp_path: Path) -> None:
+    message().save(tmp_path / "own.goal")
+    words = ["study", "sensitivity", "own.goal", "--parameters", "L,G,o", "--growths", "0.1", "-o", "out"]
+    first = run_command(words, tmp_path)
+    assert first.status == 0, first.complained
+    assert "1 latency and 1,000 bytes, one after another, decide when it ends" in first.printed
+    assert (tmp_path / "out/report.html").exists()
+    assert len(pd.read_parquet(tmp_path / "out/study.parquet")) == 3 * (7 + 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"parameters": ("S",)}, "no parameter is called 'S'"),
+        ({"parameters": ("L", "L")}, "different parameters"),
+        ({"growths": (-0.1,)}, "each growth once"),
+    ],
+)
+def test_what_is_no_study_is_refused(options: dict[str, object], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        idlewave.study.sensitivity(**options)  # type: ignore[arg-type]
