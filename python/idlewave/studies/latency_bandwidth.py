@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .. import memory_needs
 from ..errors import UsageError
 from ..formatting import unknown_name
 from ..machine import Machine
@@ -14,7 +15,7 @@ from ..schedule import Schedule
 from ..sensitivity import sensitivities
 from ..simulation import simulate
 from ..tolerance import GROWTHS
-from .case_study import CaseStudy, Row
+from .case_study import CaseStudy, Row, memory_of_ranks
 from .machine_variants import MOST_FACTOR, NAMES, scaled
 from .programs import GENERATED, ProgramSettings, programs_at
 from .simulated_case import SimulatedCase, checked_factors
@@ -136,5 +137,12 @@ def _page(table: pd.DataFrame) -> StudyPage:
     return latency_bandwidth_page(table)
 
 
-SENSITIVITY = CaseStudy("sensitivity", 1, sensitivity_row, _page)
+def _memory(case: SensitivityCase) -> int:
+    """A lower bound of the memory of a case: derivatives of every rank take more than its time."""
+    if case.factor is None:
+        return memory_of_ranks(case)
+    return memory_needs.DIFFERENTIATED * case.ranks
+
+
+SENSITIVITY = CaseStudy("sensitivity", 1, sensitivity_row, _page, _memory)
 """The study: its table has the columns of `SensitivityCase`, and those of `sensitivity_row`."""
