@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -66,6 +67,12 @@ def rules_in_table(file: Path, data: bytes, *, of_library: bool = False) -> tupl
     if not rules:
         raise InputError(f"{name_of(file)}: expected rules in the columns collective, ranks, bytes and algorithm")
     return tuple(rules)
+
+
+def rules_table(rules: Iterable[AlgorithmRule]) -> str:
+    """The rules as the text of such a table, in which `rules_in_table` finds what they choose."""
+    lines = [f"{rule.collective},{rule.ranks},{rule.bytes},{rule.algorithm},{rule.segment}" for rule in rules]
+    return "\n".join(["collective,ranks,bytes,algorithm,segment", *lines, ""])
 
 
 def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "ft", "variation", "verify")
+STUDIES_OF_CASES = ("algorithms", "benchmark-error", "ft", "variation", "verify")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
+    "algorithms": "study_algorithms_command",
     "benchmark-error": "study_benchmark_error_command",
     "ft": "study_ft_command",
     "variation": "study_variation_command",

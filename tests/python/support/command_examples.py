@@ -131,6 +131,7 @@ EXAMPLES = {
         {"file": "x.parquet", "statistics": "x.json"},
         alone={"statistics": "--scheduler check"},
     ),
+    "study algorithms": Example("--ranks 2 --collectives scatter --bytes 8", {"folder": "study-algorithms"}),
     "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
     "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),

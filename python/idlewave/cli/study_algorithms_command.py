@@ -1,0 +1,146 @@
+"""``idlewave study algorithms``: which algorithm of a collective is the fastest on how many ranks, for which size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from ..escaping import quote
+from ..studies.algorithm_times import (
+    ALGORITHMS,
+    COLLECTIVES,
+    LENGTH,
+    MACHINE,
+    PERIOD,
+    RANKS,
+    SEEDS,
+    SEGMENTS,
+    SIZES,
+    AlgorithmPlan,
+    algorithm_cases,
+    noise_for,
+)
+from ..units import exact_time, parse_count, parse_size
+from .case_study_options import case_study_options, run_command
+from .completion import machines
+from .input_options import load_machine
+from .option_types import Count, Duration, FiniteRange
+from .terminal import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _numbers(text: str, what: str, parse: Any = parse_count) -> list[int]:  # noqa: ANN401 - a parser of units
+    """The whole numbers in a text such as "64,1024", each once. Raises UsageError."""
+    try:
+        numbers = [parse(word) for word in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or len({*numbers}) != len(numbers):
+        raise UsageError(f"expected different {what} such as 1,1024, found {quote(text)}")
+    return numbers
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))
+
+
+@click.command("algorithms")
+@click.option(
+    "-m",
+    "--machine",
+    "machine_name",
+    metavar="MACHINE",
+    default=MACHINE,
+    show_default=True,
+    shell_complete=machines,
+    help="The machine: a machine.toml, a folder with one, or a preset.",
+)
+@click.option("--collectives", metavar="NAME,…", default=",".join(COLLECTIVES), show_default=True, help="Collectives.")
+@click.option(
+    "--ranks", "scales", metavar="COUNT,…", default=_listed(RANKS), show_default=True, help="Numbers of ranks."
+)
+@click.option(
+    "--bytes",
+    "sizes",
+    metavar="BYTES,…",
+    default=_listed(SIZES),
+    show_default=True,
+    help="Sizes of a vector, or of one rank's block.",
+)
+@click.option(
+    "--segments",
+    metavar="BYTES,…",
+    default=_listed(SEGMENTS),
+    show_default=True,
+    help="Segments that pipelined algorithms are tried with, beside whole messages.",
+)
+@click.option(
+    "--reduction-cost",
+    type=FiniteRange(0, 1_000_000),
+    default=0.0,
+    show_default=True,
+    help="Computation of a reduction, ns per byte.",
+)
+@click.option("--no-noise", is_flag=True, help="Simulate without noise only.")
+@click.option(
+    "--noise-period",
+    type=Duration(),
+    default=exact_time(PERIOD),
+    show_default=True,
+    help="Period of the regular noise of a machine that has no noise of its own.",
+)
+@click.option(
+    "--noise-length",
+    type=Duration(),
+    default=exact_time(LENGTH),
+    show_default=True,
+    help="Length of its detours.",
+)
+@click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of noise.")
+@click.option("--seed", type=Count(0), default=0, show_default=True, help="The first seed.")
+@case_study_options("algorithms")
+def study_algorithms(
+    machine_name: str,
+    collectives: str,
+    scales: str,
+    sizes: str,
+    segments: str,
+    reduction_cost: float,
+    no_noise: bool,
+    noise_period: int,
+    noise_length: int,
+    seeds: int,
+    seed: int,
+    **common: Any,  # noqa: ANN401 - of case_study_options
+) -> None:
+    """Simulate each collective by each of its algorithms, and write rules that choose the fastest.
+
+    The rules are rules.csv, for --algorithm, and open-mpi.conf, for Open MPI's coll_tuned_dynamic_rules_filename; with
+    noise also rules-noise.csv and open-mpi-noise.conf. The page compares them with what Open MPI and MPICH choose.
+    """
+    machine = load_machine(machine_name)
+    plan = AlgorithmPlan(
+        collectives.split(","),
+        _numbers(scales, "numbers of ranks"),
+        _numbers(sizes, "sizes", parse_size),
+        _numbers(segments, "segments", parse_size),
+        reduction_cost,
+        seeds,
+        seed,
+    )
+    if no_noise:
+        machine = machine.with_noise(None)
+    noise = None if no_noise else noise_for(machine, noise_period, noise_length)
+    run_command(ALGORITHMS, algorithm_cases(machine, plan, noise), common, _show)
+
+
+def _show(table: pd.DataFrame) -> None:
+    """Print the sentences of the page."""
+    from ..report.algorithms_page import algorithms_page
+
+    for topic, text in algorithms_page(table).findings:
+        say(f"• {topic}: {text}")

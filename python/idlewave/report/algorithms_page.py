@@ -1,0 +1,212 @@
+"""The page of the study of algorithms: its sentences are made from the rows, and said only if true."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import pandas as pd
+
+from idlewave.formatting import count_text, join_words, percent_text, plural, size_text, time_text
+from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions
+from idlewave.report.report_figure import ReportFigure
+from idlewave.report.study_page import StudyPage
+from idlewave.report.tables import Table
+from idlewave.studies.algorithm_costs import Call, Chooser, Cost, by_one, by_table, calls_of, cost_of, libraries
+from idlewave.studies.decision_tables import (
+    NOISY,
+    QUIET,
+    CollectiveTimes,
+    Variant,
+    chosen,
+    decision_table,
+    has_noise,
+    missing_in_open_mpi,
+    times_by_collective,
+)
+
+HERE, WITH_NOISE = "fastest", "fastest with noise"
+"""The panels of the study's own tables."""
+
+
+def algorithms_page(table: pd.DataFrame) -> StudyPage:
+    """The page of a table of the study."""
+    quiet = times_by_collective(table, QUIET)
+    noisy = times_by_collective(table, NOISY) if has_noise(table) else {}
+    machine = str(table["machine"].iloc[0])
+    return StudyPage(
+        title=f"Which algorithms are the fastest on {machine}",
+        about="Each collective is simulated by each of its algorithms, alone, from a common beginning until the last "
+        "rank has ended. The fastest make decision tables, beside which stand those of MPI libraries.",
+        findings=[finding for times in quiet.values() for finding in _findings(times, noisy.get(times.collective))],
+        figures=list(_figures(quiet, noisy)),
+        tables=list(_tables(quiet, noisy)),
+        rests=_rests(table, quiet),
+    )
+
+
+def _findings(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator[tuple[str, str]]:
+    topic = times.collective
+    rules = decision_table(times)
+    used = list(dict.fromkeys(Variant(rule.algorithm, rule.segment).text for rule in rules))
+    calls = len(times.ranks) * len(times.sizes)
+    if len(used) == 1:
+        yield topic, f"{used[0]} is as good as any other algorithm for all {plural(calls, 'call')}."
+    else:
+        yield topic, f"The table of {plural(len(rules), 'rule')} chooses {join_words(used)}."
+        variant, choose = by_one(times)
+        cost = cost_of(calls_of(times, choose))
+        if cost is not None and cost.slow:
+            yield topic, f"Of one algorithm for all calls {variant.text} costs least: {_cost(cost)}."
+    for name, choose in libraries(times.collective).items():
+        cost = cost_of(calls_of(times, choose))
+        if cost is None:
+            continue
+        said = f"costs {_cost(cost)}" if cost.slow else f"is as good for all {plural(cost.calls, 'call')}"
+        yield topic, f"The choice of {name} {said}."
+    if noisy is not None:
+        yield topic, _what_noise_changes(times, noisy)
+
+
+def _what_noise_changes(times: CollectiveTimes, noisy: CollectiveTimes) -> str:
+    calls = calls_of(noisy, by_table(times))
+    cost = cost_of(calls)
+    assert cost is not None, "the table has a rule for every call"
+    longer = [
+        noisy.fastest(ranks, size)[1].ps / best - 1
+        for ranks in times.ranks
+        for size in times.sizes
+        if (best := times.fastest(ranks, size)[1].ps)
+    ]
+    slowest = f"Noise makes the fastest algorithms up to {percent_text(max(longer, default=0.0))} slower"
+    if not cost.slow:
+        return f"{slowest}, and changes none of the choices beyond chance."
+    return (
+        f"{slowest}, and another algorithm than without noise is then the better one for {count_text(cost.slow)} of "
+        f"{plural(cost.calls, 'call')}: {_where(cost.worst)} by {percent_text(cost.worst.slowdown)}."
+    )
+
+
+def _cost(cost: Cost) -> str:
+    worst = cost.worst
+    return (
+        f"{percent_text(cost.mean)} in the mean over {plural(cost.calls, 'call')}, and at most "
+        f"{_slower(worst.slowdown)} ({worst.variant.text}, {_where(worst)})"
+    )
+
+
+def _slower(slowdown: float) -> str:
+    return percent_text(slowdown) if slowdown < 1 or math.isinf(slowdown) else f"{1 + slowdown:,.1f} times the time"
+
+
+def _where(call: Call) -> str:
+    ranks = f"{count_text(call.ranks)} ranks"
+    return f"{ranks}, {size_text(call.size)}" if call.size else ranks
+
+
+def region_cells(times: CollectiveTimes, noisy: CollectiveTimes | None) -> pd.DataFrame:
+    """The cells of `plot_algorithm_regions`: the table without noise, the one with noise, and those of libraries.
+
+    What a choice costs is, in the table with noise, what that of the table without noise costs then.
+    """
+    rows = [_cell(HERE, call, math.nan) for call in calls_of(times, by_table(times))]
+    if noisy is not None:
+        others = calls_of(noisy, by_table(times))
+        for call, other in zip(calls_of(noisy, by_table(noisy)), others, strict=True):
+            rows.append(_cell(WITH_NOISE, call, math.nan if other.good else other.slowdown))
+    for name, choose in libraries(times.collective).items():
+        calls = calls_of(times, choose)
+        rows += [_cell(name, call, math.nan if call.good else call.slowdown) for call in calls]
+    return pd.DataFrame(rows)
+
+
+def _cell(panel: str, call: Call, slowdown: float) -> dict[str, object]:
+    return {
+        "panel": panel,
+        "ranks": call.ranks,
+        "bytes": call.size,
+        "algorithm": call.variant.algorithm,
+        "segment": call.variant.segment if call.variant.segment < call.size else 0,
+        "slowdown": slowdown,
+    }
+
+
+def cost_rows(quiet: Mapping[str, CollectiveTimes]) -> pd.DataFrame:
+    """The rows of `plot_algorithm_costs`: what libraries and one algorithm for all calls cost, without noise."""
+    rows = []
+    for times in quiet.values():
+        choosers: dict[str, Chooser] = {"one algorithm": by_one(times)[1], **libraries(times.collective)}
+        for name, choose in choosers.items():
+            cost = cost_of(calls_of(times, choose))
+            if cost is not None:
+                ratios = {"mean": 1 + cost.mean, "worst": 1 + cost.worst.slowdown}
+                rows.append({"collective": times.collective, "chooser": name, **ratios})
+    return pd.DataFrame(rows)
+
+
+def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, CollectiveTimes]) -> Iterator[ReportFigure]:
+    yield ReportFigure(
+        "costs",
+        "What the choices of MPI libraries cost, and the one algorithm that costs least for all calls: times by those of "
+        "the fastest algorithms, without noise; the geometric mean over all numbers of ranks and sizes, and the worst.",
+        partial(plot_algorithm_costs, cost_rows(quiet)),
+    )
+    for name, times in quiet.items():
+        cells = region_cells(times, noisy.get(name))
+        yield ReportFigure(
+            f"regions-{name}",
+            f"{name}: which algorithm is chosen by ranks and size. In the study's own tables 8k and the like are segments; a "
+            "number with % or × says what the library's choice costs, and with noise what that of the table without noise "
+            "does. Without a number the choice is as good as the fastest.",
+            partial(plot_algorithm_regions, cells),
+        )
+
+
+def _tables(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, CollectiveTimes]) -> Iterator[Table]:
+    yield Table(
+        "Decision table, without noise (rules.csv)",
+        ("collective", "from ranks", "from bytes", "algorithm", "time", "slower with noise"),
+        [row for name, times in quiet.items() for row in _rule_rows(times, noisy.get(name))],
+        1,
+    )
+
+
+def _rule_rows(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator[tuple[str, ...]]:
+    """A row a rule, with the time of its first call."""
+    rules = decision_table(times)
+    for rule in rules:
+        variant = chosen(rules, rule.ranks, rule.bytes)
+        size = max(rule.bytes, times.sizes[0])
+        time = times.timed(rule.ranks, size, variant)
+        with_noise = None if noisy is None else noisy.timed(rule.ranks, size, variant)
+        assert time is not None, "a rule chooses what was timed"
+        slower = "–" if with_noise is None or not time.ps else percent_text(with_noise.ps / time.ps - 1)
+        where = (f"{rule.ranks:,}", f"{rule.bytes:,}")
+        yield times.collective, *where, variant.text, time_text(time.ps), slower
+
+
+def _rests(table: pd.DataFrame, quiet: Mapping[str, CollectiveTimes]) -> list[tuple[str, str]]:
+    seeds = int(table["seeds"].max())
+    cost = float(table["reduction_cost"].max())
+    noise = (
+        f"is drawn with {plural(seeds, 'seed')} for each call, and the mean decides. An algorithm within 1 % of the fastest "
+        "counts as good, and one within 5 % if that may be chance, within two standard errors."
+        if seeds
+        else "is left out. An algorithm within 1 % of the fastest counts as good."
+    )
+    lacking = [note for times in quiet.values() for note in missing_in_open_mpi(times)]
+    return [
+        (
+            "times",
+            "are those of one call alone, which all ranks begin at the same moment; other calls are not under way.",
+        ),
+        ("noise", noise),
+        ("switches", "lie where times cross, on lines between the sizes that were simulated."),
+        ("reductions", f"cost {cost:g} ns a byte." if cost else "cost no time: --reduction-cost says what they cost."),
+        (
+            "libraries",
+            "choose as they do by themselves on one level of network; MPICH's sizes are for elements of 4 bytes.",
+        ),
+        *(("Open MPI's file", note) for note in lacking),
+    ]

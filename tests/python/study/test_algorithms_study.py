@@ -1,0 +1,366 @@
+"""`idlewave study algorithms`: times are what LogGP says, rules switch where they cross, and both readers follow them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import idlewave
+import pandas as pd
+import pytest
+from command_runs import run, run_command
+from idlewave import Machine, Schedule, UsageError
+from idlewave.algorithm_choice import rules_named
+from idlewave.algorithm_rules import core_rules
+from idlewave.formatting import plain
+from idlewave.noise_models import Noise, as_times
+from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
+from idlewave.open_mpi_rules import open_mpi_rules
+from idlewave.studies.algorithm_costs import calls_of, libraries
+from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row
+from idlewave.studies.decision_tables import (
+    NOISY,
+    QUIET,
+    CollectiveTimes,
+    Variant,
+    allowed_in,
+    chosen,
+    decision_files,
+    decision_table,
+    times_by_collective,
+)
+from trace_files import write_trace
+from tracer_support import command_of, open_mpi, program
+
+US = 10**6
+L, O, G = 5 * US, US, 2 * US  # noqa: E741 - the model's names
+HOP = L + 2 * O
+
+
+def machine(per_byte_ns: int = 0) -> Machine:
+    text = f'[network]\nL = "5us"\no = "1us"\ng = "2us"\nG = "{per_byte_ns}ns"\nO = "0ns"\nS = "inf"\n'
+    return Machine.from_toml(f'name = "small"\n{text}')
+
+
+def study(on: Machine | str = "infiniband-hdr", **options: object) -> pd.DataFrame:
+    return idlewave.study.algorithms(on, **{"noise": None, **options})  # type: ignore[arg-type]
+
+
+# ---- times and switches
+
+
+def test_broadcasts_are_linear_as_long_as_gaps_cost_less_than_the_depth_of_a_tree() -> None:
+    """(P - 2) g + L + 2 o by the linear broadcast, and log2 P (L + 2 o) by the binomial one, P a power of two."""
+    scales = (4, 8, 16, 32)
+    table = study(machine(), collectives=("bcast",), ranks=scales, sizes=(1,), segments=())
+    times = table.pivot(index="ranks", columns="algorithm", values="time_ps")
+    for ranks in scales:
+        assert times.loc[ranks, "linear"] == (ranks - 2) * G + HOP
+        assert times.loc[ranks, "binomial"] == math.log2(ranks) * HOP
+    rules = decision_table(CollectiveTimes(table, QUIET))
+    assert [(rule.ranks, rule.algorithm) for rule in rules] == [(4, "linear"), (16, "binomial")]
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_an_allreduce_switches_at_the_size_at_which_the_times_of_loggp_cross(depth: int) -> None:
+    """Recursive doubling sends d messages of n bytes, Rabenseifner's algorithm twice those of n/2, n/4, …: they cross
+    where d (L + 2 o - G) = n G (d - 2 + 2/P), P being 2^d."""
+    ranks, per_byte = 2**depth, 1000
+    crossing = depth * (HOP - per_byte) / (per_byte * (depth - 2 + 2 / ranks))
+    table = study(machine(1), collectives=("allreduce",), ranks=(ranks,), sizes=(64, 1 << 20))
+    only = table[table["algorithm"].isin(["recursive_doubling", "rabenseifner"])]
+    rules = decision_table(CollectiveTimes(only, QUIET))
+    assert [rule.algorithm for rule in rules] == ["recursive_doubling", "rabenseifner"]
+    assert rules[1].bytes == math.ceil(crossing)
+    around = [int(crossing) // ranks * ranks, (int(crossing) // ranks + 1) * ranks]
+    for size, name in zip(around, ("recursive_doubling", "rabenseifner"), strict=True):
+        assert fastest(machine(1), "allreduce", ranks, size, ("recursive_doubling", "rabenseifner")) == name
+
+
+def fastest(on: Machine, collective: str, ranks: int, size: int, names: tuple[str, ...]) -> str:
+    cases = {name: AlgorithmCase(on, collective, name, 0, ranks, size, 0.0, 0, 0) for name in names}
+    return min(cases, key=lambda name: float(algorithm_row(cases[name])["time_ps"] or 0))
+
+
+def test_differences_within_a_percent_make_no_rule() -> None:
+    rows = pd.DataFrame(
+        [("scatter", ranks, size, name, 0, time) for ranks in (2, 4) for size, name, time in (
+            (8, "linear", 100.0), (8, "binomial", 100.5), (64, "linear", 200.5), (64, "binomial", 200.0),
+            (512, "linear", 500.0), (512, "binomial", 400.0))],
+        columns=["collective", "ranks", "bytes", "algorithm", "segment", "time_ps"],
+    )  # fmt: skip
+    assert [(rule.ranks, rule.bytes, rule.algorithm) for rule in decision_table(CollectiveTimes(rows, QUIET))] == [
+        (2, 0, "binomial")
+    ]
+
+
+def test_a_table_chooses_as_good_as_the_fastest_wherever_times_were_taken() -> None:
+    table = study(collectives=("bcast", "reduce", "allreduce"), ranks=(2, 3, 8, 12), sizes=(8, 4096, 1 << 20))
+    for times in times_by_collective(table, QUIET).values():
+        rules = decision_table(times)
+        for ranks in times.ranks:
+            for size in times.sizes:
+                assert chosen(rules, ranks, size) in times.good(ranks, size)
+        assert len({(rule.ranks, rule.bytes) for rule in rules}) == len(rules)
+
+
+def test_the_cost_of_reductions_counts() -> None:
+    """Recursive doubling reduces the vector in each round, Rabenseifner's algorithm less than once."""
+    plain_rules, costly = (
+        decision_table(CollectiveTimes(study(collectives=("allreduce",), ranks=(32,), reduction_cost=cost), QUIET))
+        for cost in (0.0, 0.5)
+    )
+    first, second = (next(r.bytes for r in rules if r.algorithm == "rabenseifner") for rules in (plain_rules, costly))
+    assert second < first
+
+
+# ---- noise
+
+
+def test_noise_changes_the_choice_where_a_late_rank_would_have_passed_on_the_message() -> None:
+    """Rank 1 begins 20 µs late. In a linear broadcast to 16 ranks it delays nobody, and is done before the last message
+    comes, at 14 g + L + 2 o. In a binomial one it has the message at 20 µs + o, and three more hops follow."""
+    late = Noise(as_times([0]), as_times([20 * US]), 1 << 61, (20 * US, 0, *([20 * US] * 14)))
+    options = {"collectives": ("bcast",), "ranks": (16,), "sizes": (1,), "segments": (), "seeds": 2}
+    table = idlewave.study.algorithms(machine(), noise=late, **options)  # type: ignore[arg-type]
+    rows = table.set_index("algorithm")
+    assert rows.loc["binomial", "time_ps"] == 4 * HOP
+    assert rows.loc["linear", "mean_ps"] == rows.loc["linear", "time_ps"] == 14 * G + HOP
+    assert rows.loc["binomial", "mean_ps"] == 20 * US + O + 3 * HOP
+    assert rows.loc["binomial", "error_ps"] == 0
+    by_quiet, by_noise = (decision_table(CollectiveTimes(table, column)) for column in (QUIET, NOISY))
+    assert ([rule.algorithm for rule in by_quiet], [rule.algorithm for rule in by_noise]) == (["binomial"], ["linear"])
+    said = [plain(text) for _, text in ALGORITHMS.page(table).findings]  # type: ignore[misc]
+    changed = 100 * ((20 * US + O + 3 * HOP) / (14 * G + HOP) - 1)
+    assert any(f"better one for 1 of 1 call: 16 ranks, 1 B by {changed:.0f} %" in text for text in said)
+
+
+def test_a_difference_that_may_be_chance_changes_no_choice() -> None:
+    rows = pd.DataFrame(
+        [("scatter", 2, 8, name, 0, 100.0, mean, error) for name, mean, error in (
+            ("linear", 104.0, 1.5), ("binomial", 100.0, 1.5))],
+        columns=["collective", "ranks", "bytes", "algorithm", "segment", "time_ps", "mean_ps", "error_ps"],
+    )  # fmt: skip
+    assert CollectiveTimes(rows, NOISY).good(2, 8) == [Variant("linear"), Variant("binomial")]
+    sure = rows.assign(error_ps=1.0)
+    assert CollectiveTimes(sure, NOISY).good(2, 8) == [Variant("binomial")]
+
+
+def test_times_with_noise_are_a_distribution_over_seeds_that_is_the_same_again() -> None:
+    options = {"collectives": ("barrier",), "ranks": (16,), "seeds": 10}
+    first, second = (idlewave.study.algorithms("infiniband-hdr", **options) for _ in range(2))  # type: ignore[arg-type]
+    assert first.drop(columns="simulation_s").equals(second.drop(columns="simulation_s"))
+    assert (first["low_ps"] <= first["median_ps"]).all()
+    assert (first["median_ps"] <= first["high_ps"]).all()
+    assert (first["mean_ps"] > first["time_ps"]).all()
+    other = idlewave.study.algorithms("infiniband-hdr", seed=100, **options)  # type: ignore[arg-type]
+    assert (first["mean_ps"] != other["mean_ps"]).any()
+    assert (first["time_ps"] == other["time_ps"]).all()
+
+
+# ---- the files of rules
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, Path]:
+    folder = tmp_path_factory.mktemp("small")
+    names = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "exscan", "gather", "reduce", "reduce_scatter")
+    table = study(
+        collectives=(*names, "scan", "scatter"),
+        ranks=(2, 3, 4, 6),
+        sizes=(480, 15_360, 245_760),
+        segments=(8192,),
+        folder=folder,
+    )
+    return table, folder
+
+
+def test_the_converter_follows_the_rules_that_were_written(small: tuple[pd.DataFrame, Path], tmp_path: Path) -> None:
+    table, folder = small
+    read = core_rules(rules_named(str(folder / "rules.csv")))
+    for name, times in times_by_collective(table, QUIET).items():
+        rules = decision_table(times)
+        for ranks in times.ranks:
+            for size in times.sizes:
+                assert read.algorithm(name, ranks, size) == chosen(rules, ranks, size).algorithm
+    trace = write_trace(tmp_path / "trace")
+    done = run("simulate", str(trace), "-m", "odin", "-a", str(folder / "rules.csv"), "--json")
+    expected = chosen(decision_table(times_by_collective(table, QUIET)["allreduce"]), 2, 64).algorithm
+    assert json.loads(done.stdout)["collectives"]["calls"] == {"allreduce": {expected: 3}}
+
+
+def test_segments_are_written_for_the_converter(small: tuple[pd.DataFrame, Path]) -> None:
+    table, folder = small
+    times = times_by_collective(table, QUIET)["bcast"]
+    variant = chosen(decision_table(times), 6, 245_760)
+    assert variant.segment == 8192
+    rules = rules_named(str(folder / "rules.csv"))
+    made = Schedule.pattern("bcast", ranks=6, bytes=245_760, rules=rules)
+    named = Schedule.pattern("bcast", ranks=6, bytes=245_760, algorithm=variant.algorithm, segment=8192)
+    assert made.to_goal().splitlines()[2:] == named.to_goal().splitlines()[2:]
+
+
+def test_open_mpis_file_chooses_the_fastest_that_open_mpi_has(small: tuple[pd.DataFrame, Path]) -> None:
+    table, folder = small
+    file = folder / "open-mpi.conf"
+    found = open_mpi_rules(file, file.read_bytes())
+    assert found.nearest == (), "only algorithms that are the same"
+    assert found.unused == ("reduce_scatter",)
+    read = core_rules(found.rules)
+    known = times_by_collective(table, QUIET)
+    for own in OPEN_MPI_COLLECTIVES:
+        times = known[own.collective]
+        for ranks in times.ranks:
+            for size in times.sizes if own.name != "reduce_scatter" and own.counts_size else ():
+                names = {variant.algorithm for variant in times.good(ranks, size, allowed_in(own))}
+                assert read.algorithm(own.collective, ranks, size) in names
+
+
+def test_what_open_mpi_lacks_is_said_in_its_file(small: tuple[pd.DataFrame, Path]) -> None:
+    said = (small[1] / "open-mpi.conf").read_text()
+    assert "# barrier: no algorithm of Open MPI is nway_dissemination, the fastest of" in said
+    assert re.search(r"# reduce_scatter_block: no algorithm of Open MPI is \w+, the fastest of \d+ of 12 calls", said)
+
+
+def messages_of(goal: str) -> Counter[tuple[int, int, int]]:
+    """Of a schedule: sender, receiver, bytes."""
+    found: Counter[tuple[int, int, int]] = Counter()
+    rank = 0
+    for line in goal.splitlines():
+        if begin := re.match(r"rank (\d+)", line):
+            rank = int(begin[1])
+        if send := re.search(r"send (\d+)b to (\d+)", line):
+            found[rank, int(send[2]), int(send[1])] += 1
+    return found
+
+
+def degrees(messages: dict[tuple[int, int], tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Messages and bytes that each rank sends and receives, whatever its number: trees may number their ranks in
+    different ways."""
+    found: dict[int, list[int]] = {}
+    for (sender, receiver), (count, size) in messages.items():
+        for rank, at in ((sender, 0), (receiver, 2)):
+            row = found.setdefault(rank, [0, 0, 0, 0])
+            row[at] += count
+            row[at + 1] += size
+    return sorted(map(tuple, found.values()))
+
+
+def simulated(collective: str, ranks: int, size: int, **options: object) -> list[tuple[int, ...]]:
+    goal = Schedule.pattern(collective, ranks=ranks, bytes=size, **options).to_goal()  # type: ignore[arg-type]
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
+    for (sender, receiver, length), count in messages_of(goal).items():
+        known = pairs.get((sender, receiver), (0, 0))
+        pairs[sender, receiver] = (known[0] + count, known[1] + count * length)
+    return degrees(pairs)
+
+
+def sent_by_open_mpi(calls: list[tuple[str, int, int]], **mca: object) -> list[list[tuple[int, ...]]]:
+    """What Open MPI's own monitoring counts in these calls on up to six ranks, with these settings."""
+    settings = {"pml_monitoring_enable": 1, "coll": "^han,sm,adapt", **mca}
+    environment = open_mpi().environment() | {f"OMPI_MCA_{name}": str(value) for name, value in settings.items()}
+    words = [word for call in calls for word in call]
+    command = command_of(open_mpi(), 6, program(open_mpi(), "collective_messages"), *words)
+    command.insert(1, "--oversubscribe")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[tuple[int, int], tuple[int, int]]] = [{} for _ in calls]
+    for line in done.stdout.splitlines():
+        number, sender, receiver, count, size = map(int, line.split())
+        found[number][sender, receiver] = (count, size)
+    return [degrees(messages) for messages in found]
+
+
+def test_open_mpi_sends_the_messages_of_the_algorithms_that_were_written(small: tuple[pd.DataFrame, Path]) -> None:
+    table, folder = small
+    file = folder / "open-mpi.conf"
+    known = times_by_collective(table, QUIET)
+    calls, expected = [], []
+    for own in OPEN_MPI_COLLECTIVES:
+        times = known[own.collective]
+        rules = decision_table(times, allowed_in(own), by_size=own.counts_size)
+        for ranks in times.ranks:
+            for size in times.sizes:
+                calls.append((own.name, ranks, size))
+                variant = chosen(rules, ranks, size)
+                options = {"algorithm": variant.algorithm, "segment": variant.segment}
+                expected.append(simulated(own.collective, ranks, size, **options))
+    names = {"coll_tuned_use_dynamic_rules": 1, "coll_tuned_dynamic_rules_filename": file}
+    sent = sent_by_open_mpi(calls, **names)
+    wrong = [call for call, found, right in zip(calls, sent, expected, strict=True) if found != right]
+    assert wrong == []
+    by_itself = sent_by_open_mpi(calls)
+    changed = {call[0] for call, found, own in zip(calls, sent, by_itself, strict=True) if found != own}
+    assert {"alltoall", "bcast", "reduce", "scan"} & changed, "the file has changed what Open MPI does"
+
+
+def test_open_mpi_calls_other_algorithms_where_we_say_so() -> None:
+    calls = [("allgather", 3, 480), ("allgather", 4, 480), ("allreduce", 6, 8), ("allreduce", 6, 480)]
+    forced = {"coll_tuned_allgather_algorithm": 3, "coll_tuned_allreduce_algorithm": 4}
+    sent = sent_by_open_mpi(calls, coll_tuned_use_dynamic_rules=1, **forced)
+    by = {"allgather": "recursive_doubling", "allreduce": "ring"}
+    names = [open_mpi_calls(name, by[name], ranks, size) for name, ranks, size in calls]
+    assert names == ["bruck", "recursive_doubling", "recursive_doubling", "ring"]
+    for (collective, ranks, size), name, found in zip(calls, names, sent, strict=True):
+        assert found == simulated(collective, ranks, size, algorithm=name)
+
+
+# ---- the page and the command
+
+
+def test_what_a_library_chooses_costs_what_its_algorithm_takes() -> None:
+    table = study(collectives=("alltoall",), ranks=(8,), sizes=(64,))
+    times = CollectiveTimes(table, QUIET)
+    own = table.set_index("algorithm")["time_ps"]
+    for choose in libraries("alltoall").values():
+        (call,) = calls_of(times, choose)
+        assert call.slowdown == own[call.variant.algorithm] / own.min() - 1
+        assert call.good == (call.slowdown <= 0.01)
+
+
+def test_a_study_without_noise_has_no_files_for_it_and_says_nothing_of_it() -> None:
+    table = study(collectives=("gather",), ranks=(2, 4), sizes=(8,))
+    assert set(decision_files(table)) == {"rules.csv", "open-mpi.conf"}
+    page = ALGORITHMS.page(table)  # type: ignore[misc]
+    assert not any("oise makes" in text for _, text in page.findings)
+    assert dict(page.rests)["noise"].startswith("is left out")
+
+
+def test_the_command_writes_the_rules_and_the_page_and_continues(tmp_path: Path) -> None:
+    words = "study algorithms --ranks 2,8 --collectives scatter,barrier --bytes 8,64KiB --seeds 3 -o out".split()
+    first = run_command(words, tmp_path)
+    assert first.status == 0, first.complained
+    assert "scatter: The choice of MPICH 5" in first.printed
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert {"rules.csv", "open-mpi.conf", "rules-noise.csv", "open-mpi-noise.conf", "report.html"} <= files
+    assert (tmp_path / "out/report.html").read_text().count("<figure") == 3
+    again = run_command([*words, "--json"], tmp_path)
+    rows = json.loads(again.printed)["rows"]
+    assert len(rows) == 2 * (2 * 2 + 4)
+    written = pd.read_parquet(tmp_path / "out/study.parquet")
+    assert [row["simulation_s"] for row in rows] == list(written["simulation_s"])
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"ranks": (1,)}, "a number of ranks from 2 to"),
+        ({"collectives": ("bcats",)}, "bcats"),
+        ({"segments": (0,)}, "a segment from 1 to"),
+        ({"seeds": 1}, "a number of seeds from 2 to"),
+    ],
+)
+def test_what_is_no_study_is_refused(options: dict[str, object], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        study(**options)
+
+
+def test_regular_noise_is_shorter_than_its_period(tmp_path: Path) -> None:
+    words = "study algorithms --ranks 2 --collectives scan --noise-period 1us --noise-length 1us".split()
+    done = run_command(words, tmp_path)
+    assert done.status != 0
+    assert "a detour shorter than its period" in done.complained
