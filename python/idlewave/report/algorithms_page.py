@@ -13,18 +13,34 @@ from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorith
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.algorithm_costs import Call, Chooser, Cost, by_one, by_table, calls_of, cost_of, libraries
+from idlewave.studies.algorithm_costs import (
+    LEVEL,
+    Call,
+    Chooser,
+    Cost,
+    by_one,
+    by_table,
+    calls_of,
+    cost_of,
+    libraries,
+    slower_beyond_chance,
+)
 from idlewave.studies.decision_tables import (
     NOISY,
     QUIET,
+    SURE,
+    TOLERANCE,
+    UNSURE,
     CollectiveTimes,
     Variant,
     chosen,
     decision_table,
     has_noise,
     missing_in_open_mpi,
+    switch_points,
     times_by_collective,
 )
+from idlewave.studies.published_choices import PUBLISHED, TITLE
 
 HERE, WITH_NOISE = "fastest", "fastest with noise"
 """The panels of the study's own tables."""
@@ -70,9 +86,6 @@ def _findings(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator
 
 
 def _what_noise_changes(times: CollectiveTimes, noisy: CollectiveTimes) -> str:
-    calls = calls_of(noisy, by_table(times))
-    cost = cost_of(calls)
-    assert cost is not None, "the table has a rule for every call"
     longer = [
         noisy.fastest(ranks, size)[1].ps / best - 1
         for ranks in times.ranks
@@ -80,11 +93,16 @@ def _what_noise_changes(times: CollectiveTimes, noisy: CollectiveTimes) -> str:
         if (best := times.fastest(ranks, size)[1].ps)
     ]
     slowest = f"Noise makes the fastest algorithms up to {percent_text(max(longer, default=0.0))} slower"
-    if not cost.slow:
+    changed = slower_beyond_chance(noisy, by_table(times))
+    if not changed:
         return f"{slowest}, and changes none of the choices beyond chance."
+    calls = plural(len(times.ranks) * len(times.sizes), "call")
+    worst = max(changed, key=lambda call: call.slowdown)
+    variant, _ = noisy.fastest(worst.ranks, worst.size)
     return (
-        f"{slowest}, and another algorithm than without noise is then the better one for {count_text(cost.slow)} of "
-        f"{plural(cost.calls, 'call')}: {_where(cost.worst)} by {percent_text(cost.worst.slowdown)}."
+        f"{slowest}, and for {count_text(len(changed))} of {calls} another algorithm than without noise is then the "
+        f"faster one beyond chance: at {_where(worst)} {worst.variant.text} takes {percent_text(worst.slowdown)} "
+        f"longer than {variant.text}."
     )
 
 
@@ -108,13 +126,13 @@ def _where(call: Call) -> str:
 def region_cells(times: CollectiveTimes, noisy: CollectiveTimes | None) -> pd.DataFrame:
     """The cells of `plot_algorithm_regions`: the table without noise, the one with noise, and those of libraries.
 
-    What a choice costs is, in the table with noise, what that of the table without noise costs then.
+    What a choice costs is, in the table with noise, what that of the table without noise costs then, beyond chance.
     """
     rows = [_cell(HERE, call, math.nan) for call in calls_of(times, by_table(times))]
     if noisy is not None:
-        others = calls_of(noisy, by_table(times))
-        for call, other in zip(calls_of(noisy, by_table(noisy)), others, strict=True):
-            rows.append(_cell(WITH_NOISE, call, math.nan if other.good else other.slowdown))
+        lost = {(call.ranks, call.size): call.slowdown for call in slower_beyond_chance(noisy, by_table(times))}
+        for call in calls_of(noisy, by_table(noisy)):
+            rows.append(_cell(WITH_NOISE, call, lost.get((call.ranks, call.size), math.nan)))
     for name, choose in libraries(times.collective).items():
         calls = calls_of(times, choose)
         rows += [_cell(name, call, math.nan if call.good else call.slowdown) for call in calls]
@@ -148,22 +166,52 @@ def cost_rows(quiet: Mapping[str, CollectiveTimes]) -> pd.DataFrame:
 def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, CollectiveTimes]) -> Iterator[ReportFigure]:
     yield ReportFigure(
         "costs",
-        "What the choices of MPI libraries cost, and the one algorithm that costs least for all calls: times by those of "
-        "the fastest algorithms, without noise; the geometric mean over all numbers of ranks and sizes, and the worst.",
+        "What the choices of MPI libraries cost, and the one algorithm that costs least for all calls: times by those "
+        "of the fastest algorithms, without noise; the geometric mean over all numbers of ranks and sizes, and the "
+        "worst.",
         partial(plot_algorithm_costs, cost_rows(quiet)),
     )
     for name, times in quiet.items():
         cells = region_cells(times, noisy.get(name))
         yield ReportFigure(
             f"regions-{name}",
-            f"{name}: which algorithm is chosen by ranks and size. In the study's own tables 8k and the like are segments; a "
-            "number with % or × says what the library's choice costs, and with noise what that of the table without noise "
-            "does. Without a number the choice is as good as the fastest.",
+            f"{name}: which algorithm is chosen by ranks and size. In the study's own tables 8k and the like are "
+            "segments; a number with % or × says what a library's choice costs, and with noise what that of the table "
+            "without noise does. Without a number the choice is as good as the fastest.",
             partial(plot_algorithm_regions, cells),
         )
 
 
+def beside_published(times: CollectiveTimes) -> tuple[str, str, str, str] | None:
+    """What MPICH chose in 2005, what is the fastest of these algorithms here on the most ranks of a power of two, and
+    what the published choice costs over all calls; None where nothing was published, or nothing of it timed."""
+    published = PUBLISHED.get(times.collective)
+    scales = [ranks for ranks in times.ranks if ranks & (ranks - 1) == 0]
+    if published is None or not scales:
+        return None
+    cost = cost_of(calls_of(times, published.choose))
+    if cost is None:
+        return None
+
+    def allowed(variant: Variant, _ranks: int) -> bool:
+        return variant.algorithm in published.algorithms and not variant.segment
+
+    switches = switch_points(times, scales[-1], allowed)
+    first, *others = [variant.algorithm for _, variant in switches]
+    here = [first, *(f"{name} from {size:,} B" for name, (size, _) in zip(others, switches[1:], strict=True))]
+    return published.text, ", ".join(here), percent_text(cost.mean), _slower(cost.worst.slowdown)
+
+
 def _tables(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, CollectiveTimes]) -> Iterator[Table]:
+    published = [(name, row) for name, times in quiet.items() if (row := beside_published(times)) is not None]
+    if published:
+        yield Table(
+            f"{TITLE} (Thakur, Rabenseifner, Gropp), and here: the fastest of the same algorithms on the most ranks of "
+            "a power of two; what the published choice costs over all calls beside the fastest of all algorithms",
+            ("collective", "published", "here", "mean", "worst"),
+            [(name, *row) for name, row in published],
+            3,
+        )
     yield Table(
         "Decision table, without noise (rules.csv)",
         ("collective", "from ranks", "from bytes", "algorithm", "time", "slower with noise"),
@@ -190,10 +238,12 @@ def _rests(table: pd.DataFrame, quiet: Mapping[str, CollectiveTimes]) -> list[tu
     seeds = int(table["seeds"].max())
     cost = float(table["reduction_cost"].max())
     noise = (
-        f"is drawn with {plural(seeds, 'seed')} for each call, and the mean decides. An algorithm within 1 % of the fastest "
-        "counts as good, and one within 5 % if that may be chance, within two standard errors."
+        f"is drawn with {plural(seeds, 'seed')} for each call, and the mean decides. In the table with noise an "
+        f"algorithm within {percent_text(UNSURE)} of the fastest is as good, too, if that is less than {SURE:g} "
+        f"standard errors. What noise is said to change has a chance of {percent_text(LEVEL)} for each collective to be wrong "
+        "anywhere (Student's t, Holm's correction for all calls)."
         if seeds
-        else "is left out. An algorithm within 1 % of the fastest counts as good."
+        else "is left out."
     )
     lacking = [note for times in quiet.values() for note in missing_in_open_mpi(times)]
     return [
@@ -201,6 +251,7 @@ def _rests(table: pd.DataFrame, quiet: Mapping[str, CollectiveTimes]) -> list[tu
             "times",
             "are those of one call alone, which all ranks begin at the same moment; other calls are not under way.",
         ),
+        ("choices", f"An algorithm within {percent_text(TOLERANCE)} of the fastest is as good, and makes no rule."),
         ("noise", noise),
         ("switches", "lie where times cross, on lines between the sizes that were simulated."),
         ("reductions", f"cost {cost:g} ns a byte." if cost else "cost no time: --reduction-cost says what they cost."),

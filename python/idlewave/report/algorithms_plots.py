@@ -24,7 +24,7 @@ _DARK = frozenset({0, 2, 5, 7})
 
 @styled
 def plot_algorithm_regions(cells: pd.DataFrame) -> Figure:
-    """A panel a chooser over ranks and sizes, coloured by what it chooses; texts are segments, or what the choice costs.
+    """A panel a chooser over ranks and sizes, coloured by what it chooses; texts are segments, or what that costs.
 
     `cells` has a row a call: panel, ranks, bytes, algorithm, segment, and slowdown, which is NaN where the choice is
     good.
@@ -50,11 +50,12 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, names: list[str], ranks: list[i
     tidy(axes, "")
     axes.spines[["left", "bottom"]].set_visible(False)
     colours = np.full((len(sizes), len(ranks)), np.nan)
-    for row in cells.itertuples():
-        line, column = sizes.index(row.bytes), ranks.index(row.ranks)
-        number = names.index(str(row.algorithm))
+    columns = (cells[name] for name in ("ranks", "bytes", "algorithm", "segment", "slowdown"))
+    for count, size, algorithm, segment, slowdown in zip(*columns, strict=True):
+        line, column = sizes.index(size), ranks.index(count)
+        number = names.index(algorithm)
         colours[line, column] = number
-        text = _cost(float(row.slowdown)) if np.isfinite(row.slowdown) else _segment(int(row.segment))
+        text = _cost(slowdown) if np.isfinite(slowdown) else _segment(segment)
         colour = "white" if number % len(PALETTE) in _DARK else INK
         axes.text(column, line, text, ha="center", va="center", fontsize=_SMALL, color=colour)
     shown = [PALETTE[number % len(PALETTE)] for number in range(len(names))]
@@ -133,7 +134,7 @@ def plot_algorithm_costs(costs: pd.DataFrame) -> Figure:
 
 def _plain_ticks(axes: Axes, high: float) -> None:
     """Ticks at 1, 2, 5, 10, … that are written out."""
-    decades = range(int(math.floor(math.log10(max(high, 1.0)))) + 1)
+    decades = range(math.floor(math.log10(max(high, 1.0))) + 1)
     ticks = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
     axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
     axes.set_xticks([], minor=True)

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from ..algorithm_rules import core_rules
 from ..algorithm_tables import LIBRARIES, OPEN_MPI
+from ..multiple_tests import holm
 from ..open_mpi_file import open_mpi_calls
-from .decision_tables import CollectiveTimes, Variant, as_good, chosen, decision_table
+from .decision_tables import TOLERANCE, CollectiveTimes, Variant, as_good, chosen, decision_table
 
 if TYPE_CHECKING:
     from .. import _core
 
+LEVEL = 0.01
+"""The chance of an error in what is said of a collective with noise."""
 Chooser = Callable[[int, int], Variant | None]
 """What is chosen on so many ranks for so many bytes; None where that is not known."""
 
@@ -57,6 +60,31 @@ def calls_of(times: CollectiveTimes, choose: Chooser) -> list[Call]:
     return found
 
 
+def slower_beyond_chance(noisy: CollectiveTimes, choose: Chooser) -> list[Call]:
+    """The calls whose choice is slower with noise than another algorithm: by more than TOLERANCE, and beyond chance.
+
+    A call is tested by Student's t, with the errors of both means, against each other algorithm; the p-values are
+    corrected for these, and by Holm's method for all calls of the collective. LEVEL is the chance that any of them is
+    wrong.
+    """
+    import pandas as pd
+    from scipy.stats import t
+
+    calls = calls_of(noisy, choose)
+    chances = []
+    for call in calls:
+        time, best = noisy.timed(call.ranks, call.size, call.variant), noisy.fastest(call.ranks, call.size)[1]
+        assert time is not None, "the choice was timed"
+        behind, error = time.ps - best.ps, math.hypot(time.error, best.error)
+        if behind <= TOLERANCE * best.ps:
+            chances.append(1.0)
+            continue
+        others = len(noisy.choices(call.ranks, call.size)) - 1
+        chances.append(min(1.0, others * float(t.sf(behind / error, noisy.seeds - 1))) if error else 0.0)
+    corrected = holm(pd.Series(chances, dtype=float))
+    return [call for call, chance in zip(calls, corrected, strict=True) if chance < LEVEL]
+
+
 def cost_of(calls: list[Call]) -> Cost | None:
     """The cost of these choices; None without a call."""
     if not calls:
@@ -88,12 +116,15 @@ def by_one(times: CollectiveTimes) -> tuple[Variant, Chooser]:
     """The variant that costs least if it is chosen always, and that choice."""
     always: dict[Variant, float] = {}
     for variant in times.variants:
-        calls = calls_of(times, lambda _ranks, _size, variant=variant: variant)
-        cost = cost_of(calls)
+        cost = cost_of(calls_of(times, _always(variant)))
         if cost is not None and cost.calls == len(times.ranks) * len(times.sizes):
             always[variant] = cost.mean
     best = min(always, key=lambda variant: always[variant])
-    return best, lambda _ranks, _size: best
+    return best, _always(best)
+
+
+def _always(variant: Variant) -> Chooser:
+    return lambda _ranks, _size: variant
 
 
 def _by_library(option: str, collective: str) -> Chooser:

@@ -46,7 +46,7 @@ RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 SIZES = (8, 64, 512, 4096, 32_768, 262_144, 2_097_152)
 SEGMENTS = (8192, 65_536)
 """Sizes of segments that are tried beside whole messages."""
-SEEDS = 20
+SEEDS = 50
 PERIOD, LENGTH = 10**9, 16 * 10**6
 """ps: the regular noise for a machine that has none, 1000 Hz × 16 µs, the mildest that Beckman and others injected."""
 _UNSUITED = frozenset({("allreduce", "dissemination")})

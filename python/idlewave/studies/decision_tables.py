@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..algorithm_rules import AlgorithmRule
 from ..algorithm_tables import rules_table
-from ..formatting import plain, size_text
+from ..formatting import plain_percent, size_text
 from ..open_mpi_file import OPEN_MPI_COLLECTIVES, OpenMpiCollective, open_mpi_file
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.01
 """An algorithm is as good as the fastest if it takes at most this much longer."""
-UNSURE = 0.05
+UNSURE = 0.1
 """With noise also one that takes up to this much longer, if that may be chance: within SURE standard errors."""
-SURE = 2.0
+SURE = 3.0
 QUIET, NOISY = "time_ps", "mean_ps"
 """The columns of times that tables are made from: without noise, and the mean with it."""
 RULES, OPEN_MPI_RULES = "rules.csv", "open-mpi.conf"
@@ -68,6 +68,7 @@ class CollectiveTimes:
         self.collective = str(rows["collective"].iloc[0])
         self.ranks = [int(count) for count in sorted(rows["ranks"].unique())]
         self.sizes = [int(size) for size in sorted(rows["bytes"].unique())]
+        self.seeds = int(rows["seeds"].max())
         errors = rows["error_ps"] if column == NOISY else [0.0] * len(rows)
         self._times: dict[tuple[int, int, Variant], Timed] = {}
         variants: dict[Variant, None] = {}
@@ -128,7 +129,8 @@ def as_good(time: Timed, best: Timed) -> bool:
 def decision_table(
     times: CollectiveTimes, allowed: Allowed = any_variant, *, by_size: bool = True
 ) -> list[AlgorithmRule]:
-    """The rules that choose a good variant on all the ranks and sizes that were timed. `by_size` False: whatever the size.
+    """The rules that choose a good variant on all the ranks and sizes that were timed; with `by_size` False one
+    whatever the size.
 
     A rule begins where the times of two variants cross, on lines between the sizes that were timed.
     """
@@ -137,7 +139,7 @@ def decision_table(
     for ranks in times.ranks:
         if current and _hold(times, current, ranks, allowed, by_size=by_size):
             continue
-        switches = _switches(times, ranks, allowed) if by_size else [(0, _best_of_all(times, ranks, allowed))]
+        switches = switch_points(times, ranks, allowed) if by_size else [(0, _best_of_all(times, ranks, allowed))]
         current = [
             AlgorithmRule(times.collective, variant.algorithm, ranks, size, segment=variant.segment)
             for size, variant in switches
@@ -163,7 +165,7 @@ def _hold(
     return all(chosen(rules, ranks, size) in times.good(ranks, size, allowed) for size in (*times.sizes, *switches))
 
 
-def _switches(times: CollectiveTimes, ranks: int, allowed: Allowed) -> list[tuple[int, Variant]]:
+def switch_points(times: CollectiveTimes, ranks: int, allowed: Allowed) -> list[tuple[int, Variant]]:
     """From which size on which variant is chosen: as few variants as possible."""
     sizes = times.sizes
     good = [times.good(ranks, size, allowed) for size in sizes]
@@ -226,7 +228,7 @@ def times_by_collective(table: pd.DataFrame, column: str) -> dict[str, Collectiv
 
 
 def decision_files(table: pd.DataFrame) -> Mapping[str, str]:
-    """The files of rules that the study writes: by the times without noise, and by those with noise if there are some."""
+    """The files of rules that the study writes: by times without noise, and by those with noise if there are some."""
     files = _files(table, QUIET, RULES, OPEN_MPI_RULES)
     return files | _files(table, NOISY, NOISY_RULES, NOISY_OPEN_MPI_RULES) if has_noise(table) else files
 
@@ -268,7 +270,7 @@ def allowed_in(own: OpenMpiCollective) -> Allowed:
 
 
 def missing_in_open_mpi(times: CollectiveTimes) -> list[str]:
-    """A sentence for each collective of Open MPI that lacks the fastest algorithm somewhere, with what that costs at most."""
+    """A sentence for each fastest algorithm that a collective of Open MPI lacks, with what that costs at most."""
     said = []
     for own in OPEN_MPI_COLLECTIVES:
         if own.collective != times.collective:
@@ -281,8 +283,9 @@ def missing_in_open_mpi(times: CollectiveTimes) -> list[str]:
                 if not as_good(has, best) and best.ps:
                     lost.setdefault(variant.algorithm, []).append(has.ps / best.ps - 1)
         for name, costs in lost.items():
+            calls = len(times.ranks) * len(times.sizes)
             said.append(
-                f"{own.name}: no algorithm of Open MPI is {name}, the fastest of {len(costs)} of "
-                f"{len(times.ranks) * len(times.sizes)} calls; the best that it has takes up to {100 * max(costs):.0f} % longer"
+                f"{own.name}: no algorithm of Open MPI is {name}, the fastest for {len(costs)} of {calls} calls; the "
+                f"best that it has takes up to {plain_percent(max(costs))} longer"
             )
-    return [plain(text) for text in said]
+    return said
