@@ -35,11 +35,23 @@ class Library:
         """
         return _rules_of_preset(self.table)
 
+    def own_names(self) -> dict[tuple[str, int, int], str]:
+        """The library's own names of the algorithms of these rules, by collective, ranks and bytes."""
+        import csv
+
+        text = _preset(self.table).read_text(encoding="utf-8")
+        rows = csv.DictReader(text.splitlines())
+        return {(row["collective"], int(row["ranks"]), int(row["bytes"])): row["of_library"] for row in rows}
+
 
 @cache
 def _rules_of_preset(table: str) -> tuple[AlgorithmRule, ...]:
-    file = PRESETS / "algorithms" / f"{table}.csv"
+    file = _preset(table)
     return rules_in_table(file, file.read_bytes(), of_library=True)
+
+
+def _preset(table: str) -> Path:
+    return PRESETS / "algorithms" / f"{table}.csv"
 
 
 OPEN_MPI = Library("openmpi", "Open MPI 5.0", "open-mpi-5.0", "Open MPI v5.0")

@@ -79,8 +79,10 @@ def _findings(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator
         cost = cost_of(calls_of(times, choose))
         if cost is None:
             continue
-        said = f"costs {_cost(cost)}" if cost.slow else f"is as good for all {plural(cost.calls, 'call')}"
-        yield topic, f"The choice of {name} {said}."
+        said = f"costs {_cost(cost)}" if cost.slow else f"is as good for {plural(cost.calls, 'call')}"
+        others = plural(calls - cost.calls, "call")
+        lacking = f"; left out: {others} whose algorithm the simulator lacks" if cost.calls < calls else ""
+        yield topic, f"The choice of {name} {said}{lacking}."
     if noisy is not None:
         yield topic, _what_noise_changes(times, noisy)
 
@@ -177,7 +179,8 @@ def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, Collectiv
             f"regions-{name}",
             f"{name}: which algorithm is chosen by ranks and size. In the study's own tables 8k and the like are "
             "segments; a number with % or × says what a library's choice costs, and with noise what that of the table "
-            "without noise does. Without a number the choice is as good as the fastest.",
+            "without noise does. Without a number the choice is as good as the fastest. Where it is grey the simulator "
+            "lacks the library's algorithm.",
             partial(plot_algorithm_regions, cells),
         )
 
@@ -240,8 +243,8 @@ def _rests(table: pd.DataFrame, quiet: Mapping[str, CollectiveTimes]) -> list[tu
     noise = (
         f"is drawn with {plural(seeds, 'seed')} for each call, and the mean decides. In the table with noise an "
         f"algorithm within {percent_text(UNSURE)} of the fastest is as good, too, if that is less than {SURE:g} "
-        f"standard errors. What noise is said to change has a chance of {percent_text(LEVEL)} for each collective to be wrong "
-        "anywhere (Student's t, Holm's correction for all calls)."
+        f"standard errors. What noise is said to change has a chance of {percent_text(LEVEL)} for each "
+        "collective to be wrong anywhere (Student's t, Holm's correction for all calls)."
         if seeds
         else "is left out."
     )

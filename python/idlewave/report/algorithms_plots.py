@@ -41,6 +41,9 @@ def plot_algorithm_regions(cells: pd.DataFrame) -> Figure:
         axes.set_title(panel)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
+    for axes in grid[max(len(panels) - 2, 0) : len(panels)]:
+        axes.set_xlabel("ranks")
+        axes.tick_params(labelbottom=True)
     handles = [Patch(facecolor=PALETTE[number % len(PALETTE)], label=name) for number, name in enumerate(names)]
     figure.legend(handles=handles, loc="outside upper center", ncols=min(len(names), 4))
     return figure
@@ -62,7 +65,6 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, names: list[str], ranks: list[i
     axes.set_facecolor(FAINT)
     axes.imshow(colours, cmap=ListedColormap(shown), vmin=-0.5, vmax=len(names) - 0.5, aspect="auto", origin="lower")
     axes.set_xticks(range(len(ranks)), [count_text(count) for count in ranks])
-    axes.set_xlabel("ranks")
     axes.tick_params(length=0)
     if len(sizes) > 1:
         step = -(-len(sizes) // _MOST_ROWS)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
-from ..algorithm_rules import core_rules
-from ..algorithm_tables import LIBRARIES, OPEN_MPI
+from ..algorithm_tables import LIBRARIES, OPEN_MPI, Library
 from ..multiple_tests import holm
 from ..open_mpi_file import open_mpi_calls
-from .decision_tables import TOLERANCE, CollectiveTimes, Variant, as_good, chosen, decision_table
-
-if TYPE_CHECKING:
-    from .. import _core
+from ..open_mpi_rules import CHOICES
+from .decision_tables import TOLERANCE, CollectiveTimes, Variant, as_good, chosen, decision_table, holding
 
 LEVEL = 0.01
 """The chance of an error in what is said of a collective with noise."""
+_LACKING = frozenset({("bcast", "scatter_recursive_doubling_allgather")})
+"""MPICH's algorithms, by collective, for which the simulator has only the nearest."""
+_SAME_MESSAGES = frozenset({("alltoall", "linear_sync"), ("scatter", "linear_nb")})
+"""Open MPI's algorithms that send the messages of the nearest one; their requests are others."""
+_BARRIER = ("barrier", "recursive_doubling")
+"""The one that sends as many messages as a dissemination, in as many rounds, on powers of two."""
 Chooser = Callable[[int, int], Variant | None]
 """What is chosen on so many ranks for so many bytes; None where that is not known."""
 
@@ -103,12 +104,12 @@ def by_table(times: CollectiveTimes) -> Chooser:
 def libraries(collective: str) -> Mapping[str, Chooser]:
     """What MPI libraries choose by themselves, by their names; those only that choose for this collective.
 
-    Where Open MPI's algorithm calls another one, it is that one.
+    Where Open MPI's algorithm calls another one, it is that one; where the simulator lacks it, it is not known.
     """
     found: dict[str, Chooser] = {}
     for library in LIBRARIES:
         if any(rule.collective == collective for rule in library.rules()):
-            found[library.title] = _by_library(library.option, collective)
+            found[library.title] = _by_library(library, collective)
     return found
 
 
@@ -127,18 +128,25 @@ def _always(variant: Variant) -> Chooser:
     return lambda _ranks, _size: variant
 
 
-def _by_library(option: str, collective: str) -> Chooser:
-    rules = _rules_of(option)
+def _by_library(library: Library, collective: str) -> Chooser:
+    rules = [rule for rule in library.rules() if rule.collective == collective]
+    names = library.own_names()
 
     def choose(ranks: int, size: int) -> Variant | None:
-        name = rules.algorithm(collective, ranks, size)
-        if name is not None and option == OPEN_MPI.option:
-            name = open_mpi_calls(collective, name, ranks, size)
-        return None if name is None else Variant(name)  # none of these rules has segments
+        rule = holding(rules, ranks, size)
+        if _lacks(library, collective, names[collective, rule.ranks, rule.bytes], ranks):
+            return None
+        calls = open_mpi_calls(collective, rule.algorithm, ranks, size) if library == OPEN_MPI else rule.algorithm
+        return None if calls is None else Variant(calls, rule.segment)
 
     return choose
 
 
-@cache
-def _rules_of(option: str) -> _core.AlgorithmRules:
-    return core_rules(next(library for library in LIBRARIES if library.option == option).rules())
+def _lacks(library: Library, collective: str, own_name: str, ranks: int) -> bool:
+    """Whether the simulator has only an algorithm that is near the library's, with other messages."""
+    key = (collective, own_name)
+    if library != OPEN_MPI:
+        return key in _LACKING
+    if key in _SAME_MESSAGES or (key == _BARRIER and ranks & (ranks - 1) == 0):
+        return False
+    return any(choice.name == own_name and choice.nearest for choice in CHOICES[collective])

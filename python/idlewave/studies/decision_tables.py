@@ -149,10 +149,15 @@ def decision_table(
 
 
 def chosen(rules: Sequence[AlgorithmRule], ranks: int, size: int) -> Variant:
-    """What the rules of a collective choose: those for the most ranks, and of these the one for the most bytes."""
-    least = max((rule.ranks for rule in rules if rule.ranks <= ranks), default=min(rule.ranks for rule in rules))
-    rule = max((rule for rule in rules if rule.ranks == least and rule.bytes <= size), key=lambda rule: rule.bytes)
+    """What the rules of a collective choose."""
+    rule = holding(rules, ranks, size)
     return Variant(rule.algorithm, rule.segment)
+
+
+def holding(rules: Sequence[AlgorithmRule], ranks: int, size: int) -> AlgorithmRule:
+    """The rule of a collective that holds: of those for the most ranks the one for the most bytes."""
+    least = max((rule.ranks for rule in rules if rule.ranks <= ranks), default=min(rule.ranks for rule in rules))
+    return max((rule for rule in rules if rule.ranks == least and rule.bytes <= size), key=lambda rule: rule.bytes)
 
 
 def _hold(

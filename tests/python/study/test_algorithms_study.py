@@ -20,6 +20,7 @@ from idlewave.formatting import plain
 from idlewave.noise_models import Noise, as_times
 from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
 from idlewave.open_mpi_rules import open_mpi_rules
+from idlewave.report.algorithms_page import beside_published
 from idlewave.studies.algorithm_costs import calls_of, libraries, slower_beyond_chance
 from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row
 from idlewave.studies.decision_tables import (
@@ -33,6 +34,7 @@ from idlewave.studies.decision_tables import (
     decision_table,
     times_by_collective,
 )
+from idlewave.studies.published_choices import PUBLISHED
 from trace_files import write_trace
 from tracer_support import command_of, open_mpi, program
 
@@ -316,15 +318,61 @@ def test_open_mpi_sends_the_messages_of_the_algorithms_that_were_written(small: 
     assert {"alltoall", "bcast", "reduce", "scan"} & changed, "the file has changed what Open MPI does"
 
 
-def test_open_mpi_calls_other_algorithms_where_we_say_so() -> None:
+def test_open_mpi_calls_other_algorithms_and_sends_the_messages_of_others_where_we_say_so() -> None:
     calls = [("allgather", 3, 480), ("allgather", 4, 480), ("allreduce", 6, 8), ("allreduce", 6, 480)]
-    forced = {"coll_tuned_allgather_algorithm": 3, "coll_tuned_allreduce_algorithm": 4}
-    sent = sent_by_open_mpi(calls, coll_tuned_use_dynamic_rules=1, **forced)
+    same = [("alltoall", 6, 480), ("barrier", 4, 0), ("scatter", 6, 480)]
+    numbers = {"allgather": 3, "allreduce": 4, "alltoall": 4, "barrier": 3, "scatter": 3}
+    forced = {f"coll_tuned_{name}_algorithm": number for name, number in numbers.items()}
+    sent = sent_by_open_mpi([*calls, *same], coll_tuned_use_dynamic_rules=1, **forced)
     by = {"allgather": "recursive_doubling", "allreduce": "ring"}
     names = [open_mpi_calls(name, by[name], ranks, size) for name, ranks, size in calls]
     assert names == ["bruck", "recursive_doubling", "recursive_doubling", "ring"]
-    for (collective, ranks, size), name, found in zip(calls, names, sent, strict=True):
+    names += ["linear", "dissemination", "linear"]
+    for (collective, ranks, size), name, found in zip([*calls, *same], names, sent, strict=True):
         assert found == simulated(collective, ranks, size, algorithm=name)
+
+
+# ---- beside what was published
+
+
+@pytest.mark.parametrize(
+    ("collective", "ranks", "size", "name"),
+    [
+        ("allgather", 16, 32_767, "recursive_doubling"),
+        ("allgather", 16, 32_768, "ring"),
+        ("allgather", 10, 8191, "bruck"),
+        ("allgather", 10, 8192, "ring"),
+        ("allreduce", 4, 2048, "recursive_doubling"),
+        ("allreduce", 4, 2049, "rabenseifner"),
+        ("alltoall", 8, 256, "bruck"),
+        ("alltoall", 7, 256, "linear"),
+        ("alltoall", 8, 32_769, "pairwise"),
+        ("bcast", 8, 12_287, "binomial"),
+        ("bcast", 12, 12_288, "scatter_allgather"),
+        ("bcast", 16, 12_288, None),
+        ("bcast", 16, 524_288, "scatter_allgather"),
+        ("reduce", 4, 2049, "rabenseifner"),
+        ("reduce_scatter", 4, 524_288, "pairwise"),
+    ],
+)
+def test_the_published_choices_are_those_of_mpichs_source(
+    collective: str, ranks: int, size: int, name: str | None
+) -> None:
+    """intra_fns_new.c of 31 March 2005; a broadcast by a scatter and recursive doubling is one that we lack."""
+    found = PUBLISHED[collective].choose(ranks, size)
+    assert found == (None if name is None else Variant(name))
+
+
+def test_published_choices_stand_beside_the_switches_of_the_same_algorithms_here() -> None:
+    depth, ranks = 4, 16
+    table = study(machine(1), collectives=("allreduce", "gather"), ranks=(ranks, 20), sizes=(64, 1 << 20))
+    times = times_by_collective(table, QUIET)
+    row = beside_published(times["allreduce"])
+    assert row is not None
+    crossing = math.ceil(depth * (HOP - 1000) / (1000 * (depth - 2 + 2 / ranks)))
+    assert row[0] == "recursive doubling up to 2 KiB, then Rabenseifner's"
+    assert row[1] == f"recursive_doubling, rabenseifner from {crossing:,} B"
+    assert beside_published(times["gather"]) is None
 
 
 # ---- the page and the command
@@ -338,6 +386,17 @@ def test_what_a_library_chooses_costs_what_its_algorithm_takes() -> None:
         (call,) = calls_of(times, choose)
         assert call.slowdown == own[call.variant.algorithm] / own.min() - 1
         assert call.good == (call.slowdown <= 0.01)
+
+
+def test_calls_whose_algorithm_the_simulator_lacks_are_not_held_against_a_library() -> None:
+    table = study(collectives=("bcast",), ranks=(16, 24), sizes=(8, 32_768, 1 << 20), segments=())
+    times = CollectiveTimes(table, QUIET)
+    mpich = {(call.ranks, call.size): call.variant.algorithm for call in calls_of(times, libraries("bcast")["MPICH 5"])}
+    assert (16, 32_768) not in mpich, "a scatter and an allgather by recursive doubling"
+    assert mpich[24, 32_768] == mpich[16, 1 << 20] == "scatter_allgather"
+    said = [text for _, text in ALGORITHMS.page(table).findings if "MPICH 5" in text]  # type: ignore[misc]
+    assert "over 5 calls" in plain(said[0])
+    assert said[0].endswith("; left out: 1 call whose algorithm the simulator lacks.")
 
 
 def test_a_study_without_noise_has_no_files_for_it_and_says_nothing_of_it() -> None:
