@@ -96,19 +96,19 @@ def regular_noise(period: int = PERIOD, length: int = LENGTH) -> Noise:
     return Noise(as_times([0]), as_times([length]), period)
 
 
-def noise_for(machine: Machine, period: int = PERIOD, length: int = LENGTH) -> Noise | None:
-    """Regular noise for a machine that has no noise of its own; None for one that has."""
-    return regular_noise(period, length) if machine.noise is None else None
+def noise_for(machine: Machine) -> AnyNoise:
+    """The noise of the machine, or regular noise if it has none."""
+    return regular_noise() if machine.noise is None else machine.noise
 
 
 def algorithm_cases(machine: Machine, plan: AlgorithmPlan, noise: AnyNoise | None = None) -> list[AlgorithmCase]:
     """A case for each collective, algorithm, segment, number of ranks and size. Raises UsageError.
 
-    `noise` replaces that of the machine; without either there is one simulation a case.
+    `noise` stands for that of the machine; without it there is one simulation a case.
     """
     _check(plan)
-    noisy = machine if noise is None else machine.with_noise(noise)
-    seeds = plan.seeds if noisy.noise is not None else 0
+    noisy = machine.with_noise(noise, machine.noise_origin if noise is machine.noise else None)
+    seeds = 0 if noise is None else plan.seeds
     found = []
     for ranks in sorted(plan.ranks):
         for collective in plan.collectives:

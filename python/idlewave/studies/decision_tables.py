@@ -7,6 +7,7 @@ tables are short, and differences that are none make no rule.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -136,10 +137,13 @@ def decision_table(
     """
     found: list[AlgorithmRule] = []
     current: list[AlgorithmRule] = []
+    often = _good_often(times, allowed)
     for ranks in times.ranks:
         if current and _hold(times, current, ranks, allowed, by_size=by_size):
             continue
-        switches = switch_points(times, ranks, allowed) if by_size else [(0, _best_of_all(times, ranks, allowed))]
+        switches = (
+            switch_points(times, ranks, allowed, often) if by_size else [(0, _best_of_all(times, ranks, allowed))]
+        )
         current = [
             AlgorithmRule(times.collective, variant.algorithm, ranks, size, segment=variant.segment)
             for size, variant in switches
@@ -170,8 +174,17 @@ def _hold(
     return all(chosen(rules, ranks, size) in times.good(ranks, size, allowed) for size in (*times.sizes, *switches))
 
 
-def switch_points(times: CollectiveTimes, ranks: int, allowed: Allowed) -> list[tuple[int, Variant]]:
-    """From which size on which variant is chosen: as few variants as possible."""
+def _good_often(times: CollectiveTimes, allowed: Allowed) -> Counter[Variant]:
+    """On how many numbers of ranks and sizes each variant is good."""
+    calls = ((ranks, size) for ranks in times.ranks for size in times.sizes)
+    return Counter(variant for ranks, size in calls for variant in times.good(ranks, size, allowed))
+
+
+def switch_points(
+    times: CollectiveTimes, ranks: int, allowed: Allowed, often: Mapping[Variant, int] | None = None
+) -> list[tuple[int, Variant]]:
+    """From which size on which variant is chosen: as few variants as possible, and of several that are good on the same
+    sizes the one that is good most `often`."""
     sizes = times.sizes
     good = [times.good(ranks, size, allowed) for size in sizes]
     found: list[tuple[int, Variant]] = []
@@ -181,7 +194,10 @@ def switch_points(times: CollectiveTimes, ranks: int, allowed: Allowed) -> list[
         longest = max(lengths.values())
         variant = min(
             (variant for variant, length in lengths.items() if length == longest),
-            key=lambda variant: _mean_slowdown(times, ranks, sizes[begin : begin + longest], variant),
+            key=lambda variant: (
+                -(often or {}).get(variant, 0),
+                _mean_slowdown(times, ranks, sizes[begin : begin + longest], variant),
+            ),
         )
         found.append((_crossing(times, ranks, begin, found[-1][1], variant) if found else 0, variant))
         begin += longest

@@ -76,8 +76,6 @@ class Studies:
         and with noise mean_ps, error_ps, low_ps, median_ps and high_ps. Raises UsageError.
         """
         on = as_machine(machine)
-        if noise is None:
-            on = on.with_noise(None)
         plan = AlgorithmPlan(collectives, ranks, sizes, segments, reduction_cost, seeds, seed)
         cases = algorithm_cases(on, plan, noise_for(on) if noise == "machine" else noise)
         return run_study(ALGORITHMS, cases, folder, Running(workers, executor, on_progress))

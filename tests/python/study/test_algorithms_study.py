@@ -22,7 +22,7 @@ from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
 from idlewave.open_mpi_rules import open_mpi_rules
 from idlewave.report.algorithms_page import beside_published
 from idlewave.studies.algorithm_costs import calls_of, libraries, slower_beyond_chance
-from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row
+from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row, regular_noise
 from idlewave.studies.decision_tables import (
     NOISY,
     QUIET,
@@ -46,6 +46,9 @@ HOP = L + 2 * O
 def machine(per_byte_ns: int = 0) -> Machine:
     text = f'[network]\nL = "5us"\no = "1us"\ng = "2us"\nG = "{per_byte_ns}ns"\nO = "0ns"\nS = "inf"\n'
     return Machine.from_toml(f'name = "small"\n{text}')
+
+
+SCAN = {"collectives": ("scan",), "ranks": (4,), "sizes": (8,), "seeds": 5}
 
 
 def study(on: Machine | str = "infiniband-hdr", **options: object) -> pd.DataFrame:
@@ -98,6 +101,14 @@ def test_differences_within_a_percent_make_no_rule() -> None:
     assert [(rule.ranks, rule.bytes, rule.algorithm) for rule in decision_table(CollectiveTimes(rows, QUIET))] == [
         (2, 0, "binomial")
     ]
+
+
+def test_an_algorithm_that_is_good_for_all_calls_makes_one_rule() -> None:
+    """Bruck's allgather sends in each round what recursive doubling does, and needs no power of two; on 2 ranks all are
+    the same."""
+    table = study(collectives=("allgather",), ranks=(2, 3, 4, 6, 8), sizes=(8, 4096))
+    (rule,) = decision_table(CollectiveTimes(table, QUIET))
+    assert (rule.algorithm, rule.ranks, rule.bytes) == ("bruck", 2, 0)
 
 
 def test_a_table_chooses_as_good_as_the_fastest_wherever_times_were_taken() -> None:
@@ -437,8 +448,33 @@ def test_what_is_no_study_is_refused(options: dict[str, object], why: str) -> No
         study(**options)
 
 
-def test_regular_noise_is_shorter_than_its_period(tmp_path: Path) -> None:
-    words = ["--ranks", "2", "--collectives", "scan", "--noise-period", "1us", "--noise-length", "1us"]
-    done = run_command(["study", "algorithms", *words], tmp_path)
-    assert done.status != 0
-    assert "a detour shorter than its period" in done.complained
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--noise-period", "1us", "--noise-length", "1us"], "a detour shorter than its period"),
+        (["--noise-length", "3"], "expected a time with a unit"),
+        (["--noise-length", "3us", "--no-noise"], "expected --no-noise, or a period or length of noise, found both"),
+        (["--ranks", "2,2"], "expected different numbers of ranks"),
+        (["--bytes", "8k"], "expected different sizes"),
+    ],
+)
+def test_options_that_make_no_study_are_refused(options: list[str], why: str, tmp_path: Path) -> None:
+    done = run_command(["study", "algorithms", "--collectives", "scan", *options], tmp_path)
+    assert done.status == 2
+    assert why in done.complained
+
+
+def test_noise_that_is_named_stands_for_that_of_the_machine_also_in_an_array_of_jobs(tmp_path: Path) -> None:
+    own = idlewave.study.algorithms(noisy := machine().with_noise(regular_noise()), **SCAN)  # type: ignore[arg-type]
+    assert list(own["machine_id"]) == [noisy.identity()] * 2
+    (tmp_path / "noisy.toml").write_text(noisy.to_toml())
+    named = ["--noise-period", "40us", "--noise-length", "20us"]
+    words = ["study", "algorithms", "-m", "noisy.toml", "--collectives", "scan", "--ranks", "4", "--bytes", "8"]
+    for more in (["--array", "slurm", "--tasks", "1"], ["--share", "0/1"]):
+        done = run_command([*words, "--seeds", "5", *named, "-o", "out", *more], tmp_path)
+        assert done.status == 0, done.complained
+    done = run_command(["study", "collect", "out", "--json"], tmp_path)
+    assert done.status == 0, done.complained
+    rows = json.loads(done.printed)["rows"]
+    expected = idlewave.study.algorithms(machine(), noise=regular_noise(40 * US, 20 * US), **SCAN)  # type: ignore[arg-type]
+    assert [row["mean_ps"] for row in rows] == list(expected["mean_ps"]) != list(own["mean_ps"])
