@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_text, plural, size_text, time_text
-from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions
+from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions, plot_algorithm_times
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
@@ -55,26 +55,41 @@ def algorithms_page(table: pd.DataFrame) -> StudyPage:
         title=f"Which algorithms are the fastest on {machine}",
         about="Each collective is simulated by each of its algorithms, alone, from a common beginning until the last "
         "rank has ended. The fastest make decision tables, beside which stand those of MPI libraries.",
-        findings=[finding for times in quiet.values() for finding in _findings(times, noisy.get(times.collective))],
+        findings=[*_on_all(quiet), *((name, _finding(times, noisy.get(name))) for name, times in quiet.items())],
         figures=list(_figures(quiet, noisy)),
         tables=list(_tables(quiet, noisy)),
         rests=_rests(table, quiet),
     )
 
 
-def _findings(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator[tuple[str, str]]:
-    topic = times.collective
+def _on_all(quiet: Mapping[str, CollectiveTimes]) -> Iterator[tuple[str, str]]:
+    """What the choices of libraries cost over the calls of all collectives."""
+    calls: dict[str, list[Call]] = {}
+    for times in quiet.values():
+        for name, choose in libraries(times.collective).items():
+            calls.setdefault(name, []).extend(calls_of(times, choose))
+    costs = {name: cost for name, own in calls.items() if (cost := cost_of(own)) is not None}
+    if len(quiet) > 1 and costs:
+        said = [f"{percent_text(cost.mean)} by {name} ({plural(cost.calls, 'call')})" for name, cost in costs.items()]
+        yield "all collectives", f"What libraries choose by themselves takes longer in the mean: {join_words(said)}."
+
+
+def _finding(times: CollectiveTimes, noisy: CollectiveTimes | None) -> str:
+    return " ".join(_sentences(times, noisy))
+
+
+def _sentences(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator[str]:
     rules = decision_table(times)
     used = list(dict.fromkeys(Variant(rule.algorithm, rule.segment).text for rule in rules))
     calls = len(times.ranks) * len(times.sizes)
     if len(used) == 1:
-        yield topic, f"{used[0]} is as good as any other algorithm for all {plural(calls, 'call')}."
+        yield f"For all {plural(calls, 'call')} {used[0]} is as good as any other algorithm."
     else:
-        yield topic, f"The table of {plural(len(rules), 'rule')} chooses {join_words(used)}."
+        yield f"The table of {plural(len(rules), 'rule')} chooses {join_words(used)}."
         variant, choose = by_one(times)
         cost = cost_of(calls_of(times, choose))
         if cost is not None and cost.slow:
-            yield topic, f"Of one algorithm for all calls {variant.text} costs least: {_cost(cost)}."
+            yield f"Of one algorithm for all calls {variant.text} costs least: {_cost(cost)}."
     for name, choose in libraries(times.collective).items():
         cost = cost_of(calls_of(times, choose))
         if cost is None:
@@ -82,9 +97,9 @@ def _findings(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterator
         said = f"costs {_cost(cost)}" if cost.slow else f"is as good for {plural(cost.calls, 'call')}"
         others = plural(calls - cost.calls, "call")
         lacking = f"; left out: {others} whose algorithm the simulator lacks" if cost.calls < calls else ""
-        yield topic, f"The choice of {name} {said}{lacking}."
+        yield f"The choice of {name} {said}{lacking}."
     if noisy is not None:
-        yield topic, _what_noise_changes(times, noisy)
+        yield _what_noise_changes(times, noisy)
 
 
 def _what_noise_changes(times: CollectiveTimes, noisy: CollectiveTimes) -> str:
@@ -165,6 +180,17 @@ def cost_rows(quiet: Mapping[str, CollectiveTimes]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def time_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `plot_algorithm_times`: of a collective by size on the most ranks, or by ranks if it has one size; of
+    each algorithm those of its best segments."""
+    by_size = rows["bytes"].nunique() > 1
+    own = rows[rows["ranks"] == rows["ranks"].max()] if by_size else rows
+    at = own["bytes" if by_size else "ranks"]
+    columns = own[["algorithm", "time_ps", "low_ps", "median_ps", "high_ps"]].assign(at=at)
+    best = columns.sort_values("time_ps", kind="stable").groupby(["algorithm", "at"], as_index=False).first()
+    return best.sort_values(["algorithm", "at"]).assign(axis="bytes" if by_size else "ranks", ranks=own["ranks"].max())
+
+
 def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, CollectiveTimes]) -> Iterator[ReportFigure]:
     yield ReportFigure(
         "costs",
@@ -174,6 +200,12 @@ def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, Collectiv
         partial(plot_algorithm_costs, cost_rows(quiet)),
     )
     for name, times in quiet.items():
+        yield ReportFigure(
+            f"times-{name}",
+            f"{name}: times by each algorithm, with the best of its segments; with noise the median, and from the "
+            "quantile 5 % to 95 %.",
+            partial(plot_algorithm_times, time_rows(times.rows)),
+        )
         cells = region_cells(times, noisy.get(name))
         yield ReportFigure(
             f"regions-{name}",
@@ -181,7 +213,7 @@ def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, Collectiv
             "segments; a number with % or × says what a library's choice costs, and with noise what that of the table "
             "without noise does. Without a number the choice is as good as the fastest. Where it is grey the simulator "
             "lacks the library's algorithm.",
-            partial(plot_algorithm_regions, cells),
+            partial(plot_algorithm_regions, cells, sorted({variant.algorithm for variant in times.variants})),
         )
 
 
@@ -250,17 +282,16 @@ def _rests(table: pd.DataFrame, quiet: Mapping[str, CollectiveTimes]) -> list[tu
     )
     lacking = [note for times in quiet.values() for note in missing_in_open_mpi(times)]
     return [
-        (
-            "times",
-            "are those of one call alone, which all ranks begin at the same moment; other calls are not under way.",
-        ),
+        ("times", "are those of one call alone, which all ranks begin at the same moment."),
         ("choices", f"An algorithm within {percent_text(TOLERANCE)} of the fastest is as good, and makes no rule."),
         ("noise", noise),
         ("switches", "lie where times cross, on lines between the sizes that were simulated."),
         ("reductions", f"cost {cost:g} ns a byte." if cost else "cost no time: --reduction-cost says what they cost."),
         (
             "libraries",
-            "choose as they do by themselves on one level of network; MPICH's sizes are for elements of 4 bytes.",
+            "choose as they do by themselves where all ranks are alike. Calls are left out for which the simulator has "
+            "only an algorithm that is near theirs. MPICH counts elements, here of 4 bytes each, and Open MPI's "
+            "vectors have elements of 8.",
         ),
-        *(("Open MPI's file", note) for note in lacking),
+        *(("Open MPI's file", f"{note}.") for note in lacking),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,8 @@ from matplotlib.patches import Patch
 
 from idlewave.formatting import count_text, size_text
 from idlewave.plot_limits import bulk_limits, mark_outside
-from idlewave.plot_style import FAINT, INK, MUTED, PALETTE, new_figure, styled, tidy
-from idlewave.report.line_figures import MARKS, legend_above
+from idlewave.plot_style import FAINT, INK, PALETTE, new_figure, styled, tidy
+from idlewave.report.line_figures import LINES, MARKS, legend_above
 
 _MOST_ROWS = 16
 _SMALL = 5.5
@@ -23,14 +24,60 @@ _DARK = frozenset({0, 2, 5, 7})
 
 
 @styled
-def plot_algorithm_regions(cells: pd.DataFrame) -> Figure:
+def plot_algorithm_times(rows: pd.DataFrame) -> Figure:
+    """Times of a collective without noise, and with it from a low to a high quantile: a line an algorithm.
+
+    `rows` has the columns algorithm, at, time_ps, low_ps, median_ps and high_ps; `axis` says what `at` is, bytes or
+    ranks, and `ranks` on how many ranks. Without noise there is one panel.
+    """
+    columns = ["time_ps", "median_ps"] if rows["median_ps"].notna().any() else ["time_ps"]
+    figure = new_figure(3.0)
+    panels = np.ravel(figure.subplots(1, len(columns), sharey=True, squeeze=False))
+    limits = bulk_limits(rows[["time_ps", *(["low_ps", "median_ps", "high_ps"] if columns[1:] else [])]], log=True)
+    limits = limits.with_margin()
+    for axes, column in zip(panels, columns, strict=True):
+        tidy(axes)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        for number, name in enumerate(sorted(rows["algorithm"].unique())):
+            own = rows[rows["algorithm"] == name]
+            looks: Any = {"color": PALETTE[number % len(PALETTE)], "linewidth": 1.4}
+            if column == "median_ps":
+                axes.fill_between(own["at"], own["low_ps"] / 1e6, own["high_ps"] / 1e6, alpha=0.15, **looks)
+            axes.plot(
+                own["at"], own[column] / 1e6, linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)],
+                markersize=4, markerfacecolor="none", label=name, **looks,
+            )  # fmt: skip
+        mark_outside(axes, limits, rows["at"], rows[column])
+        axes.set_ylim(limits.low / 1e6, limits.high / 1e6)
+        axes.set_yticks(ticks := _plain_ticks(limits.low / 1e6, limits.high / 1e6), [f"{tick:,g}" for tick in ticks])
+        axes.set_yticks([], minor=True)
+        axes.set_title("without noise" if column == "time_ps" else "with noise")
+        _place_axis(axes, rows)
+    panels[0].set_ylabel("time [µs]")
+    legend_above(figure, panels[0], 4)
+    return figure
+
+
+def _place_axis(axes: Axes, rows: pd.DataFrame) -> None:
+    by_size = bool((rows["axis"] == "bytes").any())
+    places = sorted(rows["at"].unique())
+    shown = places[:: -(-len(places) // 5)]
+    text = _segment if by_size else count_text
+    axes.set_xticks(shown, [text(int(place)) for place in shown])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel(f"bytes, on {count_text(rows['ranks'].max())} ranks" if by_size else "ranks")
+
+
+@styled
+def plot_algorithm_regions(cells: pd.DataFrame, names: list[str]) -> Figure:
     """A panel a chooser over ranks and sizes, coloured by what it chooses; texts are segments, or what that costs.
 
     `cells` has a row a call: panel, ranks, bytes, algorithm, segment, and slowdown, which is NaN where the choice is
-    good.
+    good. Each of the algorithms `names` has a colour.
     """
     panels = list(cells["panel"].unique())
-    names = sorted(cells["algorithm"].unique())
+    used = set(cells["algorithm"])
     ranks, sizes = sorted(cells["ranks"].unique()), sorted(cells["bytes"].unique())
     lines = -(-len(panels) // 2)
     figure = new_figure(0.7 + lines * (0.55 + 0.17 * len(sizes)))
@@ -44,8 +91,10 @@ def plot_algorithm_regions(cells: pd.DataFrame) -> Figure:
     for axes in grid[max(len(panels) - 2, 0) : len(panels)]:
         axes.set_xlabel("ranks")
         axes.tick_params(labelbottom=True)
-    handles = [Patch(facecolor=PALETTE[number % len(PALETTE)], label=name) for number, name in enumerate(names)]
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(names), 4))
+    handles = [
+        Patch(facecolor=PALETTE[number % len(PALETTE)], label=name) for number, name in enumerate(names) if name in used
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 4))
     return figure
 
 
@@ -75,7 +124,7 @@ def _draw_cells(axes: Axes, cells: pd.DataFrame, names: list[str], ranks: list[i
 
 
 def _segment(segment: int) -> str:
-    """The segment's size, short: 8192 -> "8k"."""
+    """A size, short, and nothing for 0: 8192 -> "8k"."""
     if not segment:
         return ""
     for unit, scale in (("M", 2**20), ("k", 2**10)):
@@ -129,15 +178,15 @@ def plot_algorithm_costs(costs: pd.DataFrame) -> Figure:
     axes.set_ylim(-0.6, len(collectives) - 0.4)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("time / time of the fastest algorithm")
-    _plain_ticks(axes, limits.high)
+    axes.set_xticks(ticks := _plain_ticks(1.0, limits.high), [f"{tick:,g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
     legend_above(figure, axes, max(len(choosers), 1))
     return figure
 
 
-def _plain_ticks(axes: Axes, high: float) -> None:
-    """Ticks at 1, 2, 5, 10, … that are written out."""
-    decades = range(math.floor(math.log10(max(high, 1.0))) + 1)
-    ticks = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
-    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
-    axes.set_xticks([], minor=True)
-    axes.tick_params(axis="x", color=MUTED)
+def _plain_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis: 1, 2, 5, 10, …, and whole decades if there are many."""
+    first, last = math.floor(math.log10(low)), math.floor(math.log10(high))
+    steps = (1, 2, 5) if last - first < 3 else (1,)
+    ticks = [step * 10.0**decade for decade in range(first, last + 1) for step in steps]
+    return [tick for tick in ticks if low <= tick <= high * 1.1]

@@ -66,6 +66,7 @@ class CollectiveTimes:
     """The times of a collective by ranks, size and variant; `column` is QUIET or NOISY."""
 
     def __init__(self, rows: pd.DataFrame, column: str) -> None:
+        self.rows = rows
         self.collective = str(rows["collective"].iloc[0])
         self.ranks = [int(count) for count in sorted(rows["ranks"].unique())]
         self.sizes = [int(size) for size in sorted(rows["bytes"].unique())]

@@ -21,7 +21,7 @@ from idlewave.noise_models import Noise, as_times
 from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
 from idlewave.open_mpi_rules import open_mpi_rules
 from idlewave.report.algorithms_page import beside_published
-from idlewave.studies.algorithm_costs import calls_of, libraries, slower_beyond_chance
+from idlewave.studies.algorithm_costs import by_table, calls_of, cost_of, libraries, slower_beyond_chance
 from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row, regular_noise
 from idlewave.studies.decision_tables import (
     NOISY,
@@ -119,6 +119,17 @@ def test_a_table_chooses_as_good_as_the_fastest_wherever_times_were_taken() -> N
             for size in times.sizes:
                 assert chosen(rules, ranks, size) in times.good(ranks, size)
         assert len({(rule.ranks, rule.bytes) for rule in rules}) == len(rules)
+
+
+def test_a_table_holds_between_the_sizes_that_were_timed() -> None:
+    """Times are lines in the size but for segments and the network's ranges of sizes."""
+    plan = {"collectives": ("allreduce", "bcast"), "ranks": (6, 16), "segments": (8192,)}
+    known = times_by_collective(study(sizes=(8, 64, 512, 4096, 32_768, 262_144), **plan), QUIET)
+    for name, between in times_by_collective(study(sizes=(23, 181, 1448, 11_585, 92_682), **plan), QUIET).items():
+        cost = cost_of(calls_of(between, by_table(known[name])))
+        assert cost is not None
+        assert cost.mean < 0.02
+        assert cost.worst.slowdown < 0.4
 
 
 def test_the_cost_of_reductions_counts() -> None:
@@ -405,9 +416,9 @@ def test_calls_whose_algorithm_the_simulator_lacks_are_not_held_against_a_librar
     mpich = {(call.ranks, call.size): call.variant.algorithm for call in calls_of(times, libraries("bcast")["MPICH 5"])}
     assert (16, 32_768) not in mpich, "a scatter and an allgather by recursive doubling"
     assert mpich[24, 32_768] == mpich[16, 1 << 20] == "scatter_allgather"
-    said = [text for _, text in ALGORITHMS.page(table).findings if "MPICH 5" in text]  # type: ignore[misc]
-    assert "over 5 calls" in plain(said[0])
-    assert said[0].endswith("; left out: 1 call whose algorithm the simulator lacks.")
+    ((_, said),) = ALGORITHMS.page(table).findings  # type: ignore[misc]
+    assert "over 5 calls" in plain(said).partition("The choice of MPICH 5")[2]
+    assert said.endswith("; left out: 1 call whose algorithm the simulator lacks.")
 
 
 def test_a_study_without_noise_has_no_files_for_it_and_says_nothing_of_it() -> None:
@@ -423,10 +434,12 @@ def test_the_command_writes_the_rules_and_the_page_and_continues(tmp_path: Path)
     words = ["study", "algorithms", *(word for option in options.items() for word in option)]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
-    assert "scatter: The choice of MPICH 5" in first.printed
+    assert "• scatter: " in first.printed
+    assert "The choice of MPICH 5" in first.printed
+    assert re.search(r"• all collectives: .* and [\d.]+ % by MPICH 5 \(6 calls\)", " ".join(first.printed.split()))
     files = {file.name for file in (tmp_path / "out").iterdir()}
     assert {"rules.csv", "open-mpi.conf", "rules-noise.csv", "open-mpi-noise.conf", "report.html"} <= files
-    assert (tmp_path / "out/report.html").read_text().count("<figure") == 3
+    assert (tmp_path / "out/report.html").read_text().count("<figure") == 5
     again = run_command([*words, "--json"], tmp_path)
     rows = json.loads(again.printed)["rows"]
     assert len(rows) == 2 * (2 * 2 + 4)

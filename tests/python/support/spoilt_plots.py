@@ -56,7 +56,7 @@ from idlewave.report import (
     plot_slowdown,
     plot_time,
 )
-from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions
+from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions, plot_algorithm_times
 from idlewave.report.benchmark_error_page import WORDS
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
@@ -117,6 +117,14 @@ def algorithm_cells() -> pd.DataFrame:
     rows = pd.DataFrame(keys, columns=["panel", "ranks", "bytes"])
     algorithms = np.where(rows["ranks"] * rows["bytes"] > 500, "ring", "bruck")
     return rows.assign(algorithm=algorithms, segment=0, slowdown=rows["ranks"] / 10)
+
+
+def algorithm_times(spoil: Spoil, column: str) -> pd.DataFrame:
+    """Times of three algorithms of four sizes on 64 ranks, without noise and with it."""
+    keys = [(name, size) for name in ("bruck", "ring", "linear") for size in (8, 64, 512, 4096)]
+    rows = pd.DataFrame(keys, columns=["algorithm", "at"]).assign(axis="bytes", ranks=64)
+    times = 1e6 * (1 + np.arange(len(rows)) / 5)
+    return spoil(rows.assign(time_ps=times, low_ps=times, median_ps=1.1 * times, high_ps=1.3 * times), column)
 
 
 def algorithm_costs() -> pd.DataFrame:
@@ -535,7 +543,11 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
         spoil(ft_rows().assign(links=ft_rows()["ranks"] // 64), "exposed_s")
     ),
     ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
-    ("plot_algorithm_regions", "a cost"): lambda spoil: plot_algorithm_regions(spoil(algorithm_cells(), "slowdown")),
+    ("plot_algorithm_regions", "a cost"): lambda spoil: plot_algorithm_regions(
+        spoil(algorithm_cells(), "slowdown"), ["bruck", "linear", "ring"]
+    ),
+    ("plot_algorithm_times", "a time"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "time_ps")),
+    ("plot_algorithm_times", "a median"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "median_ps")),
     ("plot_algorithm_costs", "a mean"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "mean")),
     ("plot_algorithm_costs", "the worst"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "worst")),
     ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
