@@ -109,7 +109,9 @@ def _what_noise_changes(times: CollectiveTimes, noisy: CollectiveTimes) -> str:
         for size in times.sizes
         if (best := times.fastest(ranks, size)[1].ps)
     ]
-    slowest = f"Noise makes the fastest algorithms up to {percent_text(max(longer, default=0.0))} slower"
+    most = max(longer, default=0.0)
+    which = f"the fastest algorithms up to {percent_text(most)}" if most > 0 else "none of the fastest algorithms"
+    slowest = f"Noise makes {which} slower"
     changed = slower_beyond_chance(noisy, by_table(times))
     if not changed:
         return f"{slowest}, and changes none of the choices beyond chance."

@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import idlewave
@@ -419,6 +420,28 @@ def test_calls_whose_algorithm_the_simulator_lacks_are_not_held_against_a_librar
     ((_, said),) = ALGORITHMS.page(table).findings  # type: ignore[misc]
     assert "over 5 calls" in plain(said).partition("The choice of MPICH 5")[2]
     assert said.endswith("; left out: 1 call whose algorithm the simulator lacks.")
+
+
+def test_a_buffer_that_ranks_share_is_used_only_on_a_node(tmp_path: Path) -> None:
+    shared = f'{machine().to_toml()}\n[network.shared_buffer]\nL = "10ns"\n'
+    node = replace(Machine.from_toml(shared), node=machine().network, node_ranks=4)
+    table = study(node, collectives=("barrier", "allreduce"), ranks=(2, 4, 8), sizes=(8,), folder=tmp_path)
+    assert set(table.loc[table["algorithm"] == "release_gather", "ranks"]) == {2, 4}
+    rules = decision_table(times_by_collective(table, QUIET)["allreduce"])
+    assert [(rule.ranks, rule.algorithm) for rule in rules] == [(2, "release_gather"), (8, "recursive_doubling")]
+    written = rules_named(str(tmp_path / "open-mpi.conf"))
+    assert "release_gather" not in {rule.algorithm for rule in written}, "Open MPI has no such algorithm"
+
+
+def test_where_a_collective_takes_no_time_the_page_says_nothing_that_is_no_number(tmp_path: Path) -> None:
+    text = '[network]\nL = "0us"\no = "0us"\ng = "1us"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
+    free = Machine.from_toml(f'name = "free"\n{text}')
+    table = idlewave.study.algorithms(free, collectives=("bcast",), ranks=(2, 5), sizes=(8,), seeds=2, folder=tmp_path)
+    assert (table.loc[table["algorithm"] == "chain", "time_ps"] == 0).all()
+    said = " ".join(plain(text) for _, text in ALGORITHMS.page(table).findings)  # type: ignore[misc]
+    assert "For all 2 calls chain is as good as any other algorithm." in said
+    assert "Noise makes none of the fastest algorithms slower" in said
+    assert "nan" not in said
 
 
 def test_a_study_without_noise_has_no_files_for_it_and_says_nothing_of_it() -> None:
