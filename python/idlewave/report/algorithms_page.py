@@ -22,7 +22,7 @@ from idlewave.studies.algorithm_costs import (
     by_table,
     calls_of,
     cost_of,
-    libraries,
+    others,
     slower_beyond_chance,
 )
 from idlewave.studies.decision_tables import (
@@ -63,15 +63,15 @@ def algorithms_page(table: pd.DataFrame) -> StudyPage:
 
 
 def _on_all(quiet: Mapping[str, CollectiveTimes]) -> Iterator[tuple[str, str]]:
-    """What the choices of libraries cost over the calls of all collectives."""
+    """What other choices cost over the calls of all collectives."""
     calls: dict[str, list[Call]] = {}
     for times in quiet.values():
-        for name, choose in libraries(times.collective).items():
+        for name, choose in others(times).items():
             calls.setdefault(name, []).extend(calls_of(times, choose))
     costs = {name: cost for name, own in calls.items() if (cost := cost_of(own)) is not None}
     if len(quiet) > 1 and costs:
         said = [f"{percent_text(cost.mean)} by {name} ({plural(cost.calls, 'call')})" for name, cost in costs.items()]
-        yield "all collectives", f"What libraries choose by themselves takes longer in the mean: {join_words(said)}."
+        yield "all collectives", f"Other choices take longer in the mean: {join_words(said)}."
 
 
 def _finding(times: CollectiveTimes, noisy: CollectiveTimes | None) -> str:
@@ -90,13 +90,16 @@ def _sentences(times: CollectiveTimes, noisy: CollectiveTimes | None) -> Iterato
         cost = cost_of(calls_of(times, choose))
         if cost is not None and cost.slow:
             yield f"Of one algorithm for all calls {variant.text} costs least: {_cost(cost)}."
-    for name, choose in libraries(times.collective).items():
+    for name, choose in others(times).items():
         cost = cost_of(calls_of(times, choose))
         if cost is None:
             continue
         said = f"costs {_cost(cost)}" if cost.slow else f"is as good for {plural(cost.calls, 'call')}"
-        others = plural(calls - cost.calls, "call")
-        lacking = f"; left out: {others} whose algorithm the simulator lacks" if cost.calls < calls else ""
+        lacking = (
+            f"; left out: {plural(calls - cost.calls, 'call')} whose algorithm the simulator lacks"
+            if cost.calls < calls
+            else ""
+        )
         yield f"The choice of {name} {said}{lacking}."
     if noisy is not None:
         yield _what_noise_changes(times, noisy)
@@ -143,7 +146,7 @@ def _where(call: Call) -> str:
 
 
 def region_cells(times: CollectiveTimes, noisy: CollectiveTimes | None) -> pd.DataFrame:
-    """The cells of `plot_algorithm_regions`: the table without noise, the one with noise, and those of libraries.
+    """The cells of `plot_algorithm_regions`: the table without noise, the one with noise, and those of others.
 
     What a choice costs is, in the table with noise, what that of the table without noise costs then, beyond chance.
     """
@@ -152,7 +155,7 @@ def region_cells(times: CollectiveTimes, noisy: CollectiveTimes | None) -> pd.Da
         lost = {(call.ranks, call.size): call.slowdown for call in slower_beyond_chance(noisy, by_table(times))}
         for call in calls_of(noisy, by_table(noisy)):
             rows.append(_cell(WITH_NOISE, call, lost.get((call.ranks, call.size), math.nan)))
-    for name, choose in libraries(times.collective).items():
+    for name, choose in others(times).items():
         calls = calls_of(times, choose)
         rows += [_cell(name, call, math.nan if call.good else call.slowdown) for call in calls]
     return pd.DataFrame(rows)
@@ -170,10 +173,10 @@ def _cell(panel: str, call: Call, slowdown: float) -> dict[str, object]:
 
 
 def cost_rows(quiet: Mapping[str, CollectiveTimes]) -> pd.DataFrame:
-    """The rows of `plot_algorithm_costs`: what libraries and one algorithm for all calls cost, without noise."""
+    """The rows of `plot_algorithm_costs`: what others choose, and one algorithm for all calls, without noise."""
     rows = []
     for times in quiet.values():
-        choosers: dict[str, Chooser] = {"one algorithm": by_one(times)[1], **libraries(times.collective)}
+        choosers: dict[str, Chooser] = {"one algorithm": by_one(times)[1], **others(times)}
         for name, choose in choosers.items():
             cost = cost_of(calls_of(times, choose))
             if cost is not None:
@@ -196,7 +199,7 @@ def time_rows(rows: pd.DataFrame) -> pd.DataFrame:
 def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, CollectiveTimes]) -> Iterator[ReportFigure]:
     yield ReportFigure(
         "costs",
-        "What the choices of MPI libraries cost, and the one algorithm that costs least for all calls: times by those "
+        "What other choices cost, and the one algorithm that costs least for all calls: times by those "
         "of the fastest algorithms, without noise; the geometric mean over all numbers of ranks and sizes, and the "
         "worst.",
         partial(plot_algorithm_costs, cost_rows(quiet)),

@@ -101,6 +101,18 @@ def by_table(times: CollectiveTimes) -> Chooser:
     return lambda ranks, size: chosen(rules, ranks, size)
 
 
+def others(times: CollectiveTimes) -> Mapping[str, Chooser]:
+    """Who else chooses, by name: the machine's own rules, if it has some, and MPI libraries by themselves."""
+    rows = times.rows
+    if "own_choice" not in rows or rows["own_choice"].isna().all():
+        return libraries(times.collective)
+    own = rows[rows["own_choice"].eq(True)]
+    keys = zip(own["ranks"], own["bytes"], own["algorithm"], own["segment"], strict=True)
+    chosen_by = {(int(ranks), int(size)): Variant(str(name), int(segment)) for ranks, size, name, segment in keys}
+    name = f"{rows['machine'].iloc[0]}'s own rules"
+    return {name: lambda ranks, size: chosen_by.get((ranks, size)), **libraries(times.collective)}
+
+
 def libraries(collective: str) -> Mapping[str, Chooser]:
     """What MPI libraries choose by themselves, by their names; those only that choose for this collective.
 
@@ -134,7 +146,7 @@ def _by_library(library: Library, collective: str) -> Chooser:
 
     def choose(ranks: int, size: int) -> Variant | None:
         rule = holding(rules, ranks, size)
-        if _lacks(library, collective, names[collective, rule.ranks, rule.bytes], ranks):
+        if rule is None or _lacks(library, collective, names[collective, rule.ranks, rule.bytes], ranks):
             return None
         calls = open_mpi_calls(collective, rule.algorithm, ranks, size) if library == OPEN_MPI else rule.algorithm
         return None if calls is None else Variant(calls, rule.segment)

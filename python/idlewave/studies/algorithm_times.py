@@ -21,7 +21,7 @@ from ..pattern_options import PatternOptions
 from ..schedule import Schedule, algorithms
 from ..simulation import simulate
 from .case_study import CaseStudy, Row
-from .decision_tables import decision_files
+from .decision_tables import Variant, decision_files, holding
 from .stopping import check_stop
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ def _segments_of(collective: str, algorithm: str, size: int, segments: Sequence[
 def algorithm_row(case: AlgorithmCase) -> Row:
     """The time from the common beginning until the last rank has ended, ps.
 
-    `time_ps` is that without noise. With noise: the mean over the seeds, its standard error, the median, and the
+    `own_choice` says whether the machine's own rules choose this algorithm; None if they choose none. `time_ps` is the
+    time without noise. With noise: the mean over the seeds, its standard error, the median, and the
     quantiles LOW and HIGH; None without noise.
     """
     import numpy as np
@@ -155,7 +156,9 @@ def algorithm_row(case: AlgorithmCase) -> Row:
     )
     schedule = Schedule.compose([Job(case.ranks, [operation])])
     quiet = simulate(schedule, case.machine, noise=None, progress=check_stop)
-    row: Row = {"messages": quiet.messages, "time_ps": float(quiet.max_finish)}
+    own = machine_choice(case.machine, case.collective, case.ranks, case.bytes)
+    own_choice = None if own is None else own == Variant(case.algorithm, case.segment)
+    row: Row = {"messages": quiet.messages, "own_choice": own_choice, "time_ps": float(quiet.max_finish)}
     names = ("mean_ps", "error_ps", "low_ps", "median_ps", "high_ps")
     if not case.seeds:
         return row | dict.fromkeys(names)
@@ -166,6 +169,18 @@ def algorithm_row(case: AlgorithmCase) -> Row:
     error = float(times.std(ddof=1)) / math.sqrt(case.seeds)
     values = (float(times.mean()), error, *map(float, np.quantile(times, [LOW, 0.5, HIGH])))
     return row | dict(zip(names, values, strict=True))
+
+
+def machine_choice(machine: Machine, collective: str, ranks: int, size: int) -> Variant | None:
+    """What the machine's own rules choose for a call; None if they choose nothing, or count bytes in another way."""
+    rules = [rule for rule in machine.algorithm_rules if rule.collective == collective]
+    if not rules or any(rule.fallback or rule.of_all_ranks or not rule.algorithm for rule in rules):
+        return None
+    rule = holding(rules, ranks, size)
+    if rule is None:
+        return None
+    in_segments = (collective, rule.algorithm) in SEGMENTED and rule.segment < size
+    return Variant(rule.algorithm, rule.segment if in_segments else 0)
 
 
 def _page(table: pd.DataFrame) -> StudyPage:

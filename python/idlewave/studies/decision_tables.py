@@ -156,13 +156,15 @@ def decision_table(
 def chosen(rules: Sequence[AlgorithmRule], ranks: int, size: int) -> Variant:
     """What the rules of a collective choose."""
     rule = holding(rules, ranks, size)
+    assert rule is not None, "a table's first rule is for 0 bytes"
     return Variant(rule.algorithm, rule.segment)
 
 
-def holding(rules: Sequence[AlgorithmRule], ranks: int, size: int) -> AlgorithmRule:
+def holding(rules: Sequence[AlgorithmRule], ranks: int, size: int) -> AlgorithmRule | None:
     """The rule of a collective that holds: of those for the most ranks the one for the most bytes."""
     least = max((rule.ranks for rule in rules if rule.ranks <= ranks), default=min(rule.ranks for rule in rules))
-    return max((rule for rule in rules if rule.ranks == least and rule.bytes <= size), key=lambda rule: rule.bytes)
+    own = (rule for rule in rules if rule.ranks == least and rule.bytes <= size)
+    return max(own, key=lambda rule: rule.bytes, default=None)
 
 
 def _hold(

@@ -16,13 +16,13 @@ import pytest
 from command_runs import run, run_command
 from idlewave import Machine, Schedule, UsageError
 from idlewave.algorithm_choice import rules_named
-from idlewave.algorithm_rules import core_rules
+from idlewave.algorithm_rules import AlgorithmRule, core_rules
 from idlewave.formatting import plain
 from idlewave.noise_models import Noise, as_times
 from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
 from idlewave.open_mpi_rules import open_mpi_rules
 from idlewave.report.algorithms_page import beside_published
-from idlewave.studies.algorithm_costs import by_table, calls_of, cost_of, libraries, slower_beyond_chance
+from idlewave.studies.algorithm_costs import by_table, calls_of, cost_of, libraries, others, slower_beyond_chance
 from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row, regular_noise
 from idlewave.studies.decision_tables import (
     NOISY,
@@ -49,6 +49,7 @@ def machine(per_byte_ns: int = 0) -> Machine:
     return Machine.from_toml(f'name = "small"\n{text}')
 
 
+OWN = "small's own rules"
 SCAN = {"collectives": ("scan",), "ranks": (4,), "sizes": (8,), "seeds": 5}
 
 
@@ -409,6 +410,19 @@ def test_what_a_library_chooses_costs_what_its_algorithm_takes() -> None:
         (call,) = calls_of(times, choose)
         assert call.slowdown == own[call.variant.algorithm] / own.min() - 1
         assert call.good == (call.slowdown <= 0.01)
+
+
+def test_the_machines_own_rules_are_set_beside_the_fastest_too() -> None:
+    rules = (AlgorithmRule("bcast", "chain", bytes=100, segment=8192), AlgorithmRule("bcast", "linear", ranks=8))
+    on = replace(machine(1), algorithm_rules=rules)
+    table = study(on, collectives=("bcast", "gather"), ranks=(4, 8), sizes=(64, 4096, 1 << 20), segments=(8192,))
+    known = times_by_collective(table, QUIET)
+    assert {*others(known["gather"])} == {"Open MPI 5.0", "MPICH 5"}
+    found = {(call.ranks, call.size): call.variant for call in calls_of(known["bcast"], others(known["bcast"])[OWN])}
+    linear = {(8, size): Variant("linear") for size in (64, 4096, 1 << 20)}
+    assert found == linear | {(4, 4096): Variant("chain"), (4, 1 << 20): Variant("chain", 8192)}
+    said = " ".join(text for _, text in ALGORITHMS.page(table).findings)  # type: ignore[misc]
+    assert f"The choice of {OWN} costs" in said
 
 
 def test_calls_whose_algorithm_the_simulator_lacks_are_not_held_against_a_library() -> None:
