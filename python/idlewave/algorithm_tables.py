@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,11 +35,23 @@ class Library:
         """
         return _rules_of_preset(self.table)
 
+    def own_names(self) -> dict[tuple[str, int, int], str]:
+        """The library's own names of the algorithms of these rules, by collective, ranks and bytes."""
+        import csv
+
+        text = _preset(self.table).read_text(encoding="utf-8")
+        rows = csv.DictReader(text.splitlines())
+        return {(row["collective"], int(row["ranks"]), int(row["bytes"])): row["of_library"] for row in rows}
+
 
 @cache
 def _rules_of_preset(table: str) -> tuple[AlgorithmRule, ...]:
-    file = PRESETS / "algorithms" / f"{table}.csv"
+    file = _preset(table)
     return rules_in_table(file, file.read_bytes(), of_library=True)
+
+
+def _preset(table: str) -> Path:
+    return PRESETS / "algorithms" / f"{table}.csv"
 
 
 OPEN_MPI = Library("openmpi", "Open MPI 5.0", "open-mpi-5.0", "Open MPI v5.0")
@@ -66,6 +79,12 @@ def rules_in_table(file: Path, data: bytes, *, of_library: bool = False) -> tupl
     if not rules:
         raise InputError(f"{name_of(file)}: expected rules in the columns collective, ranks, bytes and algorithm")
     return tuple(rules)
+
+
+def rules_table(rules: Iterable[AlgorithmRule]) -> str:
+    """The rules as the text of such a table, in which `rules_in_table` finds what they choose."""
+    lines = [f"{rule.collective},{rule.ranks},{rule.bytes},{rule.algorithm},{rule.segment}" for rule in rules]
+    return "\n".join(["collective,ranks,bytes,algorithm,segment", *lines, ""])
 
 
 def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:

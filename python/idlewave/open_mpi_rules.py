@@ -17,7 +17,7 @@ from .escaping import name_of
 from .formatting import join_words
 from .pattern_bounds import MOST_BYTES, MOST_RANKS
 
-_COLLECTIVES = (
+COLLECTIVES = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan"),
     *("gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"),
     *("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
@@ -26,7 +26,7 @@ _COLLECTIVES = (
 
 
 @dataclass(frozen=True)
-class _Choice:
+class OpenMpiAlgorithm:
     """An algorithm of Open MPI, and the simulator's; None: it has none that is like it."""
 
     name: str
@@ -35,19 +35,19 @@ class _Choice:
     """It is not the same, only the nearest."""
 
 
-def _same(name: str, ours: str) -> _Choice:
-    return _Choice(name, ours)
+def _same(name: str, ours: str) -> OpenMpiAlgorithm:
+    return OpenMpiAlgorithm(name, ours)
 
 
-def _near(name: str, ours: str) -> _Choice:
-    return _Choice(name, ours, nearest=True)
+def _near(name: str, ours: str) -> OpenMpiAlgorithm:
+    return OpenMpiAlgorithm(name, ours, nearest=True)
 
 
-def _none(name: str) -> _Choice:
-    return _Choice(name, None)
+def _none(name: str) -> OpenMpiAlgorithm:
+    return OpenMpiAlgorithm(name, None)
 
 
-_CHOICES = {
+CHOICES = {
     "allgather": (
         *(_none("linear"), _same("bruck", "bruck"), _same("recursive_doubling", "recursive_doubling")),
         *(_same("ring", "ring"), _same("neighbor", "neighbour_exchange"), _same("two_proc", "ring")),
@@ -88,11 +88,11 @@ _CHOICES = {
 }
 """Of each collective that follows rules, the algorithms by number, from 1 on (coll_tuned_*_decision.c of Open MPI 5.0).
 0 is what Open MPI chooses by itself."""
-_SEGMENTED = frozenset({("bcast", "binary"), ("bcast", "chain"), ("reduce", "pipelined")})
+SEGMENTED = frozenset({("bcast", "binary"), ("bcast", "chain"), ("reduce", "pipelined")})
 """The simulator's algorithms that send segments."""
-_OF_ALL_RANKS = frozenset({"allgather", "alltoall", "gather", "scatter"})
+OF_ALL_RANKS = frozenset({"allgather", "alltoall", "gather", "scatter"})
 """Collectives for whose rules Open MPI counts the blocks of all ranks."""
-_ELEMENT = 8
+ELEMENT = 8
 """Bytes of the elements that are assumed where Open MPI counts one element a rank, whatever the call has."""
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
 _VERSION = re.compile(r"rule-file-version-(\d+)")
@@ -156,16 +156,16 @@ class _Reader:
         self._nearest: dict[str, None] = {}
 
     def read(self) -> OpenMpiRules:
-        count = self._number("the number of collectives", len(_COLLECTIVES))
+        count = self._number("the number of collectives", len(COLLECTIVES))
         named: dict[str, None] = {}
         for _ in range(count):
-            collective = _COLLECTIVES[self._number("the number of a collective", len(_COLLECTIVES) - 1)]
+            collective = COLLECTIVES[self._number("the number of a collective", len(COLLECTIVES) - 1)]
             named[collective] = None
             self._rules = {key: rule for key, rule in self._rules.items() if key[0] != collective}
             self._read_collective(collective)
         rules = tuple(self._rules.values())
-        chosen = tuple(name for name in named if name in _CHOICES)
-        unused = tuple(name for name in named if name not in _CHOICES)
+        chosen = tuple(name for name in named if name in CHOICES)
+        unused = tuple(name for name in named if name not in CHOICES)
         return OpenMpiRules((*rules, *_own_choice(rules)), chosen, tuple(self._nearest), unused)
 
     def _read_collective(self, collective: str) -> None:
@@ -195,7 +195,7 @@ class _Reader:
         return found or [(0, "", 0)]
 
     def _algorithm(self, collective: str, number: int, segment: int, line: int) -> tuple[str, int]:
-        choices = _CHOICES.get(collective)
+        choices = CHOICES.get(collective)
         if number == 0 or choices is None:
             return "", 0
         if number > len(choices):
@@ -208,14 +208,14 @@ class _Reader:
                 f"{collective} by algorithm {number} ({choice.name}), to which no algorithm of the simulator is "
                 "similar; idlewave algorithms lists those there are"
             )
-        segmented = (collective, choice.ours) in _SEGMENTED
+        segmented = (collective, choice.ours) in SEGMENTED
         if choice.nearest:
             self._nearest[f"{collective} {choice.name} ({choice.ours})"] = None
         return choice.ours, segment if segmented else 0
 
     def _add(self, collective: str, ranks: int, beyond: int, messages: list[tuple[int, str, int]]) -> None:
         """Add the rules for communicators from `ranks` to below `beyond` ranks; a later one replaces an equal one."""
-        if collective not in _CHOICES:
+        if collective not in CHOICES:
             return
         ours = "reduce_scatter" if collective == "reduce_scatter_block" else collective
         for size, algorithm, segment in messages:
@@ -223,10 +223,10 @@ class _Reader:
             if ours == "barrier" and size > 0:
                 continue
             if ours in {"scan", "exscan"}:  # what is counted grows with the ranks alone
-                at, least = max(ranks, -(-size // _ELEMENT)), 0
+                at, least = max(ranks, -(-size // ELEMENT)), 0
                 if at >= beyond:
                     continue
-            total = ours in _OF_ALL_RANKS
+            total = ours in OF_ALL_RANKS
             self._rules[collective, at, least] = AlgorithmRule(
                 ours, algorithm, at, least, segment=segment, of_library=True, of_all_ranks=total
             )

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 STUDIES_OF_CASES = (
+    "algorithms",
     "benchmark-error",
     "co-scheduling",
     "ft",
@@ -21,6 +22,7 @@ STUDIES_OF_CASES = (
 )
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
+    "algorithms": "study_algorithms_command",
     "benchmark-error": "study_benchmark_error_command",
     "co-scheduling": "study_co_scheduling_command",
     "ft": "study_ft_command",

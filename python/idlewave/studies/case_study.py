@@ -6,7 +6,7 @@ running the cases on any executor (`case_runner`), the parts of the table (`row_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -43,6 +43,8 @@ def memory_of_ranks(case: object) -> int:
 class CaseStudy(Generic[C]):
     """A study: its `name`, and the functions that make the row of a case and the page of the table (None: it has none).
 
+    `files` makes texts of the table that are written beside the page, by the names of their files.
+
     `row` is a function of a module, so that other processes find it; it gives a value for each of the same names,
     whatever the case. `version` counts up when the rows of equal cases change: rows of another version are computed
     anew. `memory` is a lower bound of what a case needs while it is computed, bytes: only cases that fit together run
@@ -54,6 +56,7 @@ class CaseStudy(Generic[C]):
     row: Callable[[C], Row]
     page: Callable[[pd.DataFrame], StudyPage] | None = None
     memory: Callable[[C], int] = memory_of_ranks
+    files: Callable[[pd.DataFrame], Mapping[str, str]] | None = None
 
     def digest(self, case: C) -> str:
         """The digest of a case: of its values, of the content of its machines, schedules and files, of the study's name

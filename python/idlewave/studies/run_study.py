@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import InputError
 from ..escaping import name_of
+from ..output import write_text
 from .case_runner import (
     TABLE,
     Running,
@@ -105,6 +106,8 @@ def collect_tables(tables: Sequence[StudyTable[Any]], folder: Path) -> list[pd.D
 
 
 def _write_page(study: CaseStudy[C], cases: Sequence[C], table: pd.DataFrame, folder: Path) -> None:
+    for name, text in (study.files(table) if study.files else {}).items():
+        write_text(folder / name, text)
     if study.page is None:
         return
     from ..report.study_page import write_study_page

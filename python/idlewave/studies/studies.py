@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from inspect import cleandoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..machine import Machine
 from ..simulation import as_machine
+from .algorithm_times import (
+    ALGORITHMS,
+    COLLECTIVES,
+    SEEDS,
+    SEGMENTS,
+    SIZES,
+    AlgorithmPlan,
+    algorithm_cases,
+    noise_for,
+)
+from .algorithm_times import MACHINE as ALGORITHMS_MACHINE
+from .algorithm_times import RANKS as ALGORITHMS_RANKS
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
 from .programs import GENERATED, ProgramSettings
@@ -21,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..ft_pattern import FtCosts
+    from ..noise_models import AnyNoise
     from ..schedule import Schedule
     from ..variation import Variation
 
@@ -38,6 +51,35 @@ class Studies:
 
     __call__ = staticmethod(simulate_study)
     __signature__ = signature(simulate_study)  # which would lack its first parameter, as that of a method
+
+    def algorithms(
+        self,
+        machine: Machine | str | Path = ALGORITHMS_MACHINE,
+        *,
+        collectives: Sequence[str] = COLLECTIVES,
+        ranks: Sequence[int] = ALGORITHMS_RANKS,
+        sizes: Sequence[int] = SIZES,
+        segments: Sequence[int] = SEGMENTS,
+        reduction_cost: float = 0.0,
+        noise: AnyNoise | Literal["machine"] | None = "machine",
+        seeds: int = SEEDS,
+        seed: int = 0,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """How long each collective takes by each algorithm (docs/studies/algorithms.md), without noise and with it.
+
+        `noise` "machine" is that of the machine, or 1000 Hz × 16 µs if it has none; None: none. The folder gets the
+        rules that choose the fastest algorithms: rules.csv and Open MPI's open-mpi.conf, with noise also
+        rules-noise.csv and open-mpi-noise.conf. A row a case: the values of `AlgorithmCase`, then messages, time_ps,
+        and with noise mean_ps, error_ps, low_ps, median_ps and high_ps. Raises UsageError.
+        """
+        on = as_machine(machine)
+        plan = AlgorithmPlan(collectives, ranks, sizes, segments, reduction_cost, seeds, seed)
+        cases = algorithm_cases(on, plan, noise_for(on) if noise == "machine" else noise)
+        return run_study(ALGORITHMS, cases, folder, Running(workers, executor, on_progress))
 
     def benchmark_error(
         self,

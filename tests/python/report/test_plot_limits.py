@@ -19,6 +19,7 @@ from report_samples import noise
 from spoilt_plots import PLOTS, as_it_is, one_far_off, with_nonsense
 
 BOUNDED = {
+    ("plot_algorithm_regions", "a cost"),
     ("plot_overtime_correlations", "a correlation"),
     ("plot_contention_correlations", "a coefficient"),
     ("plot_one_sided_overlaps", "a share"),
@@ -29,7 +30,8 @@ BOUNDED = {
     ("plot_distribution", "a call"),
 }
 """Nothing need be cut: of shares and coefficients, which end at 1 anyway; of a median, which one value does not move;
-of a time in which nothing happened."""
+of a time in which nothing happened; of
+what is written into cells."""
 DEFINED = re.compile(r"^def (plot_\w+)\((?:[^\n]|\n(?!\n))*?\) -> Figure:", re.MULTILINE)
 WRAPPERS = {"plot_curves": "plot_network", "plot_fit": "plot_network"}
 

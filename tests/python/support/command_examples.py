@@ -133,6 +133,7 @@ EXAMPLES = {
         {"file": "x.parquet", "statistics": "x.json"},
         alone={"statistics": "--scheduler check"},
     ),
+    "study algorithms": Example("--ranks 2 --collectives scatter --bytes 8", {"folder": "study-algorithms"}),
     "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
     "study co-scheduling": Example(f"{_SMALL} --seeds 1", {"folder": "study-co-scheduling"}),
     "study collect": Example("{array}"),

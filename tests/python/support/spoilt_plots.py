@@ -56,6 +56,7 @@ from idlewave.report import (
     plot_slowdown,
     plot_time,
 )
+from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions, plot_algorithm_times
 from idlewave.report.benchmark_error_page import WORDS
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
@@ -109,6 +110,29 @@ def runs_of_study(spoil: Spoil) -> pd.DataFrame:
     """Finish times are whole picoseconds, and none is negative: others are refused before anything is drawn."""
     runs = spoil(study(), "finish_ps")
     return runs.assign(finish_ps=np.nan_to_num(runs["finish_ps"], posinf=0, neginf=0).clip(0).astype("int64"))
+
+
+def algorithm_cells() -> pd.DataFrame:
+    """What three choosers choose on four numbers of ranks for three sizes, and what that costs."""
+    keys = [(panel, ranks, size) for panel in "abc" for ranks in (2, 4, 8, 16) for size in (8, 64, 512)]
+    rows = pd.DataFrame(keys, columns=["panel", "ranks", "bytes"])
+    algorithms = np.where(rows["ranks"] * rows["bytes"] > 500, "ring", "bruck")
+    return rows.assign(algorithm=algorithms, segment=0, slowdown=rows["ranks"] / 10)
+
+
+def algorithm_times(spoil: Spoil, column: str) -> pd.DataFrame:
+    """Times of three algorithms of four sizes on 64 ranks, without noise and with it."""
+    keys = [(name, size) for name in ("bruck", "ring", "linear") for size in (8, 64, 512, 4096)]
+    rows = pd.DataFrame(keys, columns=["algorithm", "at"]).assign(axis="bytes", ranks=64)
+    times = 1e6 * (1 + np.arange(len(rows)) / 5)
+    return spoil(rows.assign(time_ps=times, low_ps=times, median_ps=1.1 * times, high_ps=1.3 * times), column)
+
+
+def algorithm_costs() -> pd.DataFrame:
+    """What two choosers cost for four collectives."""
+    rows = pd.DataFrame([(name, chooser) for name in "abcd" for chooser in "xy"], columns=["collective", "chooser"])
+    means = 1 + np.arange(len(rows)) / 10
+    return rows.assign(mean=means, worst=2 * means)
 
 
 def benchmark_rows(spoil: Spoil, *scales: int) -> pd.DataFrame:
@@ -532,6 +556,13 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
         spoil(ft_rows().assign(links=ft_rows()["ranks"] // 64), "exposed_s")
     ),
     ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
+    ("plot_algorithm_regions", "a cost"): lambda spoil: plot_algorithm_regions(
+        spoil(algorithm_cells(), "slowdown"), ["bruck", "linear", "ring"]
+    ),
+    ("plot_algorithm_times", "a time"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "time_ps")),
+    ("plot_algorithm_times", "a median"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "median_ps")),
+    ("plot_algorithm_costs", "a mean"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "mean")),
+    ("plot_algorithm_costs", "the worst"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "worst")),
     ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
     ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
     ("plot_line_panels", "a value"): lambda spoil: plot_line_panels(panel_rows(spoil), panels()),
