@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..ft_pattern import FtCosts
     from ..schedule import Schedule
     from ..variation import Variation
+    from .idle_wave import OwnProgram, WavePlan
 
 
 class Studies:
@@ -92,6 +93,28 @@ class Studies:
             iterations=iterations,
         )
         return run_cases(FT, ft_cases(plan), folder, Running(workers, executor, on_progress))
+
+    def idle_wave(
+        self,
+        machine: Machine | str | Path = "odin",
+        plan: WavePlan | OwnProgram | None = None,
+        *,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What one delay of one rank does to all others (docs/studies/idle-wave.md).
+
+        `plan` is a `studies.idle_wave.WavePlan` of generated programs, the default, or an `OwnProgram`, such as
+        OwnProgram(schedule, "32@10ms+13.5ms"), which is also simulated with the noise of the machine.
+
+        A row a case: the values of `WaveCase`, then those that the page lists. Raises UsageError, CaseError.
+        """
+        from .idle_wave import IDLE_WAVE, idle_wave_cases
+
+        cases = idle_wave_cases(as_machine(machine), plan)
+        return run_study(IDLE_WAVE, cases, folder, Running(workers, executor, on_progress))
 
     def variation(
         self,
