@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "ft", "idle-wave", "variation", "verify")
+STUDIES_OF_CASES = ("benchmark-error", "ft", "idle-wave", "machines", "variation", "verify")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
     "ft": "study_ft_command",
     "idle-wave": "study_idle_wave_command",
+    "machines": "study_machines_command",
     "variation": "study_variation_command",
     "verify": "study_verify_command",
     "collect": "study_collect_command",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..schedule import Schedule
     from ..variation import Variation
     from .idle_wave import OwnProgram, WavePlan
+    from .machines import MachinesPlan
 
 
 class Studies:
@@ -115,6 +116,28 @@ class Studies:
 
         cases = idle_wave_cases(as_machine(machine), plan)
         return run_study(IDLE_WAVE, cases, folder, Running(workers, executor, on_progress))
+
+    def machines(
+        self,
+        machines: Sequence[Machine | str | Path] = (),
+        plan: MachinesPlan | None = None,
+        *,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """A program on several machines, and on each with what-if edits (docs/studies/machines.md).
+
+        `machines`: all presets if there are none. `plan` is a `studies.machines.MachinesPlan`, which has the program
+        and the edits, such as ("L=0.5x", "G=2x"). A row a case: the values of `MachineCase`, then ranks, finish_ps and
+        messages. Raises UsageError.
+        """
+        from .machines import MACHINES, MachinesPlan, machine_cases
+
+        chosen = [as_machine(machine) for machine in machines or Machine.presets()]
+        cases = machine_cases(chosen, plan or MachinesPlan())
+        return run_study(MACHINES, cases, folder, Running(workers, executor, on_progress))
 
     def variation(
         self,

@@ -174,7 +174,8 @@ def lateness(without: Timeline, delayed: Timeline, rows: int, columns: int) -> t
     """By how much ranks are late as time passes with the delays, ps: a list a row, and the times of the columns.
 
     Of more ranks than `rows`, neighbours share a row, which has the most of them. Between two times at
-    which it goes on a rank is as late as at the first until it would have gone on again, and then ever later until it does.
+    which it goes on a rank is as late as at the first until it would have gone on again, and then ever later, until it
+    does.
     """
     import numpy as np
 

@@ -28,8 +28,8 @@ class Message:
 
 Stage = list[Message]
 Exchange = Callable[[int, int, int], list[Stage]]
-"""Makes the stages of a rank's exchange from rank, ranks and partners. What is in a stage is begun together, when all of the
-stage before has ended."""
+"""Makes the stages of a rank's exchange from rank, ranks and partners. What is in a stage is begun together, when
+all of the stage before has ended."""
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,12 @@ EXAMPLES = {
     "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
     "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
+    "study idle-wave": Example(
+        "--ranks 8 --iterations 4 --patterns nonblocking --partners 1 --noise none", {"folder": "study-idle-wave"}
+    ),
+    "study machines": Example(
+        "-m odin -m sci --set L=0.5x --programs allreduce --ranks 4 --iterations 1", {"folder": "study-machines"}
+    ),
     "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
     "study verify": Example("--checks form,delay", {"folder": "study-verify"}),
     "timeline": Example(

@@ -1,0 +1,197 @@
+"""The page of the study of machines: its sentences are made from the rows, and said only if true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from idlewave.formatting import count_text, join_words, percent_text, plural, time_text
+from idlewave.report.machines_plots import AS_IT_IS, plot_machine_gains, plot_machine_noise, plot_machine_times
+from idlewave.report.report_figure import ReportFigure
+from idlewave.report.study_page import StudyPage
+from idlewave.report.tables import Table
+
+TITLE = "One program on several machines, as they are and as they might be"
+LOW, HIGH = 0.1, 0.9
+"""The quantiles over seeds."""
+EQUAL = 0.005
+"""Times that differ by less count as equal."""
+_PLACE = ["program", "base", "edit"]
+
+
+def machines_page(table: pd.DataFrame) -> StudyPage:
+    """The page of a table of the study."""
+    quiet, noisy = without_noise(table), with_noise(table)
+    gains = quiet[quiet["edit"] != ""]
+    return StudyPage(
+        title=TITLE,
+        about="Each program is simulated on each machine as it is, and on machines that differ from it by an edit, "
+        "without noise and with the machine's own.",
+        findings=[*_fastest(quiet), *_gains(gains), *_overtaking(quiet), *_noise(noisy)],
+        figures=list(_figures(quiet, gains, noisy)),
+        tables=list(_tables(quiet, noisy)),
+        rests=_rests(table),
+    )
+
+
+def without_noise(table: pd.DataFrame) -> pd.DataFrame:
+    """Of each program, machine and edit the time without noise, s; `gain`, the share by which the time without the edit
+    is longer; and the number of ranks."""
+    rows = table.loc[~table["noise"].astype(bool), [*_PLACE, "machine", "ranks", "finish_ps"]]
+    plain = rows[rows["edit"] == ""].set_index(["program", "base"])["finish_ps"]
+    before = plain.loc[pd.MultiIndex.from_frame(rows[["program", "base"]])].to_numpy(float)
+    rows = rows.assign(
+        seconds=rows["finish_ps"] / 1e12, gain=before / rows["finish_ps"].where(rows["finish_ps"] > 0) - 1
+    )
+    return rows.drop(columns="finish_ps").reset_index(drop=True)
+
+
+def with_noise(table: pd.DataFrame) -> pd.DataFrame:
+    """The same of slowdowns under noise: median, low and high over seeds, and their number."""
+    times = table.loc[~table["noise"].astype(bool)].set_index([*_PLACE, "machine"])["finish_ps"]
+    rows = table[table["noise"].astype(bool)]
+    before = times.loc[pd.MultiIndex.from_frame(rows[[*_PLACE, "machine"]])].to_numpy(float)
+    slowdown = rows.assign(slowdown=rows["finish_ps"] / before - 1).groupby([*_PLACE, "machine"], sort=False)[
+        "slowdown"
+    ]
+    found = {
+        "median": slowdown.median(), "low": slowdown.quantile(LOW), "high": slowdown.quantile(HIGH),
+        "seeds": slowdown.size(),
+    }  # fmt: skip
+    return pd.DataFrame(found).reset_index()
+
+
+def _fastest(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    for program, rows in quiet[quiet["edit"] == ""].groupby("program", sort=False):
+        if len(rows) < 2:
+            continue
+        ordered = _records(rows.sort_values("seconds"))
+        first, last = ordered[0], ordered[-1]
+        equal = [row["base"] for row in ordered[1:] if row["seconds"] <= first["seconds"] * (1 + EQUAL)]
+        beside = f" (and {join_words(equal)}, within {percent_text(EQUAL)})" if equal else ""
+        slowest = f"the slowest is {last['base']} with {_time(last['seconds'])}"
+        if first["seconds"] > 0 and equal != [row["base"] for row in ordered[1:]]:
+            yield _topic(program), f"The fastest is {first['base']}{beside} with {_time(first['seconds'])}, {slowest}."
+        else:
+            yield _topic(program), f"All machines take {_time(first['seconds'])}, within {percent_text(EQUAL)}."
+
+
+def _gains(gains: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    for program, rows in gains.groupby("program", sort=False):
+        best = rows.loc[rows.groupby("base", sort=False)["gain"].idxmax().dropna()]
+        useful = best[best["gain"] > EQUAL]
+        said = []
+        for edit, own in useful.groupby("edit", sort=False):
+            most = _records(own.nlargest(1, "gain"))[0]
+            by = percent_text(most["gain"])
+            several = f"{plural(len(own), 'machine')} (most on {most['base']}, {by})"
+            said.append(f"{edit} on {several if len(own) > 1 else most['base'] + f' ({by})'}")
+        if said:
+            yield _topic(program), f"What makes it most faster: {'; '.join(said)}."
+        none = len(best) - len(useful)
+        if none:
+            yield (
+                _topic(program),
+                f"On {plural(none, 'machine')} no edit makes it more than {percent_text(EQUAL)} faster.",
+            )
+        worse = rows[rows["gain"] < -EQUAL]
+        if len(worse):
+            names = [f"{row['edit']} on {row['base']} ({percent_text(-row['gain'])})" for row in _records(worse)]
+            yield (
+                _topic(program),
+                f"Some edits make it slower: {join_words(names)}.",
+            )
+
+
+def _overtaking(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Which edits of a slower machine make it the fastest of all as they are."""
+    for program, rows in quiet.groupby("program", sort=False):
+        plain = rows[rows["edit"] == ""]
+        if len(plain) < 2:
+            continue
+        fastest = _records(plain.nsmallest(1, "seconds"))[0]
+        ahead = rows[(rows["base"] != fastest["base"]) & (rows["edit"] != "")]
+        ahead = ahead[ahead["seconds"] < fastest["seconds"] * (1 - EQUAL)]
+        if len(ahead):
+            names = [f"{row['base']} with {row['edit']}" for row in _records(ahead)]
+            yield _topic(program), f"Faster than {fastest['base']} as it is: {join_words(names)}."
+
+
+def _noise(noisy: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    for program, rows in noisy.groupby("program", sort=False):
+        said = [
+            f"{row['base']} {percent_text(row['median'])} ({percent_text(row['low'])} to {percent_text(row['high'])})"
+            for row in _records(rows[rows["edit"] == ""])
+        ]
+        seeds = plural(int(rows["seeds"].max()), "seed")
+        yield _topic(program), f"Longer by noise, median and 10 to 90 % of {seeds}: {join_words(said)}."
+        plain = rows[rows["edit"] == ""].set_index("base")
+        apart = []
+        for row in _records(rows[rows["edit"] != ""]):
+            own = plain.loc[row["base"]]
+            if row["low"] > own["high"] or row["high"] < own["low"]:
+                apart.append(f"{row['machine']} {percent_text(row['median'])}")
+        if apart:
+            yield _topic(program), f"An edit changes what noise costs, beyond the seeds' spread: {join_words(apart)}."
+
+
+def _figures(quiet: pd.DataFrame, gains: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[ReportFigure]:
+    times = quiet[quiet["seconds"] > 0]
+    if len(times):
+        yield ReportFigure("times", "Run times without noise, by machine and edit.", partial(plot_machine_times, times))
+    if len(gains):
+        caption = "How much faster a program is with an edit: time without it by time with it, less 1."
+        yield ReportFigure("gains", caption, partial(plot_machine_gains, gains))
+    if len(noisy):
+        caption = "How much longer a program takes under the machine's noise: median, and 10 to 90 % of the seeds."
+        yield ReportFigure("noise", caption, partial(plot_machine_noise, noisy))
+
+
+def _tables(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[Table]:
+    edits = [str(edit) for edit in quiet["edit"].unique()]
+    for program, rows in quiet.groupby("program", sort=False):
+        texts: list[tuple[str, ...]] = []
+        for base, own in rows.groupby("base", sort=False):
+            by = {row["edit"]: row for row in _records(own)}
+            gains = [percent_text(by[edit]["gain"], signed=True) for edit in edits if edit]
+            texts.append((str(base), _time(by[""]["seconds"]), *gains))
+        caption = (
+            f"{program}, {count_text(rows['ranks'].iloc[0])} ranks, without noise: how much faster it is with each edit"
+        )
+        yield Table(caption, ("machine", AS_IT_IS, *(edit for edit in edits if edit)), texts)
+    if len(noisy):
+        headings = ("program", "machine", "seeds", "10 %", "median", "90 %")
+        found: list[tuple[str, ...]] = [
+            (
+                str(row["program"]), str(row["machine"]), count_text(row["seeds"]),
+                *(percent_text(row[name], signed=True) for name in ("low", "median", "high")),
+            )
+            for row in _records(noisy)
+        ]  # fmt: skip
+        yield Table("How much longer a program takes under noise, over seeds", headings, found, 2)
+
+
+def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:
+    found = [
+        ("edit", "multiplies or replaces a parameter of one level of the network, for messages of all sizes."),
+        ("computation", "takes equally long on all machines; idlewave computation and --scale-computation change it."),
+    ]
+    silent = [str(name) for name, rows in table.groupby("base", sort=False) if not rows["noise"].any()]
+    if silent:
+        found.append(("noise", f"is not known of {join_words(silent)}."))
+    return found
+
+
+def _topic(program: object) -> str:
+    return str(program)
+
+
+def _time(seconds: float) -> str:
+    return time_text(seconds * 1e12, 4)
+
+
+def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
