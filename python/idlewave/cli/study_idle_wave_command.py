@@ -152,10 +152,22 @@ def study_idle_wave(
 def _show(table: pd.DataFrame) -> None:
     """Print the waves without noise, and the sentences of the page."""
     quiet = table[table["noise"] == 0]
-    columns = ["pattern", "protocol", "partners", "iteration_ps", "speed", "reached", "decay_ps", "cost", "ranks_cost"]
+    columns = [
+        "pattern",
+        "protocol",
+        "partners",
+        "iteration_ps",
+        "speed",
+        "speed_r2",
+        "reached",
+        "decay_ps",
+        "cost",
+        "ranks_cost",
+    ]
     formats: dict[str, Any] = {
         "iteration_ps": _time_or_dash,
         "speed": _number_or_dash,
+        "speed_r2": _number_or_dash,
         "decay_ps": _time_or_dash,
         "cost": "{:.3f}".format,
         "ranks_cost": "{:.1f}".format,

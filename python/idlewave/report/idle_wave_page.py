@@ -20,7 +20,7 @@ TITLE = "Idle waves: one delay, and who waits for it"
 AGREES = 0.02
 """A step differs from the published one by no more than this share of it where they agree."""
 ABSORBED = 0.1
-"""A delay is absorbed if the program ends by less than this share of it later."""
+"""A delay is absorbed if the program ends by less than this share of it later, amplified if by as much more than it."""
 LOW, HIGH = 0.1, 0.9
 """The quantiles of the bands over seeds."""
 _SIDES = ("up", "down")
@@ -90,6 +90,8 @@ def _cost_findings(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
                 topic,
                 f"Waves that meet do not add up: {ended}." if row["cost"] < 1 - ABSORBED else f"{ended}.".capitalize(),
             )
+        elif row["cost"] > 1 + ABSORBED:
+            yield topic, f"The delay is amplified: {ended}{_slower(row)}."
         elif row["pattern"] == PROGRAM or row["reached"] < row["ranks"] - 1:
             lost = (
                 ""
@@ -97,6 +99,14 @@ def _cost_findings(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
                 else f", {time_text(row['decay_ps'])} less late each"
             )
             yield topic, f"The wave reaches {reached}{lost}; {ended}."
+
+
+def _slower(row: dict[str, Any]) -> str:
+    """By how much iterations take longer behind the wave, if that is known."""
+    before, after = row["iteration_ps"], row["late_iteration_ps"]
+    if _none(before) or _none(after) or after <= before:
+        return ""
+    return f", and its last iterations take {percent_text(after / before - 1)} longer"
 
 
 def _noise_findings(table: pd.DataFrame) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -69,6 +68,7 @@ def plot_wave_fronts(fronts: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure
             bound(axes, front["distance"], front["arrival_ms"], among=every["arrival_ms"])
         axes.set_xlabel("distance [ranks or messages]")
     panels[0].set_xlim(left=0)
+    panels[0].xaxis.set_major_locator(MaxNLocator(5, integer=True))
     panels[0].set_ylabel("arrival after the first [ms]")
     legend_above(figure, panels[0], 4)
     return figure
@@ -90,15 +90,13 @@ def plot_wave_decay(decays: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
         axes.plot(table["distance"], table["median"], label=title, linewidth=1.3, markersize=3, **looks)
         axes.fill_between(table["distance"], table["low"], table["high"], color=looks["color"], alpha=0.15, linewidth=0)
         bound(axes, table["distance"], table["median"], among=every)
-    _full_delay(axes)
-    axes.set_xlabel("distance from the delayed rank")
+    axes.axhline(1, color=INK, linewidth=0.7)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("distance from the delayed rank [ranks or messages]")
     axes.set_ylabel("late at most, in delays")
     legend_above(figure, axes, 4)
     return figure
-
-
-def _full_delay(axes: Axes) -> None:
-    axes.axhline(1, color=INK, linewidth=0.7)
 
 
 def _looks(number: int) -> dict[str, Any]:

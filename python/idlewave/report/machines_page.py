@@ -13,6 +13,7 @@ from idlewave.report.machines_plots import AS_IT_IS, plot_machine_gains, plot_ma
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
+from idlewave.studies.machine_edits import parse_edit
 
 TITLE = "One program on several machines, as they are and as they might be"
 LOW, HIGH = 0.1, 0.9
@@ -81,29 +82,38 @@ def _fastest(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
 
 def _gains(gains: pd.DataFrame) -> Iterator[tuple[str, str]]:
     for program, rows in gains.groupby("program", sort=False):
-        best = rows.loc[rows.groupby("base", sort=False)["gain"].idxmax().dropna()]
-        useful = best[best["gain"] > EQUAL]
-        said = []
-        for edit, own in useful.groupby("edit", sort=False):
-            most = _records(own.nlargest(1, "gain"))[0]
-            by = percent_text(most["gain"])
-            several = f"{plural(len(own), 'machine')} (most on {most['base']}, {by})"
-            said.append(f"{edit} on {several if len(own) > 1 else most['base'] + f' ({by})'}")
-        if said:
-            yield _topic(program), f"What makes it most faster: {'; '.join(said)}."
-        none = len(best) - len(useful)
-        if none:
-            yield (
-                _topic(program),
-                f"On {plural(none, 'machine')} no edit makes it more than {percent_text(EQUAL)} faster.",
-            )
-        worse = rows[rows["gain"] < -EQUAL]
-        if len(worse):
-            names = [f"{row['edit']} on {row['base']} ({percent_text(-row['gain'])})" for row in _records(worse)]
-            yield (
-                _topic(program),
-                f"Some edits make it slower: {join_words(names)}.",
-            )
+        slower = rows.assign(loss=1 / (1 + rows["gain"]) - 1)
+        if said := _most(rows, "gain"):
+            yield _topic(program), f"What speeds it up most: {said}."
+        if said := _most(slower[~slower["edit"].map(_lowers)], "loss"):
+            yield _topic(program), f"What slows it down most: {said}."
+        small = rows.groupby("base", sort=False)["gain"].agg(lambda gain: gain.abs().max())
+        if count := int((small <= EQUAL).sum()):
+            yield _topic(program), f"On {plural(count, 'machine')} no edit changes its time by {percent_text(EQUAL)}."
+        odd = [
+            f"{row['edit']} on {row['base']} ({percent_text(row['loss'])})"
+            for row in _records(slower[slower["loss"] > EQUAL])
+            if _lowers(row["edit"])
+        ]
+        if odd:
+            yield _topic(program), f"Slower although a parameter is less: {join_words(odd)}."
+
+
+def _most(rows: pd.DataFrame, column: str) -> str:
+    """Of the edits that change `column` most on some machine: on how many, and where by how much."""
+    best = rows.loc[rows.groupby("base", sort=False)[column].idxmax().dropna()]
+    said = []
+    for edit, own in best[best[column] > EQUAL].groupby("edit", sort=False):
+        most = _records(own.nlargest(1, column))[0]
+        by = percent_text(most[column])
+        several = f"{plural(len(own), 'machine')} (most on {most['base']}, {by})"
+        said.append(f"{edit} on {several if len(own) > 1 else most['base'] + f' ({by})'}")
+    return "; ".join(said)
+
+
+def _lowers(edit: str) -> bool:
+    """Whether an edit only multiplies parameters by less than 1."""
+    return all(change.factor is not None and change.factor < 1 for change in parse_edit(edit).changes)
 
 
 def _overtaking(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:

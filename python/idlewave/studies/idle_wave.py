@@ -20,7 +20,7 @@ from ..timeline import Timeline
 from .case_study import CaseStudy, Row
 from .one_off_delays import Delay, delays_text, parse_delays, with_delays
 from .stopping import check_stop
-from .wave_measurement import Wave, Ways, decay, fitted_line, lateness, period, speed, wave_of
+from .wave_measurement import Wave, Ways, decay, lateness, period, speed, wave_of
 from .wave_patterns import JOBS, PATTERNS, schedule_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ SEEDS = 10
 PICTURE = (128, 200)
 """The most rows of ranks, and the columns of times, of a picture."""
 SHADES = 255
+BEGUN, ENDING = 0.25, 0.75
+"""Shares of the iterations after which a program has settled, and after which it is about to end."""
 
 
 @dataclass(frozen=True)
@@ -212,10 +214,11 @@ def idle_wave_row(case: WaveCase) -> Row:
             raise UsageError(f"expected a delay before the rank has done all at {ended} ps, found {delay}")
     delayed = _delayed(case, delays, without)
     wave = wave_of(without, delayed, delays, _ways(case))
-    iteration = period(without, delays[0].rank, case.compute_ps, case.iterations)
+    iteration = period(without, delays[0].rank, case.iterations, BEGUN)
     return {
         **_costs(wave, delays, without, delayed),
         "iteration_ps": iteration,
+        "late_iteration_ps": period(delayed, delays[0].rank, case.iterations, ENDING),
         **_speeds(case, wave, iteration),
         **_decay(wave),
         "wave": _ranks_text(wave),
@@ -257,17 +260,19 @@ def _costs(wave: Wave, delays: Sequence[Delay], without: Timeline, delayed: Time
 
 
 def _speeds(case: WaveCase, wave: Wave, iteration: float | None) -> Row:
-    """Speeds in ranks (or messages) a second, and in ranks an iteration beside those published."""
+    """Speeds in ranks (or messages) a second, and in ranks an iteration beside those published. Waves of several delays
+    have none."""
     import numpy as np
 
     everywhere = np.ones(len(wave.distance), bool)
     sides: dict[str, npt.NDArray[np.bool_]] = {"up": wave.above, "down": ~wave.above}
-    whole = speed(wave, everywhere)
+    one_delay = "," not in case.delays
+    whole = speed(wave, everywhere & one_delay)
     found: Row = {"speed": None if whole.slope is None else whole.slope * 1e12, "speed_r2": whole.r2}
     pattern = PATTERNS.get(case.pattern)
     published = None if pattern is None else pattern.published(case.protocol, case.partners)
     for number, (side, ranks) in enumerate(sides.items()):
-        line = speed(wave, ranks) if pattern is not None else fitted_line([], [])
+        line = speed(wave, ranks & one_delay & (pattern is not None))
         found[f"{side}_reached"] = int((wave.reached & ranks).sum()) if pattern is not None else None
         found[f"{side}_step"] = None if line.slope is None or iteration is None else line.slope * iteration
         found[f"{side}_r2"] = line.r2

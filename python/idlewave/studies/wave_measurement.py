@@ -2,8 +2,8 @@
 
 A rank goes on where an op of it starts, and where it has done all. There it is late by how much later that is with the
 delays; a receive that ends later and that no op waits for makes it not late. A delay reaches a rank
-that is late by more than `LATE` of the longest delay at some time. It has arrived once the rank is late by a quarter of
-its most; the time of arrival is when it would have gone on without the delays.
+that is late by more than `LATE` of the longest delay at some time. It arrives where its lateness grows most from one
+such time to the next; the time of arrival is when the rank would have gone on without the delays.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 LATE = 0.1
 """The share of the longest delay by which a rank that the wave reaches is late at least."""
-EARLY = 0.25
-"""The share of its most by which a rank is late once the wave has arrived."""
 NEVER = -1
 """The arrival at a rank that no delay has reached."""
 
@@ -79,10 +77,6 @@ def wave_of(without: Timeline, delayed: Timeline, delays: Sequence[Delay], ways:
     late = goes_on(delayed)[1] - due
     most = np.zeros(ranks, np.int64)
     np.maximum.at(most, rank, late)
-    reached = most > LATE * max(delay.length for delay in delays)
-    arrived = reached[rank] & (late >= EARLY * most[rank])
-    arrival = np.full(ranks, np.iinfo(np.int64).max)
-    np.minimum.at(arrival, rank[arrived], due[arrived])
     origins = np.array([delay.rank for delay in delays])
     up = ((np.arange(ranks)[:, None] - origins) % ranks).min(axis=1)
     down = ((origins - np.arange(ranks)[:, None]) % ranks).min(axis=1)
@@ -90,10 +84,24 @@ def wave_of(without: Timeline, delayed: Timeline, delays: Sequence[Delay], ways:
     return Wave(
         distance=hops(without, origins) if ways == Ways.messages else np.where(above, up, down),
         above=above,
-        arrival=np.where(arrival == np.iinfo(np.int64).max, NEVER, arrival),
+        arrival=np.where(most > LATE * max(delay.length for delay in delays), _steepest(rank, due, late), NEVER),
         most=most,
         last=delayed.finish - without.finish,
     )
+
+
+def _steepest(rank: Times, due: Times, late: Times) -> Times:
+    """When each rank would go on where its lateness grows most; of several such times the first."""
+    import numpy as np
+
+    order = np.lexsort((due, rank))
+    first = np.searchsorted(rank[order], np.arange(int(rank.max()) + 1))
+    grown = np.diff(late[order], prepend=0)
+    grown[first] = late[order][first]
+    most = np.maximum.reduceat(grown, first)
+    steepest = np.flatnonzero(grown == most[rank[order]])
+    where = steepest[np.searchsorted(rank[order][steepest], np.arange(len(first)))]
+    return np.asarray(due[order][where])
 
 
 def goes_on(timeline: Timeline) -> tuple[Times, Times]:
@@ -127,13 +135,12 @@ def fitted_line(x: npt.ArrayLike, y: npt.ArrayLike) -> Line:
     import numpy as np
 
     x, y = np.asarray(x, float), np.asarray(y, float)
-    if len(x) < 3 or np.ptp(x) == 0:
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Line(None, None, len(x))
     from_mean = x - x.mean()
     slope = float(from_mean @ (y - y.mean()) / (from_mean @ from_mean))
     rest = y - y.mean() - slope * from_mean
-    spread = float(((y - y.mean()) ** 2).sum())
-    return Line(slope, 1 - float((rest**2).sum()) / spread if spread else None, len(x))
+    return Line(slope, 1 - float((rest**2).sum()) / float(((y - y.mean()) ** 2).sum()), len(x))
 
 
 def speed(wave: Wave, ranks: npt.NDArray[np.bool_]) -> Line:
@@ -156,17 +163,17 @@ def decay(wave: Wave) -> Line:
     return fitted_line(wave.distance[wave.reached], wave.most[wave.reached])
 
 
-def period(timeline: Timeline, rank: int, compute_ps: int, iterations: int) -> float | None:
-    """The time of an iteration on a rank that computes `compute_ps` once in each, ps: the mean of those after the first
-    quarter. None if it does not compute so often."""
+def period(timeline: Timeline, rank: int, iterations: int, share: float) -> float | None:
+    """The time of an iteration on a rank that computes once in each, ps: the mean of those after a share of them. None
+    if it does not compute so often."""
     import numpy as np
 
     columns = timeline.columns
     calcs = (columns["rank"] == rank) & (columns["kind"] == OP_KINDS.index("calc")) & (columns["size"] > 0)
     ends = np.sort(columns["end_ps"][calcs])
-    if compute_ps == 0 or len(ends) != iterations or iterations < 4:
+    first = int(share * iterations)
+    if len(ends) != iterations or first >= iterations - 1:
         return None
-    first = iterations // 4
     return float((ends[-1] - ends[first]) / (iterations - 1 - first))
 
 
