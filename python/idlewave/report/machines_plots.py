@@ -16,6 +16,9 @@ from idlewave.plot_style import FAINT, INK, PALETTE, new_figure, styled, tidy
 from idlewave.report.line_figures import MARKS, legend_above
 
 _MOST_COLUMNS = 2
+_MARGIN = 1.1
+_NARROW = 6.0
+"""Up to this ratio of its ends a logarithmic axis has further ticks."""
 AS_IT_IS = "as it is"
 """The name of no edit in legends."""
 
@@ -38,9 +41,10 @@ def plot_machine_times(rows: pd.DataFrame) -> Figure:
             places = [bases.index(base) for base in some["base"]]
             _mark(axes, some["seconds"].to_numpy(float), places, number, edit or AS_IT_IS)
             mark_outside(axes, limits, places, some["seconds"], across="x")
-        shown = limits.with_margin()
+        shown = limits.with_margin(_MARGIN)
         axes.set_xlim(shown.low, shown.high)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        wide = shown.high > _NARROW * shown.low
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if wide else (1, 1.5, 2, 3, 5, 7)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: seconds_text(value)))
     _under(panels, len(programs), "run time")
