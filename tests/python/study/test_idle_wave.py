@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_runs import run_command
-from idlewave import ExponentialLength, Machine, MixedNoise, Noise, PoissonNoise, Schedule, UsageError
+from idlewave import ExponentialLength, Machine, MixedNoise, Noise, PoissonNoise, Schedule, UsageError, mpi
 from idlewave.formatting import plain
 from idlewave.report.idle_wave_page import beside_published, idle_wave_page
 from idlewave.studies.idle_wave import OwnProgram, WavePlan, idle_wave_cases, idle_wave_row, ranks_of
 from idlewave.studies.one_off_delays import Delay, parse_delays, with_delays
 from idlewave.studies.wave_measurement import NEVER
+from tracer_support import open_mpi
 
 US = 10**6
 L, O = 5 * US, US  # noqa: E741 - the model's names
@@ -103,6 +104,11 @@ def test_published_speeds_hold_and_nonblocking_rendezvous_is_slower_than_publish
     assert ("sendrecv", "rendezvous", "up", pytest.approx(2, rel=0.02), 2, "yes") in compared
 
 
+@pytest.mark.parametrize(("protocol", "hops"), [("eager", 2), ("rendezvous", 6)])
+def test_exchanges_one_after_another_take_their_hops_one_after_another(protocol: str, hops: int) -> None:
+    assert wave("sendrecv", protocol)["iteration_ps"] == COMPUTE + hops * CONTROL
+
+
 def test_by_rendezvous_one_after_another_two_ranks_stop_in_an_iteration() -> None:
     """Six messages an iteration one after another; the second of the two ranks stops in the second exchange."""
     row = wave("sendrecv", "rendezvous")
@@ -157,6 +163,24 @@ def test_noise_makes_waves_decay() -> None:
     decays = pd.DataFrame(rows[:1] + rows[2:]).groupby("noise")["decay_ps"].median()
     assert decays[0.0] < US
     assert 5 * US < decays[0.02] < decays[0.1] / 2
+
+
+def test_the_decay_is_that_of_the_standard_deviation_of_the_noise_whatever_its_detours() -> None:
+    """Of detours every τ that add a share s, a computation T has s sqrt(2 T τ)."""
+    share, found = 0.05, []
+    for interval in (COMPUTE // 10, 10 * COMPUTE):
+        more = {
+            "noise": (share,),
+            "seeds": 8,
+            "delays": None,
+            "iterations": 24,
+            "ranks": 32,
+            "noise_interval_ps": interval,
+        }
+        rows = [idle_wave_row(case) for case in idle_wave_cases(machine(), plan("nonblocking", "eager", **more))[2:]]
+        found.append(np.median([row["decay_ps"] for row in rows]) / (share * np.sqrt(2 * COMPUTE * interval)))
+    assert len(rows) == 8
+    assert all(0.4 < ratio < 1.1 for ratio in found), "while the detours differ a hundredfold"
 
 
 NOISES = {
@@ -239,6 +263,26 @@ def test_a_program_of_ones_own_is_simulated_with_the_noise_of_the_machine(tmp_pa
     assert leaf["reached"][0] == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "reaches 7 of 7 other ranks" in page
+
+
+@pytest.mark.long
+def test_a_traced_program_waits_for_the_rank_that_is_delayed(tmp_path: Path) -> None:
+    """The heat equation on four ranks, which all reduce their residual at its end."""
+    found = open_mpi()
+    program = mpi.build_example(found, "halo2d", tmp_path / "halo2d")
+    launch = ["trace", "--", str(found.mpiexec), "-n", "4", str(program), "64", "10"]
+    traced = run_command(launch, tmp_path)
+    assert traced.status == 0, traced.complained
+    words = ["study", "idle-wave", "--program", "trace", "--delays", "2@10us+1s", "--json"]
+    [row] = json.loads(run_command(words, tmp_path).printed)["rows"]
+    assert row["reached"] == 3
+    assert row["cost"] == pytest.approx(1, rel=0.01)
+    assert row["ranks_cost"] == pytest.approx(4, rel=0.01)
+    edited = run_command(
+        ["study", "machines", "--program", "trace", "-m", "odin", "--set", "L=1ms", "--json"], tmp_path
+    )
+    before, after = json.loads(edited.printed)["rows"]
+    assert after["finish_ps"] > before["finish_ps"] + 10 * 900 * US, "ten exchanges, one after another"
 
 
 def test_the_page_says_only_what_rows_show() -> None:
