@@ -12,8 +12,9 @@ from idlewave.formatting import count_text, join_words, percent_text, plural, ti
 from idlewave.report.idle_wave_plots import plot_idle_waves, plot_wave_decay, plot_wave_fronts
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
-from idlewave.report.tables import Table
+from idlewave.report.tables import MOST_ROWS, Table
 from idlewave.studies.idle_wave import NOISY, PROGRAM, picture_of, ranks_of
+from idlewave.studies.one_off_delays import parse_delays
 from idlewave.studies.wave_measurement import LATE, NEVER
 
 TITLE = "Idle waves: one delay, and who waits for it"
@@ -76,29 +77,35 @@ def _speed_findings(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
 
 def _cost_findings(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
     for row in _records(quiet):
-        topic = _title(row)
-        several = "," in row["delays"]
-        whole = "delays together" if several else "delay"
-        ended = f"the program ends {percent_text(row['cost'])} of the {whole} later"
-        reached = (
-            f"{count_text(row['reached'])} of {count_text(row['ranks'] - 1 - row['delays'].count(','))} other ranks"
-        )
-        if row["cost"] < ABSORBED:
-            yield topic, f"The delay is absorbed: {ended}, and the wave reaches {reached}."
-        elif several:
-            yield (
-                topic,
-                f"Waves that meet do not add up: {ended}." if row["cost"] < 1 - ABSORBED else f"{ended}.".capitalize(),
-            )
-        elif row["cost"] > 1 + ABSORBED:
-            yield topic, f"The delay is amplified: {ended}{_slower(row)}."
-        elif row["pattern"] == PROGRAM or row["reached"] < row["ranks"] - 1:
-            lost = (
-                ""
-                if _none(row["decay_ps"]) or row["decay_ps"] <= 0
-                else f", {time_text(row['decay_ps'])} less late each"
-            )
-            yield topic, f"The wave reaches {reached}{lost}; {ended}."
+        if text := _cost(row):
+            yield _title(row), text
+
+
+def _cost(row: dict[str, Any]) -> str:
+    """What a delay costs, where that is not the usual: every rank is reached, and the program ends as much later."""
+    several = "," in row["delays"]
+    ended = f"the program ends {percent_text(row['cost'])} of the {'delays together' if several else 'delay'} later"
+    others = row["ranks"] - len({delay.rank for delay in parse_delays(row["delays"])})
+    reached = f"{count_text(row['reached'])} of {count_text(others)} other ranks"
+    if row["cost"] < ABSORBED:
+        return f"The delay is absorbed: {ended}, and the wave reaches {reached}{_in_time(row)}."
+    if several:
+        return f"{'The delays do not add up: t' if row['cost'] < 1 - ABSORBED else 'T'}{ended[1:]}."
+    if row["cost"] > 1 + ABSORBED:
+        return f"The delay is amplified: {ended}{_slower(row)}."
+    if row["pattern"] != PROGRAM and row["reached"] == others:
+        return ""
+    decays = not _none(row["decay_ps"]) and row["decay_ps"] > 0
+    lost = f", {time_text(row['decay_ps'])} less late each" if decays else ""
+    return f"The wave reaches {reached}{lost}{_in_time(row)}; {ended}."
+
+
+def _in_time(row: dict[str, Any]) -> str:
+    """How many of the ranks that were late have made it up, if any."""
+    late = ranks_of(row)
+    late = late[(late["arrival_ps"] != NEVER) & (late["distance"] > 0)]
+    made_up = int((late["last_ps"] < LATE * row["delay_ps"]).sum())
+    return f", of which {count_text(made_up)} end in time" if made_up else ""
 
 
 def _slower(row: dict[str, Any]) -> str:
@@ -222,12 +229,31 @@ def _tables(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[Table]:
         headings,
         [_costs(row) for row in _records(quiet)],
     )
+    for row in _records(quiet[quiet["pattern"] == PROGRAM]):
+        yield _ranks_table(row)
     if len(noisy):
         yield Table(
             f"With noise: medians over seeds, and {percent_text(LOW)} to {percent_text(HIGH)} of them",
             ("program", "noise", "seeds", "less late a rank", "reached", "ends later by"),
             list(_noise_rows(noisy)),
         )
+
+
+def _ranks_table(row: dict[str, Any]) -> Table:
+    """When the wave arrives at the ranks, and what is left of it at their end."""
+    ranks = ranks_of(row)
+    late = ranks[(ranks["arrival_ps"] != NEVER)].sort_values("arrival_ps", kind="stable")
+    caption = f"{_title(row)}: ranks that were late, in the order of arrival"
+    if len(late) > MOST_ROWS:
+        caption += f"; the first {MOST_ROWS} of {count_text(len(late))}"
+    texts: list[tuple[str, ...]] = [
+        (
+            count_text(one["rank"]), count_text(one["distance"]) if one["distance"] >= 0 else "–",
+            *(time_text(one[name]) for name in ("arrival_ps", "most_ps", "last_ps")),
+        )
+        for one in _records(late.head(MOST_ROWS))
+    ]  # fmt: skip
+    return Table(caption, ("rank", "messages away", "arrival", "late at most", "late at the end"), texts, 0)
 
 
 def _costs(row: dict[str, Any]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def machines_page(table: pd.DataFrame) -> StudyPage:
         title=TITLE,
         about="Each program is simulated on each machine as it is, and on machines that differ from it by an edit, "
         "without noise and with the machine's own.",
-        findings=[*_fastest(quiet), *_gains(gains), *_overtaking(quiet), *_noise(noisy)],
+        findings=[*_fastest(quiet), *_gains(gains), *_overtaking(quiet), *_noise(quiet, noisy)],
         figures=list(_figures(quiet, gains, noisy)),
         tables=list(_tables(quiet, noisy)),
         rests=_rests(table),
@@ -51,15 +51,21 @@ def without_noise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_noise(table: pd.DataFrame) -> pd.DataFrame:
-    """The same of slowdowns under noise: median, low and high over seeds, and their number."""
+    """The same with noise, over seeds, and their number: the median time, s; median, low and high of the slowdown by
+    noise; and of the gain, whose both times have the same seed, gain, gain_low and gain_high."""
     times = table.loc[~table["noise"].astype(bool)].set_index([*_PLACE, "machine"])["finish_ps"]
     rows = table[table["noise"].astype(bool)]
     before = times.loc[pd.MultiIndex.from_frame(rows[[*_PLACE, "machine"]])].to_numpy(float)
-    slowdown = rows.assign(slowdown=rows["finish_ps"] / before - 1).groupby([*_PLACE, "machine"], sort=False)[
-        "slowdown"
-    ]
+    same_seed = ["program", "base", "seed"]
+    plain = rows[rows["edit"] == ""].set_index(same_seed)["finish_ps"]
+    unedited = plain.loc[pd.MultiIndex.from_frame(rows[same_seed])].to_numpy(float)
+    rows = rows.assign(slowdown=rows["finish_ps"] / before - 1, gain=unedited / rows["finish_ps"] - 1)
+    groups = rows.groupby([*_PLACE, "machine"], sort=False)
+    slowdown, gain = groups["slowdown"], groups["gain"]
     found = {
+        "seconds": groups["finish_ps"].median() / 1e12,
         "median": slowdown.median(), "low": slowdown.quantile(LOW), "high": slowdown.quantile(HIGH),
+        "gain": gain.median(), "gain_low": gain.quantile(LOW), "gain_high": gain.quantile(HIGH),
         "seeds": slowdown.size(),
     }  # fmt: skip
     return pd.DataFrame(found).reset_index()
@@ -130,22 +136,29 @@ def _overtaking(quiet: pd.DataFrame) -> Iterator[tuple[str, str]]:
             yield _topic(program), f"Faster than {fastest['base']} as it is: {join_words(names)}."
 
 
-def _noise(noisy: pd.DataFrame) -> Iterator[tuple[str, str]]:
+def _noise(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[tuple[str, str]]:
     for program, rows in noisy.groupby("program", sort=False):
-        said = [
-            f"{row['base']} {percent_text(row['median'])} ({percent_text(row['low'])} to {percent_text(row['high'])})"
-            for row in _records(rows[rows["edit"] == ""])
-        ]
+        plain = rows[rows["edit"] == ""]
+        said = [f"{row['base']} {_range(row, 'median', 'low', 'high')}" for row in _records(plain)]
         seeds = plural(int(rows["seeds"].max()), "seed")
         yield _topic(program), f"Longer by noise, median and 10 to 90 % of {seeds}: {join_words(said)}."
-        plain = rows[rows["edit"] == ""].set_index("base")
-        apart = []
-        for row in _records(rows[rows["edit"] != ""]):
-            own = plain.loc[row["base"]]
-            if row["low"] > own["high"] or row["high"] < own["low"]:
-                apart.append(f"{row['machine']} {percent_text(row['median'])}")
-        if apart:
-            yield _topic(program), f"An edit changes what noise costs, beyond the seeds' spread: {join_words(apart)}."
+        without = quiet[(quiet["program"] == program) & (quiet["edit"] == "")].set_index("base")["seconds"]
+        known = without[plain["base"]]
+        first, noisy_first = str(known.idxmin()), _records(plain.nsmallest(1, "seconds"))[0]["base"]
+        if first != noisy_first:
+            yield _topic(program), f"With noise the fastest of these is {noisy_first}, not {first}, by the medians."
+        gains = quiet[quiet["program"] == program].set_index("machine")["gain"]
+        changed = [
+            f"{row['machine']} {_range(row, 'gain', 'gain_low', 'gain_high')} instead of {percent_text(before)}"
+            for row in _records(rows[rows["edit"] != ""])
+            if not row["gain_low"] <= (before := float(gains[row["machine"]])) <= row["gain_high"]
+        ]
+        if changed:
+            yield _topic(program), f"With noise edits are worth something else: {join_words(changed)}."
+
+
+def _range(row: dict[str, Any], middle: str, low: str, high: str) -> str:
+    return f"{percent_text(row[middle])} ({percent_text(row[low])} to {percent_text(row[high])})"
 
 
 def _figures(quiet: pd.DataFrame, gains: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[ReportFigure]:
@@ -173,15 +186,16 @@ def _tables(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[Table]:
         )
         yield Table(caption, ("machine", AS_IT_IS, *(edit for edit in edits if edit)), texts)
     if len(noisy):
-        headings = ("program", "machine", "seeds", "10 %", "median", "90 %")
+        headings = ("program", "machine", "seeds", "median time", "longer by noise", "faster than as it is")
         found: list[tuple[str, ...]] = [
             (
-                str(row["program"]), str(row["machine"]), count_text(row["seeds"]),
-                *(percent_text(row[name], signed=True) for name in ("low", "median", "high")),
+                str(row["program"]), str(row["machine"]), count_text(row["seeds"]), _time(row["seconds"]),
+                _range(row, "median", "low", "high"),
+                _range(row, "gain", "gain_low", "gain_high") if row["edit"] else "–",
             )
             for row in _records(noisy)
         ]  # fmt: skip
-        yield Table("How much longer a program takes under noise, over seeds", headings, found, 2)
+        yield Table("With noise: medians, and 10 to 90 % of the seeds", headings, found, 2)
 
 
 def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:

@@ -292,7 +292,7 @@ def test_the_page_says_only_what_rows_show() -> None:
     assert "less late each" in said
     assert "published" not in said
     assert "seed" not in said
-    assert "Waves that meet" not in said
+    assert "do not add up" not in said
 
 
 def test_the_command_writes_table_and_page_and_goes_on(tmp_path: Path) -> None:
