@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 from ..formatting import unknown_name
 from ..machine import Level, Machine
+from ..noise_models import AnyNoise
 from ..random_noise import ExponentialLength, PoissonNoise
 from ..schedule import Schedule
 from ..simulation import simulate
@@ -45,6 +46,8 @@ SEEDS = 10
 PICTURE = (128, 200)
 """The most rows of ranks, and the columns of times, of a picture."""
 SHADES = 255
+MOST_TAKEN = 1 - 1e-6
+"""The largest share of time that noise is said to take: a law of lengths without a mean would take all."""
 BEGUN, ENDING = 0.25, 0.75
 """Shares of the iterations after which a program has settled, and after which it is about to end."""
 
@@ -74,9 +77,10 @@ class WaveCase:
 class WavePlan:
     """Waves of generated programs: each pattern with each protocol and distance of `partners`, without noise.
 
-    NOISY also has `noise`, added shares of its time, each of `seeds` seeds; `noise_interval_ps` is the mean time
-    between its detours, None: a computation. `delays` None: one of the middle rank, in its second computation, LENGTH
-    times as long as that; then NOISY has two delays in a further case. Raises UsageError.
+    NOISY also has `noise`, added shares of its time, and the noise of the machine, each under `seeds` seeds;
+    `noise_interval_ps` is the mean time between detours, None: a computation. `delays` None: one of the middle rank, in
+    its second computation, LENGTH times as long as that; then NOISY has two delays in a further case. Raises
+    UsageError.
     """
 
     patterns: Sequence[str] = (*PATTERNS, *JOBS)
@@ -155,7 +159,7 @@ def idle_wave_cases(machine: Machine, plan: WavePlan | OwnProgram | None = None)
                 for partners in (plan.partners if pattern in PATTERNS else (1,))
             ]
     if NOISY in plan.patterns:
-        found += _noisy_cases(quiet, plan)
+        found += _noisy_cases(machine, plan)
     return found
 
 
@@ -164,23 +168,32 @@ def _own_cases(machine: Machine, own: OwnProgram) -> list[WaveCase]:
     quiet = WaveCase(own.schedule, machine.with_noise(None), PROGRAM, "machine's", 0, 0, 0, 0.0, text, own.seed)
     if machine.noise is None:
         return [quiet]
-    added = machine.noise.overhead / (1 - machine.noise.overhead)
-    noisy = replace(quiet, machine=machine, noise=added)
+    noisy = replace(quiet, machine=machine, noise=added_share(machine.noise))
     return [quiet, *(replace(noisy, seed=seed) for seed in range(own.seed, own.seed + own.seeds))]
 
 
-def _noisy_cases(quiet: Machine, plan: WavePlan) -> Iterator[WaveCase]:
-    """NOISY with two delays, and with noise."""
+def added_share(noise: AnyNoise) -> float:
+    """The time that noise adds to a computation, as a share of it."""
+    taken = min(noise.overhead, MOST_TAKEN)
+    return taken / (1 - taken)
+
+
+def _noisy_cases(machine: Machine, plan: WavePlan) -> Iterator[WaveCase]:
+    """NOISY with two delays, with noise, and with that of the machine."""
     protocol, partners = plan.protocols[0], min(plan.partners)
-    quiet = with_protocol(quiet, protocol)
+    machine = with_protocol(machine, protocol)
+    quiet = machine.with_noise(None)
     case = _case(plan, NOISY, protocol, partners, quiet)
+    seeds = range(plan.seed, plan.seed + plan.seeds)
     if plan.delays is None:
         yield replace(case, delays=plan.two_delays)
     interval = plan.noise_interval_ps or plan.compute_ps
     for share in plan.noise:
         noisy = quiet.with_noise(PoissonNoise(interval, ExponentialLength(share * interval)))
-        for seed in range(plan.seed, plan.seed + plan.seeds):
-            yield replace(case, machine=noisy, noise=share, seed=seed)
+        yield from (replace(case, machine=noisy, noise=share, seed=seed) for seed in seeds)
+    if machine.noise is not None:
+        case = replace(case, machine=machine, noise=added_share(machine.noise))
+        yield from (replace(case, seed=seed) for seed in seeds)
 
 
 def _case(plan: WavePlan, pattern: str, protocol: str, partners: int, machine: Machine) -> WaveCase:

@@ -165,6 +165,13 @@ def test_noise_makes_waves_decay() -> None:
     assert 5 * US < decays[0.02] < decays[0.1] / 2
 
 
+def test_the_machine_s_own_noise_is_among_the_levels() -> None:
+    noisy = machine().with_noise(NOISES["recorded"])
+    cases = idle_wave_cases(noisy, plan("nonblocking", "eager", noise=(0.02,), seeds=2))
+    assert [case.noise for case in cases] == [0, 0.02, 0.02, pytest.approx(0.35 / 0.65), pytest.approx(0.35 / 0.65)]
+    assert [case.machine.noise is noisy.noise for case in cases] == [False] * 3 + [True] * 2
+
+
 def test_the_decay_is_that_of_the_standard_deviation_of_the_noise_whatever_its_detours() -> None:
     """Of detours every τ that add a share s, a computation T has s sqrt(2 T τ)."""
     share, found = 0.05, []
