@@ -60,8 +60,8 @@ def _time(text: str, what: str) -> int:
     default=MACHINE,
     show_default=True,
     shell_complete=machines,
-    help="The machine: a machine.toml, a folder with one, or a preset. Of generated programs only nonblocking runs with "
-    "its noise, too.",
+    help="The machine: a machine.toml, a folder with one, or a preset. Of generated programs only nonblocking also has "
+    "its noise.",
 )
 @program_options
 @click.option(
