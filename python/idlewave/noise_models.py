@@ -97,6 +97,19 @@ class Noise(OfTimes, FieldMethods):
         """The share of time that detours take."""
         return float(self.lengths.sum()) / self.period
 
+    def detours(self, seed: int, rank: int, until: int) -> tuple[Times, Times]:
+        """Starts and lengths, in ps, of the detours of a rank from 0 on that begin before the time `until`, under a
+        seed. Of a detour that a rank is in at time 0 the rest counts."""
+        import numpy as np
+
+        starts, lengths = as_times(times_of(self, "starts")), as_times(times_of(self, "lengths"))
+        periods = np.arange(until // self.period + 3, dtype=np.int64)[:, None] - 1
+        begin = (starts + periods * self.period - self._core().phase(seed, rank)).ravel()
+        end = begin + np.tile(lengths, len(periods))
+        inside = (end > 0) & (begin < until)
+        begin, end = np.maximum(begin[inside], 0), end[inside]
+        return begin, end - begin
+
     def _core(self) -> _core.NoiseTrace:
         return _core.NoiseTrace(
             times_of(self, "starts"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from .errors import InputError
-from .noise_models import Noise, OfTimes, drawn_phase, times_of
+from .noise_models import Noise, OfTimes, as_times, drawn_phase, times_of
 
 if TYPE_CHECKING:
     from .noise_models import Times
@@ -148,6 +148,22 @@ class MixedNoise:
         """The share of time that detours take, in the long run."""
         taken = sum(source.length.mean / source.interval for source in self.random)  # per unit of CPU time
         return 1 - (1 - self.trace.overhead) / (1 + taken)
+
+    def detours(self, seed: int, rank: int, until: int) -> tuple[Times, Times]:
+        """Starts and lengths, in ps, of the detours of a rank that begin before the time `until`, under a seed.
+
+        A detour of the trace that falls into a random one is a row of its own, and lengthens the other.
+        """
+        import numpy as np
+
+        core = self.trace._core()
+        phase = core.phase(seed, rank)
+        starts, lengths = _core_of(self.random).detours(seed, rank, until)  # in the time between the trace's
+        begin = as_times([core.finish(phase, 0, time) for time in starts.tolist()])
+        end = as_times([core.finish(phase, 0, time) for time in (starts + lengths).tolist()])
+        random, recorded = begin < until, self.trace.detours(seed, rank, until)
+        begin, length = begin[random], (end - begin)[random]
+        return np.concatenate([begin, recorded[0]]), np.concatenate([length, recorded[1]])
 
     def _core(self) -> _core.MixedNoise:
         return _core.MixedNoise(self.trace._core(), _core_of(self.random))

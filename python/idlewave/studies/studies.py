@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ..noise_models import AnyNoise
     from ..schedule import Schedule
     from ..variation import Variation
+    from .idle_wave import OwnProgram, WavePlan
+    from .machines import MachinesPlan
 
 
 class Studies:
@@ -164,6 +166,50 @@ class Studies:
             iterations=iterations,
         )
         return run_cases(FT, ft_cases(plan), folder, Running(workers, executor, on_progress))
+
+    def idle_wave(
+        self,
+        machine: Machine | str | Path = "odin",
+        plan: WavePlan | OwnProgram | None = None,
+        *,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What one delay of one rank does to all others (docs/studies/idle-wave.md).
+
+        `plan` is a `studies.idle_wave.WavePlan` of generated programs, the default, or an `OwnProgram`, such as
+        OwnProgram(schedule, "32@10ms+13.5ms"), which is also simulated with the noise of the machine.
+
+        A row a case: the values of `WaveCase`, then those that the page lists. Raises UsageError, CaseError.
+        """
+        from .idle_wave import IDLE_WAVE, idle_wave_cases
+
+        cases = idle_wave_cases(as_machine(machine), plan)
+        return run_study(IDLE_WAVE, cases, folder, Running(workers, executor, on_progress))
+
+    def machines(
+        self,
+        machines: Sequence[Machine | str | Path] = (),
+        plan: MachinesPlan | None = None,
+        *,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """A program on several machines, and on each with what-if edits (docs/studies/machines.md).
+
+        `machines`: all presets if there are none. `plan` is a `studies.machines.MachinesPlan`, which has the program
+        and the edits, such as ("L=0.5x", "G=2x"). A row a case: the values of `MachineCase`, then ranks, finish_ps and
+        messages. Raises UsageError.
+        """
+        from .machines import MACHINES, MachinesPlan, machine_cases
+
+        chosen = [as_machine(machine) for machine in machines or Machine.presets()]
+        cases = machine_cases(chosen, plan or MachinesPlan())
+        return run_study(MACHINES, cases, folder, Running(workers, executor, on_progress))
 
     def network(
         self,

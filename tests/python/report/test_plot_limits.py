@@ -26,6 +26,7 @@ BOUNDED = {
     ("plot_epidemic", "a run"),
     ("plot_flood", "a loss"),
     ("plot_heat_map", "a detour of 10 s"),
+    ("plot_idle_waves", "a lateness"),
     ("plot_detours", "a duration"),
     ("plot_distribution", "a call"),
 }

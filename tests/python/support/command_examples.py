@@ -141,6 +141,12 @@ EXAMPLES = {
     "study network": Example(f"{_SMALL} --seeds 1 --factors 0.1", {"folder": "study-network"}),
     "study overlap": Example(_SMALL, {"folder": "study-overlap"}),
     "study sensitivity": Example(f"{_SMALL} --factors 10 --growths 0.1", {"folder": "study-sensitivity"}),
+    "study idle-wave": Example(
+        "--ranks 8 --iterations 4 --patterns nonblocking --partners 1 --noise none", {"folder": "study-idle-wave"}
+    ),
+    "study machines": Example(
+        "-m odin -m sci --set L=0.5x --programs allreduce --ranks 4 --iterations 1", {"folder": "study-machines"}
+    ),
     "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
     "study verify": Example("--checks form,delay", {"folder": "study-verify"}),
     "study where": Example(f"{_SMALL} --seeds 1", {"folder": "study-where"}),

@@ -60,7 +60,9 @@ from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorith
 from idlewave.report.benchmark_error_page import WORDS
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.idle_wave_plots import plot_idle_waves, plot_wave_decay, plot_wave_fronts
 from idlewave.report.line_panels import LinePanels, plot_line_panels
+from idlewave.report.machines_plots import plot_machine_gains, plot_machine_noise, plot_machine_times
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
     plot_overtime,
@@ -204,6 +206,35 @@ def ft_compared() -> pd.DataFrame:
             "predicted_s": measured - 0.05,
         }
     )
+
+
+def idle_waves_plot(spoil: Spoil) -> Figure:
+    """The shades of the first rows of a picture."""
+    late = np.linspace(0, 1, 200).reshape(20, 10)
+    late[0] = spoilt(late[0], spoil)
+    return plot_idle_waves({"a": (late, 1e10), "b": (late[::-1], 2e10)}, 20)
+
+
+def wave_fronts_plot(spoil: Spoil) -> Figure:
+    front = pd.DataFrame({"distance": np.arange(1, 30), "arrival_ms": np.arange(29.0)})
+    return plot_wave_fronts({"eager": {"a": front, "b": spoil(front, "arrival_ms")}, "rendezvous": {"a": front}})
+
+
+def wave_decay_plot(spoil: Spoil) -> Figure:
+    late = pd.DataFrame({"distance": np.arange(1, 30), "median": np.linspace(1, 0.5, 29)})
+    late = late.assign(low=late["median"] - 0.1, high=late["median"] + 0.1)
+    return plot_wave_decay([("no noise", late), ("noise", spoil(late, "median"))])
+
+
+def machine_rows() -> pd.DataFrame:
+    """Two programs on eight machines, as they are and with two edits."""
+    keys = [(program, f"m{n}", edit) for program in ("a", "b") for n in range(8) for edit in ("", "L=2x", "G=2x")]
+    rows = pd.DataFrame(keys, columns=["program", "base", "edit"])
+    number = np.arange(len(rows))
+    return rows.assign(
+        machine=rows["base"] + rows["edit"], seconds=1 + 0.01 * number, gain=0.01 * number, median=0.01 * number + 0.01,
+        low=0.01 * number, high=0.01 * number + 0.02,
+    )  # fmt: skip
 
 
 def detours_plot(spoil: Spoil) -> Figure:
@@ -563,6 +594,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_algorithm_times", "a median"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "median_ps")),
     ("plot_algorithm_costs", "a mean"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "mean")),
     ("plot_algorithm_costs", "the worst"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "worst")),
+    ("plot_idle_waves", "a lateness"): idle_waves_plot,
+    ("plot_wave_fronts", "an arrival"): wave_fronts_plot,
+    ("plot_wave_decay", "a lateness"): wave_decay_plot,
+    ("plot_machine_times", "a time"): lambda spoil: plot_machine_times(spoil(machine_rows(), "seconds")),
+    ("plot_machine_gains", "a gain"): lambda spoil: plot_machine_gains(spoil(machine_rows(), "gain")),
+    ("plot_machine_noise", "a slowdown"): lambda spoil: plot_machine_noise(spoil(machine_rows(), "high")),
     ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
     ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
     ("plot_line_panels", "a value"): lambda spoil: plot_line_panels(panel_rows(spoil), panels()),
