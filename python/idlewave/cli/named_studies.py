@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error",)
+STUDIES_OF_CASES = ("benchmark-error", "noise")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
     "ft": "study_ft_command",
+    "noise": "study_noise_command",
     "variation": "study_variation_command",
     "collect": "study_collect_command",
 }

@@ -11,6 +11,12 @@ from ..machine import Machine
 from ..simulation import as_machine
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
+from .noise_study import APPLICATION_RANKS, NOISE, NOISES, NoisePlan, noise_cases
+from .noise_study import MACHINE as NOISE_MACHINE
+from .noise_study import PROGRAMS as NOISE_PROGRAMS
+from .noise_study import RANKS as NOISE_RANKS
+from .noise_study import SEEDS as NOISE_SEEDS
+from .noise_study import SIZES as NOISE_SIZES
 from .run_study import run_study
 from .study import study as simulate_study
 
@@ -95,6 +101,45 @@ class Studies:
         )
         at_a_time = 1 if workers is None and executor is None else workers
         return run_cases(FT, ft_cases(plan), folder, Running(at_a_time, executor, on_progress))
+
+    def noise(
+        self,
+        machine: Machine | str | Path = NOISE_MACHINE,
+        *,
+        programs: Sequence[str] = NOISE_PROGRAMS,
+        schedule: Schedule | None = None,
+        noises: Sequence[str] = NOISES,
+        ranks: Sequence[int] = NOISE_RANKS,
+        sizes: Sequence[int] = NOISE_SIZES,
+        operations: int = 1,
+        application_ranks: int = APPLICATION_RANKS,
+        seeds: int = NOISE_SEEDS,
+        seed: int = 0,
+        published: bool = True,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What noise costs `programs` and one's own (`schedule`) at scale (docs/studies/noise.md): a row a case.
+
+        Columns: the values of `NoiseCase`, then overhead, quiet_ps, longest_ps, lost_ps, and of the slowdown its mean,
+        low and high, least, q25, median, q75 and most. Raises UsageError.
+        """
+        plan = NoisePlan(
+            machine=as_machine(machine),
+            programs=programs,
+            own=schedule,
+            noises=noises,
+            ranks=ranks,
+            sizes=sizes,
+            operations=operations,
+            application_ranks=application_ranks,
+            seeds=seeds,
+            seed=seed,
+            published=published,
+        )
+        return run_study(NOISE, noise_cases(plan), folder, Running(workers, executor, on_progress))
 
     def variation(
         self,

@@ -1,0 +1,113 @@
+"""``idlewave study noise``: what noise costs collectives and applications, from few ranks to a million."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..formatting import plain_percent, plain_time
+from ..studies.noise_study import (
+    APPLICATION_RANKS,
+    NOISE,
+    NOISES,
+    PROGRAMS,
+    RANKS,
+    SEEDS,
+    SIZES,
+    NoisePlan,
+    noise_cases,
+)
+from ..studies.study_programs import COMPUTE_NS, ITERATIONS
+from .case_study_options import case_study_options, run_command
+from .input_options import load_machine
+from .option_types import Count
+from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of, words_of
+from .terminal import say, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command("noise")
+@click.argument("source", metavar="[TRACE|FILE]", required=False)
+@machine_of_study
+@program_options(PROGRAMS, SIZES, RANKS)
+@click.option(
+    "--noises",
+    metavar="NOISE,…",
+    default=",".join(NOISES),
+    show_default=True,
+    help="Noises beside that of the machine: presets, or regular ones such as 1000Hz:100us; :same behind one "
+    "co-schedules it. A word - is none.",
+)
+@click.option(
+    "--application-ranks",
+    type=Count(2),
+    default=APPLICATION_RANKS,
+    show_default=True,
+    help="Most ranks of applications; one's own program has all numbers of ranks.",
+)
+@click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of the noise, of each case.")
+@click.option("--seed", type=Count(0), default=0, show_default=True, help="The first of these seeds.")
+@click.option(
+    "--published/--no-published",
+    default=True,
+    show_default=True,
+    help="Simulate the published experiments with regular noise, too.",
+)
+@case_study_options("noise")
+def study_noise(
+    source: str | None,
+    machine_name: str,
+    programs: str | None,
+    volumes: str,
+    sizes: str | None,
+    noises: str,
+    operations: int,
+    application_ranks: int,
+    seeds: int,
+    seed: int,
+    published: bool,
+    **common: Any,  # noqa: ANN401 - of case_study_options
+) -> None:
+    """Simulate programs with noise of several shapes, from few ranks to many.
+
+    Collectives, small applications, and a TRACE or schedule FILE if one is given; the noise of the machine, of the
+    shape of published systems, and regular noise.
+    """
+    machine = load_machine(machine_name)
+    own = own_schedule(source, machine)
+    plan = NoisePlan(
+        machine,
+        programs=words_of(programs),
+        own=own,
+        noises=words_of(noises),
+        ranks=scales_of(sizes, own, RANKS),
+        sizes=scales_of(volumes, None, SIZES),
+        operations=operations,
+        compute_ns=COMPUTE_NS,
+        iterations=ITERATIONS,
+        application_ranks=application_ranks,
+        seeds=seeds,
+        seed=seed,
+        published=published,
+    )
+    run_command(NOISE, noise_cases(plan), common, _show)
+
+
+def _show(table: pd.DataFrame) -> None:
+    """Print the slowdowns at the most ranks, and the sentences of the page."""
+    from ..report.noise_page import noise_page
+
+    rows = table[table["asks"] == "scale"]
+    last = rows[rows["ranks"] == rows.groupby(["program", "bytes"])["ranks"].transform("max")]
+    for (program, size, ranks), own in last.groupby(["program", "bytes", "ranks"], sort=False):
+        shown = own[["noise", "overhead", "lost_ps", "longest_ps", "slowdown", "low", "high"]]
+        names = {"overhead": "takes", "lost_ps": "lost", "longest_ps": "longest detour"}
+        parts = dict.fromkeys(("takes", "slowdown", "low", "high"), plain_percent)
+        times = dict.fromkeys(("lost", "longest detour"), plain_time)
+        title = f"Slowdown of {program}, {size} B, {ranks:,} ranks, with a 95 % interval of the mean"
+        show_table(shown.rename(columns=names), title, {**parts, **times})
+    for topic, text in noise_page(table).findings:
+        say(f"• {topic}: {text}")
