@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "noise")
+STUDIES_OF_CASES = ("benchmark-error", "noise", "thinning")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
     "ft": "study_ft_command",
     "noise": "study_noise_command",
+    "thinning": "study_thinning_command",
     "variation": "study_variation_command",
     "collect": "study_collect_command",
 }

@@ -10,8 +10,10 @@ from matplotlib.figure import Figure
 
 from idlewave.plot_limits import bulk_limits, mark_outside
 from idlewave.plot_style import INK, PALETTE, new_figure, say_empty, styled, tidy
-from idlewave.report.line_figures import LINES, MARKS, legend_above, rank_axis
+from idlewave.report.line_figures import LINES, legend_above, rank_axis
+from idlewave.report.line_figures import MARKS as FEW_MARKS
 
+MARKS = f"{FEW_MARKS}PX<"
 _MOST_COLUMNS = 2
 _MOST_TICKS = 6
 _LEAST = 1e-4

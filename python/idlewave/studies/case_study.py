@@ -6,7 +6,7 @@ running the cases on any executor (`case_runner`), the parts of the table (`row_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -39,13 +39,14 @@ class CaseStudy(Generic[C]):
 
     `row` is a function of a module, so that other processes find it; it gives a value for each of the same names,
     whatever the case. `version` counts up when the rows of equal cases change: rows of another version are computed
-    anew.
+    anew. `more`, if there is one, has the cases that follow from the rows so far, until it has none.
     """
 
     name: str
     version: int
     row: Callable[[C], Row]
     page: Callable[[pd.DataFrame], StudyPage] | None = None
+    more: Callable[[pd.DataFrame], Sequence[C]] | None = None
 
     def digest(self, case: C) -> str:
         """The digest of a case: of its values, of the content of its machines, schedules and files, of the study's name

@@ -23,15 +23,35 @@ MOST_LISTED = 20
 def run_study(
     study: CaseStudy[C], cases: Sequence[C], folder: str | Path | None = None, running: Running | None = None
 ) -> pd.DataFrame:
-    """The table of a study, which is also written into `folder`, with its page. Raises as `run_cases`."""
-    table = run_cases(study, cases, folder, running)
+    """The table of a study, which is also written into `folder`, with its page. Raises as `run_cases`.
+
+    Cases that follow from rows (`CaseStudy.more`) are run once these are there.
+    """
+    return _followed(study, cases, run_cases(study, cases, folder, running), folder, running)
+
+
+def _followed(
+    study: CaseStudy[C],
+    cases: Sequence[C],
+    table: pd.DataFrame,
+    folder: str | Path | None,
+    running: Running | None = None,
+) -> pd.DataFrame:
+    """The table of the cases and of those that follow from it; both it and the page are written."""
+    everything = list(cases)
+    while study.more is not None and (more := study.more(table)):
+        rows = [table, run_cases(study, more, folder, running)]
+        everything += more
+        known = [row for part in rows for row in part.to_dict("records")]
+        table = finished_table(study, everything, known, folder)  # type: ignore[arg-type]
     if folder is not None:
-        _write_page(study, cases, table, Path(folder))
+        _write_page(study, everything, table, Path(folder))
     return table
 
 
 def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.DataFrame:
-    """The table of a study whose rows the tasks of an array have computed; it is written with its page.
+    """The table of a study whose rows the tasks of an array have computed; it is written with its page. Cases that
+    follow from these rows are run here.
 
     Raises InputError that says which tasks lack rows.
     """
@@ -53,9 +73,7 @@ def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.D
             f"{name_of(folder)}: {sum(missing.values()):,} of {len(cases):,} rows are not there, of these tasks: "
             f"{tasks}; submitted again, they go on where they were"
         )
-    table = finished_table(study, cases, found, folder)
-    _write_page(study, cases, table, folder)
-    return table
+    return _followed(study, cases, finished_table(study, cases, found, folder), folder)
 
 
 def _write_page(study: CaseStudy[C], cases: Sequence[C], table: pd.DataFrame, folder: Path) -> None:

@@ -19,6 +19,11 @@ from .noise_study import SEEDS as NOISE_SEEDS
 from .noise_study import SIZES as NOISE_SIZES
 from .run_study import run_study
 from .study import study as simulate_study
+from .thinning import MACHINE as THINNING_MACHINE
+from .thinning import PROGRAM as THINNING_PROGRAM
+from .thinning import RANKS as THINNING_RANKS
+from .thinning import SEEDS as THINNING_SEEDS
+from .thinning import ThinningPlan, thinning_cases, thinning_study
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -140,6 +145,38 @@ class Studies:
             published=published,
         )
         return run_study(NOISE, noise_cases(plan), folder, Running(workers, executor, on_progress))
+
+    def thinning(
+        self,
+        machine: Machine | str | Path = THINNING_MACHINE,
+        *,
+        recording: str | Path | None = None,
+        noise: str | None = None,
+        program: str = THINNING_PROGRAM,
+        schedule: Schedule | None = None,
+        ranks: Sequence[int] = THINNING_RANKS,
+        size: int = 8,
+        operations: int = 1,
+        seeds: int = THINNING_SEEDS,
+        seed: int = 0,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What each source of a machine's noise costs a program (docs/studies/thinning.md): a row a case.
+
+        The sources are those of a `recording` (its folder, or a noise-signature.toml), of a `noise` by name, or of the
+        machine's own noise. Columns: the values of `ThinningCase`, then overhead, quiet_ps, lost_ps, lost_sd_ps, and of
+        the slowdown its mean, low and high. Raises UsageError.
+        """
+        from .noise_sources import chosen_sources
+
+        found = as_machine(machine)
+        sources = chosen_sources(found, recording, noise)
+        plan = ThinningPlan(found, sources, program, schedule, ranks, size, operations, seeds, seed)
+        running = Running(workers, executor, on_progress)
+        return run_study(thinning_study(plan), thinning_cases(plan), folder, running)
 
     def variation(
         self,

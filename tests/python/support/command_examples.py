@@ -134,6 +134,10 @@ EXAMPLES = {
     "study benchmark-error": Example("--ranks 2", {"folder": "study-benchmark-error"}),
     "study collect": Example("{array}"),
     "study ft": Example("--problem S --ranks 4 --links 1 --exchanges put,two-sided", {"folder": "study-ft"}),
+    "study noise": Example(
+        "--ranks 4 --programs bcast --bytes 8 --noises jaguar --seeds 2 --no-published", {"folder": "study-noise"}
+    ),
+    "study thinning": Example("--ranks 4 --programs bcast --seeds 2", {"folder": "study-thinning"}),
     "study variation": Example("{goal} -m {varying} --runs 3", {"file": "x.parquet"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}

@@ -59,6 +59,7 @@ from idlewave.report import (
 from idlewave.report.benchmark_error_page import WORDS
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
+from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
     plot_overtime,
@@ -66,6 +67,7 @@ from idlewave.report.overtime_plots import (
     plot_overtime_hours,
     plot_overtime_predictions,
 )
+from idlewave.report.thinning_plots import plot_source_costs
 from idlewave.validation.plots import plot_loops, plot_validation
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
@@ -113,6 +115,22 @@ def benchmark_rows(spoil: Spoil, *scales: int) -> pd.DataFrame:
     keys = [(name, method, ranks) for name in ("linear", "binomial") for ranks in scales for method in WORDS]
     rows = pd.DataFrame(keys, columns=["algorithm", "method", "ranks"])
     return spoil(rows.assign(measured_ps=1_000_000 * rows["ranks"], true_ps=1_200_000 * rows["ranks"]), "measured_ps")
+
+
+def noise_rows() -> pd.DataFrame:
+    """Slowdowns of two programs by two noises on eight numbers of ranks."""
+    keys = [(title, noise, 2**power) for title in ("a", "b") for noise in ("chic", "jaguar") for power in range(3, 11)]
+    rows = pd.DataFrame(keys, columns=["title", "noise", "ranks"])
+    slowdown = 0.01 * rows["ranks"] ** 0.5
+    lost = 1e6 * slowdown
+    return rows.assign(slowdown=slowdown, low=0.9 * slowdown, high=1.1 * slowdown, lost_ps=lost, longest_ps=1.1 * lost)
+
+
+def source_costs() -> pd.DataFrame:
+    """Eight sources of noise."""
+    saved = np.linspace(0.3, 0.02, 8)
+    intervals = {"low": saved - 0.01, "high": saved + 0.01, "matters": saved > 0.05, "alone": 0.9 * saved}
+    return pd.DataFrame({"source": [f"random {place}us" for place in range(8)], "saved": saved, **intervals})
 
 
 def ft_rows() -> pd.DataFrame:
@@ -502,6 +520,10 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
     ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
     ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
+    ("plot_noise_losses", "a loss"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "lost_ps")),
+    ("plot_noise_losses", "a detour"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "longest_ps")),
+    ("plot_noise_slowdowns", "a slowdown"): lambda spoil: plot_noise_slowdowns(spoil(noise_rows(), "slowdown")),
+    ("plot_source_costs", "a cost"): lambda spoil: plot_source_costs(spoil(source_costs(), "saved")),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
