@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import UsageError
 from ..formatting import plain_percent, plain_time
 from ..studies.noise_study import (
     APPLICATION_RANKS,
@@ -21,7 +22,7 @@ from ..studies.noise_study import (
 from ..studies.study_programs import COMPUTE_NS, ITERATIONS
 from .case_study_options import case_study_options, run_command
 from .input_options import load_machine
-from .option_types import Count
+from .option_types import Count, Names
 from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of, words_of
 from .terminal import say, show_table
 
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     help="Noises beside that of the machine: presets, or regular ones such as 1000Hz:100us; :same behind one "
     "co-schedules it. A word - is none.",
 )
+@click.option("--frequencies", type=Names(), default="", help="Frequencies of regular noise, Hz, with commas.")
+@click.option(
+    "--lengths", type=Names(), default="", help="Lengths of its detours, such as 16us,50us; of each frequency."
+)
 @click.option(
     "--application-ranks",
     type=Count(2),
@@ -54,7 +59,7 @@ if TYPE_CHECKING:
     "--published/--no-published",
     default=True,
     show_default=True,
-    help="Simulate the published experiments with regular noise, too.",
+    help="Simulate the published experiments, too: regular noise, and faster and slower networks.",
 )
 @case_study_options("noise")
 def study_noise(
@@ -64,6 +69,8 @@ def study_noise(
     volumes: str,
     sizes: str | None,
     noises: str,
+    frequencies: list[str],
+    lengths: list[str],
     operations: int,
     application_ranks: int,
     seeds: int,
@@ -82,7 +89,7 @@ def study_noise(
         machine,
         programs=words_of(programs),
         own=own,
-        noises=words_of(noises),
+        noises=(*words_of(noises), *_regular(frequencies, lengths)),
         ranks=scales_of(sizes, own, RANKS),
         sizes=scales_of(volumes, None, SIZES),
         operations=operations,
@@ -94,6 +101,14 @@ def study_noise(
         published=published,
     )
     run_command(NOISE, noise_cases(plan), common, _show)
+
+
+def _regular(frequencies: list[str], lengths: list[str]) -> list[str]:
+    """The names of regular noises of each frequency and length. Raises UsageError if only one of the two is given."""
+    rates, times = ([word for word in words if word] for words in (frequencies, lengths))
+    if bool(rates) != bool(times):
+        raise UsageError("--frequencies and --lengths belong together")
+    return [f"{rate.removesuffix('Hz')}Hz:{time}" for rate in rates for time in times]
 
 
 def _show(table: pd.DataFrame) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_range, percent_text, plural, size_text, time_text
-from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns
-from idlewave.report.noise_published import beside_published
+from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns, plot_regular_noise
+from idlewave.report.noise_published import beside_published, regular_rows
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.study_rows import row_objects
@@ -21,6 +21,8 @@ TITLE = "What noise costs at scale"
 TENTH, BOTTLENECK = 0.1, 1.0
 """Slowdowns from which on noise matters, and from which on it takes more time than all else."""
 SAME = ":same"
+MOST_US = 1000
+"""Detours up to that length are in one figure."""
 OWN = "machine"
 """The name of the noise of the machine itself."""
 _PROGRAM = ["machine", "program", "bytes", "steps", "collective"]
@@ -42,7 +44,7 @@ def noise_page(table: pd.DataFrame) -> StudyPage:
         about="Each program is simulated without noise, and with many seeds of each noise; the slowdown is the time "
         "that it takes longer, by the time without noise.",
         findings=[*_findings(groups), *_law(scale), *_published_finding(published)],
-        figures=list(_figures(groups, scale)),
+        figures=[*_figures(groups, scale), *_regular_figures(timed)],
         tables=[*_published_table(published), *_tables(groups)],
         rests=_rests(table),
     )
@@ -149,6 +151,7 @@ def _law(scale: pd.DataFrame) -> Iterator[tuple[str, str]]:
             f"among the ranks (rank correlation {by_longest:.2f}), and the slowdown in that of the share of time "
             f"that noise takes with {by_share:.2f}.",
         )
+    yield from _absorbed(scale)
     small = rows[(rows["longest_ps"] > 0) & (rows["bytes"] <= 8)]
     if len(small) >= _LEAST_ROWS:
         ratio = (small["lost_ps"] / small["longest_ps"]).quantile([0.1, 0.5, 0.9]).to_numpy()
@@ -156,6 +159,22 @@ def _law(scale: pd.DataFrame) -> Iterator[tuple[str, str]]:
             "what decides",
             f"An operation of at most 8 B loses {ratio[1]:.1f} times the longest detour expected in its time (median; "
             f"{ratio[0]:.1f} to {ratio[2]:.1f} in 80 % of the cases).",
+        )
+
+
+def _absorbed(scale: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """What applications lose, by what they would lose if each iteration waited once for the slowest of all ranks."""
+    rows = scale[~scale["collective"] & (scale["bytes"] > 0) & (scale["longest_ps"] > 0)]
+    rows = rows[(rows["ranks"] == rows["ranks"].max()) & ~rows["noise"].str.endswith(SAME)]
+    said = []
+    for program, own in rows.groupby("program", sort=False):
+        ratio = own["lost_ps"] / own["longest_ps"]
+        said.append(f"{program} {ratio.min():.1f} to {ratio.max():.1f} times")
+    if said:
+        yield (
+            "what decides",
+            f"At {count_text(rows['ranks'].max())} ranks the applications lose {join_words(said)} the longest detours "
+            "expected in their iterations: below 1 part of the noise is absorbed, since not all wait for all.",
         )
 
 
@@ -192,6 +211,24 @@ def _figures(groups: Groups, scale: pd.DataFrame) -> Iterator[ReportFigure]:
             "Collectives: what an operation loses in the mean, against the longest detour expected among its ranks.",
             partial(plot_noise_losses, collective),
         )
+
+
+def _regular_figures(timed: pd.DataFrame) -> Iterator[ReportFigure]:
+    """Regular noise of several lengths: the published experiment, and what else was simulated of it."""
+    for asks, caption in (
+        ("scale", "Regular noise: mean slowdown against the length of a detour."),
+        ("published", "As Beckman et al. injected it: allreduces of 8 B in a loop, mean slowdown."),
+    ):
+        rows = regular_rows(timed[timed["asks"] == asks])
+        rows = rows[(rows["ranks"] == rows.groupby("program")["ranks"].transform("max")) & (rows["us"] <= MOST_US)]
+        if rows.groupby(["program", "bytes", "hertz"])["us"].nunique().max() >= 3:
+            titles = [_regular_title(row) for row in row_objects(rows)]
+            yield ReportFigure(f"regular-{asks}", caption, partial(plot_regular_noise, rows.assign(title=titles)))
+
+
+def _regular_title(row: Any) -> str:  # noqa: ANN401 - of pandas
+    name = str(row.program).partition("=")[2].replace("_", " ") or f"{row.program}, {size_text(row.bytes)}"
+    return f"{name}, {count_text(row.ranks)} ranks"
 
 
 def _tables(groups: Groups) -> Iterator[Table]:

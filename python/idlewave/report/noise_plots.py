@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from idlewave.plot_limits import bulk_limits, mark_outside
 from idlewave.plot_style import INK, PALETTE, new_figure, say_empty, styled, tidy
@@ -108,4 +109,36 @@ def plot_noise_losses(rows: pd.DataFrame) -> Figure:
     axes.set_xlim(x.low, x.high)
     axes.set_ylim(y.low, y.high)
     legend_above(figure, axes, 4)
+    return figure
+
+
+@styled
+def plot_regular_noise(rows: pd.DataFrame) -> Figure:
+    """Slowdown by regular noise against the length of its detours, µs, both logarithmic: a panel a program, a line a
+    frequency. `rows` have the columns title, hertz, us, slowdown."""
+    titles, rates = list(rows["title"].unique()), sorted(rows["hertz"].unique(), reverse=True)
+    figure = new_figure(3.1)
+    panels = np.ravel(figure.subplots(1, max(len(titles), 1), sharey=True, squeeze=False))
+    if not titles:
+        say_empty(panels[0], "no regular noise was simulated")
+    for axes, title in zip(panels, titles, strict=False):
+        tidy(axes)
+        axes.set_title(title)
+        own = rows[rows["title"] == title]
+        for number, rate in enumerate(rates):
+            line = own[own["hertz"] == rate].sort_values("us")
+            axes.plot(
+                line["us"], _at_least(line["slowdown"]), label=f"{rate:g} Hz", color=PALETTE[number % len(PALETTE)],
+                linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)], markersize=4, linewidth=1.4,
+                markerfacecolor="none",
+            )  # fmt: skip
+        axes.set_xscale("log")
+        lengths = sorted(own["us"].unique())
+        axes.xaxis.set_major_locator(FixedLocator(lengths))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_xlabel("length of a detour [µs]")
+        _logarithmic(axes, own["us"], own["slowdown"], rows["slowdown"])
+    panels[0].set_ylabel("slowdown (1: twice the time)")
+    legend_above(figure, panels[0])
     return figure

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from idlewave.formatting import count_text, percent_text
+from idlewave.formatting import count_text, percent_text, time_text
 from idlewave.report.study_rows import row_objects
+from idlewave.units import parse_time
 
 HARDLY = 0.05
 """A slowdown by less is "nearly no propagation"."""
@@ -29,6 +30,7 @@ def beside_published(rows: pd.DataFrame) -> list[Statement]:
     scale, injected = rows[rows["asks"] == "scale"], rows[rows["asks"] == "published"]
     small = scale[(scale["program"] == "dissemination") & (scale["bytes"] == 1)]
     found = list(_systems(small)) if len(small) else []
+    found += [*_networks(rows[rows["asks"] == "network"]), *_ocean(scale)]
     return [*found, *_linear(injected), *_factors(injected)]
 
 
@@ -57,23 +59,52 @@ def _systems(small: pd.DataFrame) -> Iterator[Statement]:
         yield "co-scheduling takes most of the Altix's damage away", "", said, _answer(holds)
 
 
+def _networks(rows: pd.DataFrame) -> Iterator[Statement]:
+    """Whether noise still takes more time than all else on a network ten times as fast."""
+    for noise, own in rows.groupby("noise", sort=False):
+        by = {row.network: row for row in row_objects(own)}
+        if not {0.1, 1.0, 10.0} <= {*by}:
+            continue
+        slow, same, fast = (by[speed] for speed in (0.1, 1.0, 10.0))
+        where = f"{noise}, {count_text(same.ranks)} ranks"
+        lost = f"lost {time_text(slow.lost_ps)}, {time_text(same.lost_ps)} and {time_text(fast.lost_ps)}"
+        said = f"{lost} on networks 0.1, 1 and 10 times as fast; {percent_text(fast.slowdown)} on the fast one; {where}"
+        yield "a faster network does not move the noise bottleneck", "", said, _answer(fast.low >= SEVERE)
+
+
+def _ocean(scale: pd.DataFrame) -> Iterator[Statement]:
+    """An ocean model whose collectives dominate, beside the program here that has the most of them."""
+    own = scale[(scale["program"] == "solver") & (scale["noise"] == "jaguar")]
+    if len(own):
+        row = row_objects(own.sort_values("ranks"))[-1]
+        said = f"solver, {count_text(row.ranks)} ranks: {1 + row.slowdown:.1f} times as long"
+        yield "POP on Jaguar, collectives dominate", "more than 2 times as long", said, "–"
+
+
 def _linear(injected: pd.DataFrame) -> Iterator[Statement]:
     """Whether the loss grows linearly with the length of the detours, for each frequency."""
-    regular = injected.assign(
-        hertz=[str(noise).partition("Hz:")[0] for noise in injected["noise"]],
-        us=[_microseconds(str(noise).partition("Hz:")[2]) for noise in injected["noise"]],
-    )
-    for (program, hertz), own in regular[regular["us"] > 0].groupby(["program", "hertz"], sort=False):
+    regular = regular_rows(injected[injected["ranks"] == injected["ranks"].max()])
+    for (program, hertz), own in regular.groupby(["program", "hertz"], sort=False):
         if len(own) < 3:
             continue
         fit = float(np.corrcoef(own["us"], own["lost_ps"])[0, 1] ** 2)
         said = f"{_named(str(program))}: R² = {fit:.2f}"
-        yield f"Beckman et al.: growth with the noise is linear, {hertz} Hz", "", said, _answer(fit >= LINEAR)
+        yield f"Beckman et al.: growth with the noise is linear, {hertz:g} Hz", "", said, _answer(fit >= LINEAR)
 
 
-def _microseconds(length: str) -> float:
-    """The number in a length such as 16us; 0 for one in another unit."""
-    return float(length.removesuffix("us")) if length.endswith("us") else 0.0
+def regular_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with regular noise, with its frequency, hertz, and length, us."""
+    found = [_regular(str(noise)) for noise in rows["noise"]]
+    known = rows.assign(hertz=[hertz for hertz, _ in found], us=[length for _, length in found])
+    return known[known["us"] > 0]
+
+
+def _regular(noise: str) -> tuple[float, float]:
+    """Frequency, Hz, and length, µs, of a noise such as 1000Hz:100us; 0 of another one."""
+    hertz, _, length = noise.partition("Hz:")
+    if not length or length.endswith(":same"):
+        return 0.0, 0.0
+    return float(hertz), parse_time(length) / 1e6
 
 
 def _factors(injected: pd.DataFrame) -> Iterator[Statement]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..jobs import Job, Operation
-from ..machine import Machine
+from ..machine import Level, Machine, Parameters
 from ..noise_presets import noise_named
 from ..pattern_options import PatternOptions
 from ..schedule import Schedule
@@ -40,6 +40,7 @@ BECKMAN_MACHINE, BECKMAN_RANKS = "bluegene-p", 32_768
 """The talk: a Blue Gene/L, 32k processes, simulated with parameters of a Blue Gene/P."""
 FERREIRA_MACHINE, FERREIRA_RANKS = "odin", 8192
 """A Cray XT, whose parameters are in no source at hand; nor is the number of processes."""
+NETWORK_NOISES, NETWORK_SPEEDS = ("chic", "jaguar"), (0.1, 1.0, 10.0)
 PUBLISHED_SEEDS = 2
 BECKMAN_NOISES = tuple(f"{hertz}Hz:{length}us" for hertz in (1000, 100, 10) for length in (16, 50, 100, 200))
 FERREIRA_NOISES = ("10Hz:2.5ms",)
@@ -53,7 +54,8 @@ class NoiseCase:
     """A program on a machine with one noise, simulated with `seeds` seeds from `seed` on.
 
     `steps`: how many equal steps it consists of; `collective`: these are operations without computation between them.
-    `asks`: which question of the study it belongs to.
+    `asks`: which question of the study it belongs to. `network`: how many times as fast as the machine's its network
+    is.
     """
 
     machine: Machine
@@ -64,6 +66,7 @@ class NoiseCase:
     ranks: int
     steps: int
     collective: bool
+    network: float
     noise: str
     seeds: int
     seed: int
@@ -75,8 +78,8 @@ class NoisePlan:
 
     `programs` are collectives (COLLECTIVE or COLLECTIVE=ALGORITHM), of each of the `sizes`, and applications; `own` is
     one's own program. `noises` are names as of `noise_named`, beside which the noise of the machine is simulated if it
-    has some. Applications are left out above `application_ranks`. `published`: the published experiments with regular
-    noise, too.
+    has some. Applications are left out above `application_ranks`. `published`: the published experiments, too: regular
+    noise, and faster and slower networks.
     """
 
     machine: Machine
@@ -110,7 +113,39 @@ def noise_cases(plan: NoisePlan) -> list[NoiseCase]:
     ]
     if not found:
         raise UsageError("expected a noise and a program to simulate: the machine has no noise, and none is named")
-    return [*found, *published_cases(plan.seed)] if plan.published else found
+    return [*found, *network_cases(plan), *published_cases(plan.seed)] if plan.published else found
+
+
+def network_cases(plan: NoisePlan) -> list[NoiseCase]:
+    """A dissemination of a byte on the most ranks with noise of two systems, on networks ten times as slow and fast."""
+    ranks = max(plan.ranks)
+    program = collective("dissemination", ranks, 1)
+    return [
+        _case(
+            faster_network(plan.machine, speed).with_noise(noise_named(name)), program, "network", name, plan.seeds,
+            plan.seed, speed,
+        )
+        for name in NETWORK_NOISES
+        for speed in NETWORK_SPEEDS
+    ]  # fmt: skip
+
+
+def faster_network(machine: Machine, speed: float) -> Machine:
+    """The machine with L, g and G of its networks divided by `speed`."""
+
+    def parameters(found: Parameters) -> Parameters:
+        return replace(found, L=round(found.L / speed), g=round(found.g / speed), G=found.G / speed)
+
+    def level(found: Level | None) -> Level | None:
+        if found is None:
+            return None
+        segments = tuple(replace(segment, parameters=parameters(segment.parameters)) for segment in found.segments)
+        return replace(found, parameters=parameters(found.parameters), segments=segments)
+
+    network = level(machine.network)
+    if speed == 1 or network is None:
+        return machine
+    return replace(machine, network=network, node=level(machine.node), shared_buffer=level(machine.shared_buffer))
 
 
 def published_cases(seed: int = 0, ranks: int = BECKMAN_RANKS) -> list[NoiseCase]:
@@ -143,9 +178,11 @@ def _programs(plan: NoisePlan) -> Iterator[Program]:
             yield own_program(plan.own, count)
 
 
-def _case(machine: Machine, program: Program, asks: str, noise: str, seeds: int, seed: int) -> NoiseCase:
+def _case(
+    machine: Machine, program: Program, asks: str, noise: str, seeds: int, seed: int, network: float = 1.0
+) -> NoiseCase:
     of_program = (asks, program.name, program.bytes, program.ranks, program.steps, program.is_collective)
-    return NoiseCase(machine, program.schedule, *of_program, noise, seeds, seed)
+    return NoiseCase(machine, program.schedule, *of_program, network, noise, seeds, seed)
 
 
 def noise_row(case: NoiseCase) -> Row:

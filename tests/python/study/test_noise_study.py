@@ -16,7 +16,14 @@ from idlewave.noise_presets import co_scheduled, noise_named, noise_preset, nois
 from idlewave.report.noise_page import bottleneck, noise_page
 from idlewave.report.noise_published import beside_published
 from idlewave.studies.case_runner import run_cases
-from idlewave.studies.noise_study import NOISE, NoisePlan, noise_cases, noise_row, published_cases
+from idlewave.studies.noise_study import (
+    NOISE,
+    NoisePlan,
+    network_cases,
+    noise_cases,
+    noise_row,
+    published_cases,
+)
 
 US = 10**6
 PUBLISHED_PERCENT = {"altix": 0.05, "chic": 0.21, "jaguar": 0.02, "zeptoos": 0.08}
@@ -85,6 +92,25 @@ def test_32k_processes_take_16_times_as_long_as_beckman_et_al_measured() -> None
         case for case in published_cases() if case.program.endswith("reduce_bcast") and case.noise == "1000Hz:200us"
     )
     assert 13 <= 1 + noise_row(case)["slowdown"] <= 17, "measured 16, simulated in the talk 13"
+
+
+def test_a_faster_network_makes_the_operation_faster_and_not_the_noise() -> None:
+    """o = 2.3 us and L = 5.3 us of odin: a hop takes 2 o + L, on the faster network 2 o + L / 10."""
+    plan = NoisePlan(Machine.preset("odin"), ranks=(4096,), seeds=8)
+    table = run_cases(NOISE, network_cases(plan)).query("noise == 'chic'").set_index("network")
+    assert list(table["quiet_ps"]) == [12 * hop for hop in (57_600_000, 9_900_000, 5_130_000)]
+    assert table.loc[10.0, "lost_ps"] > 0.5 * table.loc[1.0, "lost_ps"]
+    assert table.loc[10.0, "slowdown"] > table.loc[1.0, "slowdown"]
+
+
+def test_a_grid_of_regular_noise_is_named_by_frequencies_and_lengths(tmp_path: Path) -> None:
+    words = ["--frequencies", "100,1000Hz", "--lengths", "16us,50us,100us", "--noises", "-", "--programs", "barrier"]
+    more = ["--ranks", "4", "--seeds", "2", "--bytes", "1", "--no-published", "-o", "out", "--json"]
+    done = run_command(["study", "noise", *words, *more], tmp_path)
+    assert done.status == 0, done.complained
+    found = {row["noise"] for row in json.loads(done.printed)["rows"]}
+    assert found == {f"{rate}Hz:{length}us" for rate in (100, 1000) for length in (16, 50, 100)}
+    assert (tmp_path / "out/figures/regular-scale.svg").is_file()
 
 
 def test_the_noise_of_the_machine_is_simulated_and_the_page_says_from_where_on_it_matters() -> None:

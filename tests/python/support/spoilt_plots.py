@@ -59,7 +59,7 @@ from idlewave.report import (
 from idlewave.report.benchmark_error_page import WORDS
 from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
 from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
-from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns
+from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns, plot_regular_noise
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
     plot_overtime,
@@ -523,6 +523,9 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_noise_losses", "a loss"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "lost_ps")),
     ("plot_noise_losses", "a detour"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "longest_ps")),
     ("plot_noise_slowdowns", "a slowdown"): lambda spoil: plot_noise_slowdowns(spoil(noise_rows(), "slowdown")),
+    ("plot_regular_noise", "a slowdown"): lambda spoil: plot_regular_noise(
+        spoil(noise_rows().rename(columns={"ranks": "us"}).assign(hertz=10.0), "slowdown")
+    ),
     ("plot_source_costs", "a cost"): lambda spoil: plot_source_costs(spoil(source_costs(), "saved")),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
