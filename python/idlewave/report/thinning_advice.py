@@ -11,11 +11,18 @@ _RANDOM = re.compile(r"random (\d+(?:\.\d+)?[mnpuµ]?s)\b.*")
 _TICKS_S = (0.001, 1 / 300, 0.004, 0.01)
 """The periods of Linux's tick."""
 _NEAR = 0.01
+_UNNAMED = ("task preempted", "task waiting", "another task (context switch)")
+"""Switches to a task that the kernel did not name."""
 
 
 def advice(source: str) -> str:
     """A sentence or two on how to remove the source."""
     periodic, random = _PERIODIC.fullmatch(source), _RANDOM.fullmatch(source)
+    if source in _UNNAMED:
+        return (
+            "Keep other tasks from the ranks' cores; ps -eLo psr,pcpu,comm lists what runs there, since the recorded "
+            "events do not say."
+        )
     if source.startswith("task "):
         name = source.removeprefix("task ")
         return f"Stop {name} on compute nodes, or bind it to a core that no rank uses."

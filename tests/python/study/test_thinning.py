@@ -161,6 +161,7 @@ def test_recorded_tasks_are_the_sources_by_name(tmp_path: Path) -> None:
     ("source", "said"),
     [
         ("task backup", "Stop backup on compute nodes"),
+        ("task preempted", "ps -eLo"),
         ("every 4ms", "nohz_full"),
         ("every 10.01ms", "nohz_full"),
         ("every 1.3s", "names the task"),
