@@ -21,7 +21,7 @@ from ..studies.noise_study import (
 )
 from ..studies.study_programs import COMPUTE_NS, ITERATIONS
 from .case_study_options import case_study_options, run_command
-from .input_options import load_machine
+from .input_options import load_machine, note_scope
 from .option_types import Count, Names
 from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of, words_of
 from .terminal import say, show_table
@@ -65,6 +65,10 @@ if TYPE_CHECKING:
 def study_noise(
     source: str | None,
     machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
+    chosen: tuple[str, ...],
+    reduction_cost: float,
     programs: str | None,
     volumes: str,
     sizes: str | None,
@@ -83,14 +87,16 @@ def study_noise(
     Collectives, small applications, and a TRACE or schedule FILE if one is given; the noise of the machine, of the
     shape of published systems, and regular noise.
     """
-    machine = load_machine(machine_name)
-    own = own_schedule(source, machine)
+    machine = load_machine(machine_name, between, node_ranks)
+    own = own_schedule(source, machine, chosen, reduction_cost)
+    scales = scales_of(sizes, own, RANKS)
+    note_scope(machine, max(scales))
     plan = NoisePlan(
         machine,
         programs=words_of(programs),
         own=own,
         noises=(*words_of(noises), *_regular(frequencies, lengths)),
-        ranks=scales_of(sizes, own, RANKS),
+        ranks=scales,
         sizes=scales_of(volumes, None, SIZES),
         operations=operations,
         compute_ns=COMPUTE_NS,

@@ -12,8 +12,8 @@ from ..escaping import quote
 from ..studies.noise_study import MACHINE
 from ..units import parse_size
 from .completion import machines
-from .input_options import choice_from, load_schedule
-from .option_types import Count
+from .input_options import algorithm_options, between_options, choice_from, load_schedule, note_traced
+from .option_types import Count, refuse_given
 
 if TYPE_CHECKING:
     from ..machine import Machine
@@ -23,16 +23,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 NOTHING = "-"
 """The word for an empty list."""
 
-machine_of_study = click.option(
-    "-m",
-    "--machine",
-    "machine_name",
-    metavar="MACHINE",
-    default=MACHINE,
-    show_default=True,
-    shell_complete=machines,
-    help="The machine: a machine.toml, a folder with one, or a preset.",
-)
+
+def machine_of_study(command: F) -> F:
+    """--machine, --between and --node-ranks, for `load_machine`; and --algorithm and --reduction-cost, for a trace."""
+    command = between_options()(algorithm_options(command))
+    return click.option(
+        "-m",
+        "--machine",
+        "machine_name",
+        metavar="MACHINE",
+        default=MACHINE,
+        show_default=True,
+        shell_complete=machines,
+        help="The machine: a machine.toml, a folder with one, or a preset.",
+    )(command)
 
 
 def program_options(programs: Sequence[str], sizes: Sequence[int], ranks: Sequence[int]) -> Callable[[F], F]:
@@ -118,8 +122,12 @@ def _is_traced(schedule: Schedule) -> bool:
     return True
 
 
-def own_schedule(source: str | None, machine: Machine) -> Schedule | None:
-    """The schedule of a TRACE or FILE, if one is given."""
+def own_schedule(source: str | None, machine: Machine, chosen: Sequence[str], reduction_cost: float) -> Schedule | None:
+    """The schedule of a TRACE or FILE, if one is given; notes on what it lacks are printed."""
+    choice = choice_from(chosen, machine)
     if source is None:
+        refuse_given(click.get_current_context(), ("chosen", "reduction_cost"), "a study without a TRACE")
         return None
-    return load_schedule(source, choice_from((), machine), 0.0, machine)
+    schedule = load_schedule(source, choice, reduction_cost, machine)
+    note_traced(schedule, {}, choice)
+    return schedule

@@ -12,7 +12,7 @@ from ..formatting import plain_percent
 from ..studies.noise_sources import DEFAULT, chosen_sources
 from ..studies.thinning import PROGRAM, RANKS, SEEDS, ThinningPlan, thinning_cases, thinning_study
 from .case_study_options import case_study_options, run_command
-from .input_options import load_machine
+from .input_options import load_machine, note_scope
 from .option_types import Count
 from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of
 from .terminal import say, show_table
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 def study_thinning(
     source: str | None,
     machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
+    chosen: tuple[str, ...],
+    reduction_cost: float,
     recording: Path | None,
     noise: str | None,
     programs: str,
@@ -57,13 +61,15 @@ def study_thinning(
     The program, or a TRACE or schedule FILE, is simulated with all sources of the noise, without each, with each alone,
     and with the costliest removed one after another.
     """
-    machine = load_machine(machine_name)
-    own = own_schedule(source, machine)
-    sources = chosen_sources(machine, recording, noise)
+    machine = load_machine(machine_name, between, node_ranks)
+    own = own_schedule(source, machine, chosen, reduction_cost)
+    scales = scales_of(sizes, own, RANKS)
+    note_scope(machine, max(scales))
+    sources = chosen_sources(machine, recording, noise, None if between else machine_name)
     size = scales_of(volumes, None, ())
     if len(size) > 1 or "," in programs:
         raise UsageError("expected one program of one size")
-    plan = ThinningPlan(machine, sources, programs, own, scales_of(sizes, own, RANKS), size[0], operations, seeds, seed)
+    plan = ThinningPlan(machine, sources, programs, own, scales, size[0], operations, seeds, seed)
     run_command(thinning_study(plan), thinning_cases(plan), common, _show)
 
 

@@ -16,6 +16,7 @@ from ..escaping import name_of, quote
 from ..formatting import plain_time
 from ..noise_models import AnyNoise, Noise, as_times
 from ..noise_presets import noise_named
+from ..provenance import parts_that_differ
 from ..random_noise import MixedNoise, PoissonNoise
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..machine import Machine
+    from ..measure.machine_files import Measurement
     from ..measure.noise import Detours, NoiseRecording, Signature
 
 MOST_SOURCES = 12
@@ -118,38 +120,62 @@ def sources_of_recording(recordings: Sequence[NoiseRecording]) -> NoiseSources:
     return _limited("causes", weights, of)
 
 
-def chosen_sources(machine: Machine, recording: str | Path | None = None, noise: str | None = None) -> NoiseSources:
+def chosen_sources(
+    machine: Machine,
+    recording: str | Path | None = None,
+    noise: str | None = None,
+    folder: str | Path | None = None,
+) -> NoiseSources:
     """The sources in a recording, of a noise by name, or of the machine; without any those of DEFAULT.
 
-    Raises UsageError for both a recording and a name, InputError naming a file.
+    If the machine was measured into `folder`, its sources are those of each core's signature. Raises UsageError for
+    both a recording and a name, InputError naming a file.
     """
     if recording is not None:
         if noise is not None:
             raise UsageError("expected a recording or a noise, found both")
         return sources_in(Path(recording))
     if noise is None and machine.noise is not None:
-        return sources_of_machine(machine)
+        return _measured(machine, folder) or sources_of_machine(machine)
     return sources_of_machine(machine.with_noise(noise_named(noise or DEFAULT)))
+
+
+def _measured(machine: Machine, folder: str | Path | None) -> NoiseSources | None:
+    """The sources of the measurement in the folder, if the machine has its noise; else None."""
+    if folder is None or not (Path(folder) / "measurement.json").is_file():
+        return None
+    from ..measure.machine_files import Measurement
+
+    measured = Measurement.load(Path(folder))
+    if "noise" in parts_that_differ(machine.provenance, measured.machine().provenance):
+        return None
+    return _of_measurement(measured)
 
 
 def sources_in(path: Path) -> NoiseSources:
     """Those of a recording of `idlewave measure noise -o` or `idlewave measure -o` (folders), or of a
     noise-signature.toml (a file). Raises InputError naming the file."""
-    from ..measure.noise import Signature, fit_signature, read_nodes
+    from ..measure.noise import Signature, read_nodes
 
     if path.is_file():
         return sources_of_signature(Signature.load(path))
     if (path / "measurement.json").is_file():
         from ..measure.machine_files import Measurement
-        from ..measure.table_rows import records
 
-        measured = Measurement.load(path)
-        cores = [_core(measured.noise.detours, row, measured.name) for row in records(measured.noise.cores)]
-        return sources_of_signature(fit_signature(cores, measured.name))
+        return _of_measurement(Measurement.load(path))
     recordings, problems = read_nodes(path, "detour")
     if problems:
         raise InputError(f"{name_of(path)}: {'; '.join(problems)}")
     return sources_of_recording(recordings)
+
+
+def _of_measurement(measured: Measurement) -> NoiseSources:
+    """The sources of the signature of each measured core."""
+    from ..measure.noise import fit_signature
+    from ..measure.table_rows import records
+
+    cores = [_core(measured.noise.detours, row, measured.name) for row in records(measured.noise.cores)]
+    return sources_of_signature(fit_signature(cores, measured.name))
 
 
 def _core(rows: pd.DataFrame, summary: Mapping[str, Any], name: str) -> Detours:

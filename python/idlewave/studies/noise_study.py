@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 from ..jobs import Job, Operation
 from ..machine import Level, Machine, Parameters
+from ..noise_models import REACHES
 from ..noise_presets import noise_named
 from ..pattern_options import PatternOptions
 from ..schedule import Schedule
@@ -219,7 +220,8 @@ def _longest(case: NoiseCase, quiet: int) -> float:
     nanoseconds = -(-quiet // (1000 * case.steps))
     computing = Operation("compute", options=PatternOptions(compute_ns=nanoseconds))
     schedule = Schedule.compose([Job(case.ranks, [computing])])
-    return case.steps * float((finish_times(schedule, case.machine, case.seeds, case.seed) - 1000 * nanoseconds).mean())
+    everywhere = case.machine.with_noise_reaches(REACHES)
+    return case.steps * float((finish_times(schedule, everywhere, case.seeds, case.seed) - 1000 * nanoseconds).mean())
 
 
 def _page(table: pd.DataFrame) -> StudyPage:

@@ -40,10 +40,13 @@ def _followed(
     """The table of the cases and of those that follow from it; both it and the page are written."""
     everything = list(cases)
     while study.more is not None and (more := study.more(table)):
-        rows = [table, run_cases(study, more, folder, running)]
         everything += more
-        known = [row for part in rows for row in part.to_dict("records")]
-        table = finished_table(study, everything, known, folder)  # type: ignore[arg-type]
+        if folder is not None:  # the rows so far are there
+            table = run_cases(study, everything, folder, running)
+            continue
+        parts = [table, run_cases(study, more, None, running)]
+        rows: list[Row] = [dict(row) for part in parts for row in part.to_dict("records")]  # type: ignore[arg-type]
+        table = finished_table(study, everything, rows, None)
     if folder is not None:
         _write_page(study, everything, table, Path(folder))
     return table

@@ -173,7 +173,8 @@ class Studies:
         from .noise_sources import chosen_sources
 
         found = as_machine(machine)
-        sources = chosen_sources(found, recording, noise)
+        folder_of_machine = None if isinstance(machine, Machine) else machine
+        sources = chosen_sources(found, recording, noise, folder_of_machine)
         plan = ThinningPlan(found, sources, program, schedule, ranks, size, operations, seeds, seed)
         running = Running(workers, executor, on_progress)
         return run_study(thinning_study(plan), thinning_cases(plan), folder, running)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from command_runs import run_command
 from idlewave import Machine, UsageError
+from idlewave.cli.study_noise_options import scales_of
 from idlewave.formatting import plain
 from idlewave.noise_presets import co_scheduled, noise_named, noise_preset, noise_presets
 from idlewave.report.noise_page import bottleneck, noise_page
@@ -24,6 +25,7 @@ from idlewave.studies.noise_study import (
     noise_row,
     published_cases,
 )
+from trace_files import write_trace
 
 US = 10**6
 PUBLISHED_PERCENT = {"altix": 0.05, "chic": 0.21, "jaguar": 0.02, "zeptoos": 0.08}
@@ -129,6 +131,20 @@ def test_ones_own_program_is_one_of_the_programs() -> None:
     found = idlewave.study.noise(programs=(), schedule=own, noises=("1000Hz:100us",), ranks=(16,), published=False)
     assert list(found["schedule"]) == [own.name]
     assert found["quiet_ps"].iloc[0] == idlewave.simulate(own, "odin").max_finish
+
+
+def test_a_trace_is_simulated_on_its_ranks_and_on_multiples(tmp_path: Path) -> None:
+    write_trace(tmp_path / "trace")
+    schedule = idlewave.Schedule.from_trace(tmp_path / "trace")
+    own = schedule.ranks
+    assert scales_of(None, schedule, (64, 5 * own)) == (own, 4 * own) if 16 * own > 64 else True
+    assert scales_of("8,1KiB", schedule, (64,)) == (8, 1024)
+    fixed = idlewave.Schedule.pattern("halo2d", ranks=4)
+    assert scales_of(None, fixed, (64,)) == (4,), "a pattern has its own number of ranks"
+    words = ["study", "noise", "trace", "--programs", "-", "--noises", "1000Hz:10us", "--seeds", "2", "--no-published"]
+    done = run_command([*words, "--ranks", f"{own},{2 * own}", "-o", "out", "--json"], tmp_path)
+    assert done.status == 0, done.complained
+    assert [row["ranks"] for row in json.loads(done.printed)["rows"]] == [own, 2 * own]
 
 
 def of_scale(ranks: list[int], low: list[float]) -> pd.DataFrame:

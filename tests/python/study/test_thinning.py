@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_examples import make_material
 from command_runs import run_command
 from idlewave import Machine, UsageError
 from idlewave.formatting import plain
@@ -22,6 +23,7 @@ from idlewave.report.thinning_page import costs_at, steps, thinning_page, to_do
 from idlewave.studies.noise_sources import (
     MOST_SOURCES,
     OTHERS,
+    chosen_sources,
     sources_in,
     sources_of_machine,
     sources_of_signature,
@@ -195,6 +197,30 @@ def test_a_measured_machine_has_the_sources_of_its_signature(tmp_path: Path) -> 
     done = run_command(words, tmp_path)
     assert done.status == 0, done.complained
     assert "every 4ms" in {row["source"] for row in json.loads(done.printed)["rows"]}
+
+
+def test_an_array_of_jobs_computes_what_is_known_and_collect_what_follows(tmp_path: Path) -> None:
+    words = ["study", "thinning", "--ranks", "64", "--seeds", "3", "--programs", "allreduce", "--operations", "50"]
+    for more in (["-o", "a", "--array", "slurm", "--tasks", "1"], ["-o", "a", "--share", "0/1"], ["-o", "b"]):
+        assert run_command([*words, *more], tmp_path).status == 0
+    done = run_command(["study", "collect", "a"], tmp_path)
+    assert done.status == 0, done.complained
+    first, second = (pd.read_parquet(tmp_path / name / "study.parquet") for name in "ab")
+    pd.testing.assert_frame_equal(first.drop(columns="simulation_s"), second.drop(columns="simulation_s"))
+    assert "removed" in set(first["way"])
+
+
+def test_the_machine_that_was_measured_has_the_sources_of_its_cores(tmp_path: Path) -> None:
+    make_material(tmp_path)
+    folder = tmp_path / "machine"
+    machine = Machine.load(folder / "machine.toml")
+    found = chosen_sources(machine, folder=folder)
+    assert found.kind == "signature"
+    assert chosen_sources(machine.with_noise(noise_preset("chic")), folder=folder).kind == "machine", (
+        "it has another noise"
+    )
+    with pytest.raises(UsageError, match="found both"):
+        chosen_sources(machine, folder, "chic")
 
 
 def test_a_machine_without_noise_is_refused() -> None:
