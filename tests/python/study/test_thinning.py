@@ -15,9 +15,10 @@ from command_runs import run_command
 from idlewave import Machine, UsageError
 from idlewave.formatting import plain
 from idlewave.measure.noise import Signature, fit_signature
+from idlewave.measure.noise.replay import write_noise
 from idlewave.noise_models import Noise
 from idlewave.noise_presets import noise_preset
-from idlewave.random_noise import MixedNoise
+from idlewave.random_noise import FixedLength, MixedNoise, PoissonNoise
 from idlewave.report.thinning_advice import advice
 from idlewave.report.thinning_page import costs_at, steps, thinning_page, to_do
 from idlewave.studies.noise_sources import (
@@ -200,7 +201,10 @@ def test_a_measured_machine_has_the_sources_of_its_signature(tmp_path: Path) -> 
 
 
 def test_an_array_of_jobs_computes_what_is_known_and_collect_what_follows(tmp_path: Path) -> None:
-    words = ["study", "thinning", "--ranks", "64", "--seeds", "3", "--programs", "allreduce", "--operations", "50"]
+    noise = Noise(np.array([0]), np.array([100 * 10**6]), 10**9)
+    rare = PoissonNoise(1e12, FixedLength(10**6))
+    write_noise(tmp_path / "noisy", MixedNoise(noise, (rare,)), Machine.preset("odin"))
+    words = "study thinning -m noisy --ranks 16 --seeds 5 --programs allreduce --operations 50".split()
     for more in (["-o", "a", "--array", "slurm", "--tasks", "1"], ["-o", "a", "--share", "0/1"], ["-o", "b"]):
         assert run_command([*words, *more], tmp_path).status == 0
     done = run_command(["study", "collect", "a"], tmp_path)
@@ -210,15 +214,14 @@ def test_an_array_of_jobs_computes_what_is_known_and_collect_what_follows(tmp_pa
     assert "removed" in set(first["way"])
 
 
+@pytest.mark.long
 def test_the_machine_that_was_measured_has_the_sources_of_its_cores(tmp_path: Path) -> None:
     make_material(tmp_path)
     folder = tmp_path / "machine"
     machine = Machine.load(folder / "machine.toml")
     found = chosen_sources(machine, folder=folder)
     assert found.kind == "signature"
-    assert chosen_sources(machine.with_noise(noise_preset("chic")), folder=folder).kind == "machine", (
-        "it has another noise"
-    )
+    assert chosen_sources(chic(), folder=folder).kind == "machine", "it has another noise"
     with pytest.raises(UsageError, match="found both"):
         chosen_sources(machine, folder, "chic")
 
