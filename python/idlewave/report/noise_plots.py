@@ -17,6 +17,8 @@ from idlewave.report.line_figures import MARKS as FEW_MARKS
 MARKS = f"{FEW_MARKS}PX<"
 _MOST_COLUMNS = 2
 _MOST_TICKS = 6
+_ROOM = 4.5
+"""How far axes reach beyond the bulk, in its widths: what noise costs grows by several decades with the ranks."""
 _LEAST = 1e-4
 """Slowdowns below that are drawn at the lower end."""
 
@@ -75,7 +77,7 @@ def _at_least(values: pd.Series) -> npt.NDArray[np.float64]:
 def _logarithmic(axes: Axes, places: npt.ArrayLike, values: npt.ArrayLike, among: npt.ArrayLike) -> None:
     """A logarithmic axis y without outliers among all values, which are marked at its edges."""
     drawn = np.maximum(np.asarray(values, dtype=float), _LEAST)
-    limits = bulk_limits(np.maximum(np.asarray(among, dtype=float), _LEAST), log=True)
+    limits = bulk_limits(np.maximum(np.asarray(among, dtype=float), _LEAST), log=True, room=_ROOM)
     mark_outside(axes, limits, places, drawn)
     axes.set_yscale("log")
     ends = limits.with_margin(1.5)
@@ -99,9 +101,9 @@ def plot_noise_losses(rows: pd.DataFrame) -> Figure:
             expected[own], lost[own], MARKS[number % len(MARKS)], color=PALETTE[number % len(PALETTE)], label=noise,
             markersize=4.5, markerfacecolor="none",
         )  # fmt: skip
-    x, y = bulk_limits(expected, log=True), bulk_limits(lost, log=True)
-    mark_outside(axes, x, lost, expected, across="x")
-    mark_outside(axes, y, expected, lost)
+    x, y = bulk_limits(expected, log=True, room=_ROOM), bulk_limits(lost, log=True, room=_ROOM)
+    mark_outside(axes, x, np.clip(lost, y.low, y.high), expected, across="x")
+    mark_outside(axes, y, np.clip(expected, x.low, x.high), lost)
     ends = np.array([min(x.low, y.low), max(x.high, y.high)])
     axes.plot(ends, ends, color=INK, linewidth=0.8, label="equal")
     axes.set(xscale="log", yscale="log", xlabel="longest detour expected [µs]", ylabel="time lost [µs]")

@@ -120,7 +120,13 @@ def to_do(table: pd.DataFrame) -> list[tuple[str, str]]:
         effect = f"The slowdown at {count_text(ranks)} ranks goes from {percent_text(before)} to "
         said.append(f"{advice(row.source)} {effect}{percent_text(row.slowdown)} ({_interval(row)}).")
         before = row.slowdown
-    rest = f"Leave the other sources as they are: removing one of them saves nothing beyond chance at {ranks:,} ranks."
+    rest = (
+        f"Leave the other sources as they are: removing one of them saves nothing beyond chance at {count_text(ranks)} "
+        "ranks."
+        if said
+        else f"Remove none yet: no single removal saves more than chance does at {count_text(ranks)} ranks. More "
+        "seeds or more ranks tell more."
+    )
     named = set(table["kind"]) == {CAUSES}
     left = len(said) < table["source"].nunique() - 1  # one of the names is that of no source
     further = [

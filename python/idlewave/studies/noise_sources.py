@@ -230,7 +230,8 @@ def _trace_name(trace: Noise) -> str:
 
 
 def _random_name(source: PoissonNoise) -> str:
-    return f"{1e12 / source.interval:.3g} a second, {plain_time(source.length.mean, 3)}"
+    rate = 1e12 / source.interval
+    return f"{f'{rate:.3g}' if rate < 1000 else f'{rate:,.0f}'} a second, {plain_time(source.length.mean, 3)}"
 
 
 def _limited(kind: str, weights: dict[str, float], of: Callable[[Sequence[str]], AnyNoise]) -> NoiseSources:

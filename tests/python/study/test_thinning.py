@@ -42,7 +42,7 @@ def chic() -> Machine:
 
 
 def table_of(
-    machine: Machine, ranks: Sequence[int] = (1024,), seeds: int = 14, program: str = "solver"
+    machine: Machine, ranks: Sequence[int] = (1024,), seeds: int = 14, program: str = "halo2d"
 ) -> pd.DataFrame:
     plan = ThinningPlan(machine, sources_of_machine(machine), program, None, ranks, seeds=seeds)
     return run_study(thinning_study(plan), thinning_cases(plan))
@@ -204,7 +204,8 @@ def test_an_array_of_jobs_computes_what_is_known_and_collect_what_follows(tmp_pa
     noise = Noise(np.array([0]), np.array([100 * 10**6]), 10**9)
     rare = PoissonNoise(1e12, FixedLength(10**6))
     write_noise(tmp_path / "noisy", MixedNoise(noise, (rare,)), Machine.preset("odin"))
-    words = "study thinning -m noisy --ranks 16 --seeds 5 --programs allreduce --operations 50".split()
+    words = ["study", "thinning", "-m", "noisy", "--ranks", "16", "--seeds", "5"]
+    words += ["--programs", "allreduce", "--operations", "50"]
     for more in (["-o", "a", "--array", "slurm", "--tasks", "1"], ["-o", "a", "--share", "0/1"], ["-o", "b"]):
         assert run_command([*words, *more], tmp_path).status == 0
     done = run_command(["study", "collect", "a"], tmp_path)
