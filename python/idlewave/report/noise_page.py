@@ -84,7 +84,7 @@ def _findings(groups: Groups) -> Iterator[tuple[str, str]]:
             yield title, sentence
         if sentence := _co_scheduled(last):
             yield title, sentence
-        if sentence := _bottleneck_sentence(rows):
+        if sentence := _bottleneck_sentence(rows[rows["noise"] != OWN]):
             yield title, sentence
         if OWN in set(rows["noise"]):
             yield title, _own_sentence(rows[rows["noise"] == OWN])
@@ -124,7 +124,7 @@ def _bottleneck_sentence(rows: pd.DataFrame) -> str:
         found.setdefault(bottleneck(own, BOTTLENECK), []).append(str(noise))
     scales = sorted(ranks for ranks in found if ranks is not None)
     said = [f"from {count_text(ranks)} ranks on with {join_words(found[ranks])}" for ranks in scales]
-    return f"Noise takes more time than all else {join_words(said)}." if said else ""
+    return f"Of the simulated scales, noise takes more time than all else {join_words(said)}." if said else ""
 
 
 def _own_sentence(rows: pd.DataFrame) -> str:
