@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -117,6 +118,10 @@ def _regular(frequencies: list[str], lengths: list[str]) -> list[str]:
     return [f"{rate.removesuffix('Hz')}Hz:{time}" for rate in rates for time in times]
 
 
+def _share(fraction: float) -> str:
+    return "–" if math.isnan(fraction) else plain_percent(fraction)
+
+
 def _show(table: pd.DataFrame) -> None:
     """Print the slowdowns at the most ranks, and the sentences of the page."""
     from ..report.noise_page import noise_page
@@ -126,7 +131,7 @@ def _show(table: pd.DataFrame) -> None:
     for (program, size, ranks), own in last.groupby(["program", "bytes", "ranks"], sort=False):
         shown = own[["noise", "overhead", "lost_ps", "longest_ps", "slowdown", "low", "high"]]
         names = {"overhead": "takes", "lost_ps": "lost", "longest_ps": "longest detour"}
-        parts = dict.fromkeys(("takes", "slowdown", "low", "high"), plain_percent)
+        parts = dict.fromkeys(("takes", "slowdown", "low", "high"), _share)
         times = dict.fromkeys(("lost", "longest detour"), plain_time)
         title = f"Slowdown of {program}, {size} B, {ranks:,} ranks, with a 95 % interval of the mean"
         show_table(shown.rename(columns=names), title, {**parts, **times})

@@ -166,6 +166,44 @@ def test_the_statements_of_the_talk_are_held_against_the_rows() -> None:
     assert beside_published(found[found["noise"] == "chic"]) == []
 
 
+def test_a_program_that_takes_no_time_has_no_slowdown(tmp_path: Path) -> None:
+    text = '[network]\nL = "0us"\no = "0us"\ng = "1us"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
+    (tmp_path / "free.toml").write_text(f'name = "free"\n{text}')
+    words = ["-m", "free.toml", "--ranks", "2", "--programs", "bcast", "--bytes", "1", "--noises", "jaguar"]
+    done = run_command(["study", "noise", *words, "--no-published", "-o", "out"], tmp_path)
+    assert done.status == 0, done.complained
+    assert "nan" not in done.printed
+    assert "nan" not in (tmp_path / "out/report.html").read_text().partition("<main>")[2]
+
+
+def made_up(noise: str, overhead: float, slowdown: float, reach: float, ranks: int = 64) -> dict[str, object]:
+    """A row of the table, of a dissemination of a byte that takes 0.1 ms."""
+    low, high = slowdown - reach, slowdown + reach
+    quiet = 100 * US
+    what = {"machine": "m", "program": "dissemination", "bytes": 1, "steps": 1, "collective": True, "asks": "scale"}
+    quantiles = {"median": slowdown, "most": high, "lost_ps": slowdown * quiet, "longest_ps": slowdown * quiet}
+    found = {"noise": noise, "overhead": overhead, "slowdown": slowdown, "low": low, "high": high, "ranks": ranks}
+    return {**what, **found, **quantiles, "quiet_ps": quiet, "seeds": 4, "seed": 0, "network": 1.0}
+
+
+def test_the_page_says_that_shape_decides_only_where_intervals_are_apart() -> None:
+    apart = pd.DataFrame([made_up("rare", 0.001, 2.0, 0.5), made_up("often", 0.004, 0.1, 0.05)])
+    said = [plain(text) for _, text in noise_page(apart).findings]
+    more = "often takes 4.0 times as much time of a core as rare, and slows down by 10 % where rare does by 200 %."
+    assert f"Shape decides, not intensity: {more}" in said
+    over = pd.DataFrame([made_up("rare", 0.001, 2.0, 1.95), made_up("often", 0.004, 0.1, 0.05)])
+    assert not any("Shape decides" in text for _, text in noise_page(over).findings)
+
+
+def test_the_page_says_whether_the_longest_detour_or_the_share_decides() -> None:
+    rows = [made_up("rare", 0.001, 0.01 * 2**power, 0.0, 2**power) for power in range(1, 5)]
+    rows += [made_up("often", 0.01, 0.001 * 2**power, 0.0, 2**power) for power in range(1, 5)]
+    said = [plain(text) for topic, text in noise_page(pd.DataFrame(rows)).findings if topic == "what decides"]
+    assert "rank correlation 1.00" in said[0], "as made up"
+    assert "takes with -0" in said[0], "the noise that takes more time costs less"
+    assert "loses 1.0 times the longest detour" in said[1]
+
+
 def test_equal_cases_give_equal_rows_with_other_workers() -> None:
     cases = {"programs": ("bcast", "solver"), "noises": ("jaguar",), "ranks": (16,), "seeds": 3, "published": False}
     one, two = (idlewave.study.noise(workers=workers, **cases).drop(columns="simulation_s") for workers in (1, 3))
