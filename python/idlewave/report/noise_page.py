@@ -27,6 +27,8 @@ OWN = "machine"
 """The name of the noise of the machine itself."""
 _PROGRAM = ["machine", "program", "bytes", "steps", "collective"]
 _LEAST_ROWS = 8
+_SHORT = 8
+"""Bytes of a short operation."""
 _TWICE = 1.5
 """A noise takes more time than another if it takes so many times as much."""
 
@@ -74,20 +76,15 @@ def _findings(groups: Groups) -> Iterator[tuple[str, str]]:
     for title, rows in groups:
         most = int(rows["ranks"].max())
         last = rows[rows["ranks"] == most].sort_values("slowdown", ascending=False)
-        said = [
-            f"{percent_text(row.slowdown)} by {row.noise} ({_interval(row)}; it takes {percent_text(row.overhead)} of "
-            "a core's time)"
-            for row in row_objects(last)
+        said = [f"{row.noise} {percent_text(row.slowdown)} ({_interval(row)})" for row in row_objects(last)]
+        sentences = [
+            f"Slowdowns at {count_text(most)} ranks: {join_words(said)}.",
+            _contradiction(last),
+            _co_scheduled(last),
+            _bottleneck_sentence(rows[rows["noise"] != OWN]),
+            _own_sentence(rows[rows["noise"] == OWN]) if OWN in set(rows["noise"]) else "",
         ]
-        yield title, f"Slowdowns at {count_text(most)} ranks: {join_words(said)}."
-        if sentence := _contradiction(last):
-            yield title, sentence
-        if sentence := _co_scheduled(last):
-            yield title, sentence
-        if sentence := _bottleneck_sentence(rows[rows["noise"] != OWN]):
-            yield title, sentence
-        if OWN in set(rows["noise"]):
-            yield title, _own_sentence(rows[rows["noise"] == OWN])
+        yield title, " ".join(sentence for sentence in sentences if sentence)
 
 
 def _interval(row: Any) -> str:  # noqa: ANN401 - of pandas
@@ -140,29 +137,38 @@ def _own_sentence(rows: pd.DataFrame) -> str:
 def _law(scale: pd.DataFrame) -> Iterator[tuple[str, str]]:
     """Whether the loss follows the longest detour expected, or the share of time that noise takes."""
     rows = scale[scale["collective"] & ~scale["noise"].str.endswith(SAME)]
+    sentences = [_correlation(rows), _ratio(rows), _absorbed(scale)]
+    if any(sentences):
+        yield "what decides", " ".join(sentence for sentence in sentences if sentence)
+
+
+def _correlation(rows: pd.DataFrame) -> str:
     if len(rows) < _LEAST_ROWS:
-        return
+        return ""
     ranked = rows[["lost_ps", "longest_ps", "slowdown", "overhead"]].rank()
     by_longest, by_share = ranked["lost_ps"].corr(ranked["longest_ps"]), ranked["slowdown"].corr(ranked["overhead"])
-    if np.isfinite(by_longest) and np.isfinite(by_share):
-        yield (
-            "what decides",
-            f"Over {len(rows)} cases of collectives, the time lost is in the order of the longest detour expected "
-            f"among the ranks (rank correlation {by_longest:.2f}), and the slowdown in that of the share of time "
-            f"that noise takes with {by_share:.2f}.",
-        )
-    yield from _absorbed(scale)
-    small = rows[(rows["longest_ps"] > 0) & (rows["bytes"] <= 8)]
-    if len(small) >= _LEAST_ROWS:
-        ratio = (small["lost_ps"] / small["longest_ps"]).quantile([0.1, 0.5, 0.9]).to_numpy()
-        yield (
-            "what decides",
-            f"An operation of at most 8 B loses {ratio[1]:.1f} times the longest detour expected in its time (median; "
-            f"{ratio[0]:.1f} to {ratio[2]:.1f} in 80 % of the cases).",
-        )
+    if not (np.isfinite(by_longest) and np.isfinite(by_share)):
+        return ""
+    return (
+        f"Over {len(rows)} cases of collectives, the rank correlation of the time lost with the longest detour "
+        f"expected among the ranks is {by_longest:.2f}, and that of the slowdown with the share of time that noise takes "
+        f"{by_share:.2f}."
+    )
 
 
-def _absorbed(scale: pd.DataFrame) -> Iterator[tuple[str, str]]:
+def _ratio(rows: pd.DataFrame) -> str:
+    """How many of the longest detours expected a short operation loses."""
+    small = rows[(rows["longest_ps"] > 0) & (rows["bytes"] <= _SHORT)]
+    if len(small) < _LEAST_ROWS:
+        return ""
+    ratio = (small["lost_ps"] / small["longest_ps"]).quantile([0.1, 0.5, 0.9]).to_numpy()
+    return (
+        f"An operation of at most {_SHORT} B loses {ratio[1]:.1f} times the longest detour expected in its time "
+        f"(median; {ratio[0]:.1f} to {ratio[2]:.1f} in 80 % of the cases)."
+    )
+
+
+def _absorbed(scale: pd.DataFrame) -> str:
     """What applications lose, by what they would lose if each iteration waited once for the slowest of all ranks."""
     rows = scale[~scale["collective"] & (scale["bytes"] > 0) & (scale["longest_ps"] > 0)]
     rows = rows[(rows["ranks"] == rows["ranks"].max()) & ~rows["noise"].str.endswith(SAME)]
@@ -170,12 +176,12 @@ def _absorbed(scale: pd.DataFrame) -> Iterator[tuple[str, str]]:
     for program, own in rows.groupby("program", sort=False):
         ratio = own["lost_ps"] / own["longest_ps"]
         said.append(f"{program} {ratio.min():.1f} to {ratio.max():.1f} times")
-    if said:
-        yield (
-            "what decides",
-            f"At {count_text(rows['ranks'].max())} ranks the applications lose {join_words(said)} the longest detours "
-            "expected in their iterations: below 1 part of the noise is absorbed, since not all wait for all.",
-        )
+    if not said:
+        return ""
+    return (
+        f"At {count_text(rows['ranks'].max())} ranks the applications lose {join_words(said)} the longest detours "
+        "expected in their iterations: below 1 part of the noise is absorbed, since not all wait for all."
+    )
 
 
 Statements = list[tuple[str, str, str, str]]

@@ -7,7 +7,7 @@ import re
 from idlewave.units import parse_time
 
 _PERIODIC = re.compile(r"every (\d+(?:\.\d+)?) ?([mnpuµ]?s)\b.*")
-_RANDOM = re.compile(r"random (\d+(?:\.\d+)?[mnpuµ]?s)\b.*")
+_RANDOM = re.compile(r"random (\d+(?:\.\d+)? ?[mnpuµ]?s)\b.*")
 _TICKS_S = (0.001, 1 / 300, 0.004, 0.01)
 """The periods of Linux's tick."""
 _NEAR = 0.01

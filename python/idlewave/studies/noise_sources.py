@@ -231,7 +231,8 @@ def _trace_name(trace: Noise) -> str:
 
 def _random_name(source: PoissonNoise) -> str:
     rate = 1e12 / source.interval
-    return f"{f'{rate:.3g}' if rate < 1000 else f'{rate:,.0f}'} a second, {plain_time(source.length.mean, 3)}"
+    often = f"{rate:.3g}" if rate < 1000 else f"{rate:,.0f}"
+    return f"random {plain_time(source.length.mean, 3)}, {often} a second"
 
 
 def _limited(kind: str, weights: dict[str, float], of: Callable[[Sequence[str]], AnyNoise]) -> NoiseSources:

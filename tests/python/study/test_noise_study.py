@@ -123,7 +123,7 @@ def test_the_noise_of_the_machine_is_simulated_and_the_page_says_from_where_on_i
     assert list(table["noise"]) == ["machine", "zeptoos"] * 2
     said = [plain(text) for _, text in noise_page(table).findings]
     where = "costs at least a tenth from 64 ranks on and takes more time than all else from 64 ranks on"
-    assert f"The noise of the machine itself {where}." in said
+    assert any(f"The noise of the machine itself {where}." in text for text in said)
 
 
 def test_ones_own_program_is_one_of_the_programs() -> None:
@@ -190,7 +190,7 @@ def test_the_page_says_that_shape_decides_only_where_intervals_are_apart() -> No
     apart = pd.DataFrame([made_up("rare", 0.001, 2.0, 0.5), made_up("often", 0.004, 0.1, 0.05)])
     said = [plain(text) for _, text in noise_page(apart).findings]
     more = "often takes 4.0 times as much time of a core as rare, and slows down by 10 % where rare does by 200 %."
-    assert f"Shape decides, not intensity: {more}" in said
+    assert any(f"Shape decides, not intensity: {more}" in text for text in said)
     over = pd.DataFrame([made_up("rare", 0.001, 2.0, 1.95), made_up("often", 0.004, 0.1, 0.05)])
     assert not any("Shape decides" in text for _, text in noise_page(over).findings)
 
@@ -199,9 +199,9 @@ def test_the_page_says_whether_the_longest_detour_or_the_share_decides() -> None
     rows = [made_up("rare", 0.001, 0.01 * 2**power, 0.0, 2**power) for power in range(1, 5)]
     rows += [made_up("often", 0.01, 0.001 * 2**power, 0.0, 2**power) for power in range(1, 5)]
     said = [plain(text) for topic, text in noise_page(pd.DataFrame(rows)).findings if topic == "what decides"]
-    assert "rank correlation 1.00" in said[0], "as made up"
-    assert "takes with -0" in said[0], "the noise that takes more time costs less"
-    assert "loses 1.0 times the longest detour" in said[1]
+    assert "expected among the ranks is 1.00" in said[0], "as made up"
+    assert "noise takes -0" in said[0], "the noise that takes more time costs less"
+    assert "loses 1.0 times the longest detour" in said[0]
 
 
 def test_equal_cases_give_equal_rows_with_other_workers() -> None:
