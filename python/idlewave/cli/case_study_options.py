@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from ..errors import UsageError
 from ..escaping import cut, quote
 from ..formatting import plain_time
-from ..studies.case_runner import Running, Share, StudyProgress, digests_of, run_share
+from ..studies.case_runner import Running, Share, StudyProgress
 from ..studies.case_study import CaseStudy
 from ..studies.job_array import (
     ARRAY,
@@ -28,11 +28,11 @@ from ..studies.job_array import (
     read_array,
     write_array,
 )
-from ..studies.run_study import collect_study, run_study
+from ..studies.run_study import StudyTable, collect_study, digests_of_tables, run_share_of, run_study
 from ..units import parse_count
 from .option_types import Count, OutputFolder, as_json, print_json
 from .progress import doing
-from .terminal import errors, progress_bar, say
+from .terminal import errors, progress_bar, say, say_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +99,11 @@ class CaseStudyOptions:
     collect: bool
     as_json: bool
 
+    @property
+    def is_for_array(self) -> bool:
+        """Whether an array is to be written, or one of its shares computed, and no table."""
+        return self.array is not None or self.tasks is not None or self.share is not None
+
 
 def run_command(
     study: CaseStudy[C], cases: Sequence[C], given: dict[str, Any], show: Callable[[pd.DataFrame], None]
@@ -108,21 +113,14 @@ def run_command(
     `show` prints the table.
     """
     options = CaseStudyOptions(**given)
-    if (options.array is None) != (options.tasks is None):
-        raise UsageError("--array and --tasks belong together")
-    if options.array is not None and options.share is not None:
-        raise UsageError("expected --array or --share, found both")
-    if options.array is not None and options.tasks is not None:
-        _write_array(study, cases, options, cast("Scheduler", options.array), options.tasks)
-        return
-    if options.share is not None:
-        _run_share(study, cases, options, _share_of(options.share))
+    if options.is_for_array:
+        run_for_array(study.name, [StudyTable(study, cases)], options)
         return
     if options.collect:
         table = collect_study(study, cases, options.folder)
     else:
         with _progress(study.name) as show_progress:
-            table = run_study(study, cases, options.folder, Running(options.workers, None, show_progress))
+            table = run_study(study, cases, options.folder, Running(options.workers, None, show_progress, say_note))
     page = options.folder / "report.html"
     if options.as_json:
         from ..measure.table_rows import records
@@ -133,32 +131,44 @@ def run_command(
     say(f"written: {cut(str(page))}")
 
 
+def run_for_array(name: str, tables: Sequence[StudyTable[Any]], options: CaseStudyOptions) -> None:
+    """Write the array of jobs of the study `name`, or compute the share of a task of it."""
+    if (options.array is None) != (options.tasks is None):
+        raise UsageError("--array and --tasks belong together")
+    if options.array is not None and options.share is not None:
+        raise UsageError("expected --array or --share, found both")
+    if options.array is not None and options.tasks is not None:
+        _write_array(name, tables, options, cast("Scheduler", options.array), options.tasks)
+    elif options.share is not None:
+        _run_share(name, tables, options, _share_of(options.share))
+
+
 def _write_array(
-    study: CaseStudy[C], cases: Sequence[C], options: CaseStudyOptions, scheduler: Scheduler, tasks: int
+    name: str, tables: Sequence[StudyTable[Any]], options: CaseStudyOptions, scheduler: Scheduler, tasks: int
 ) -> None:
-    digests = digests_of(study, cases)
-    if tasks > len(cases):
-        raise UsageError(f"expected at most as many tasks as cases, {len(cases):,}, found {tasks:,}")
-    array = JobArray(study.name, _words(), Path.cwd(), tasks, digest_of_cases(digests), options.workers or 1)
+    digests = digests_of_tables(tables)
+    cases = len(digests)
+    if tasks > cases:
+        raise UsageError(f"expected at most as many tasks as cases, {cases:,}, found {tasks:,}")
+    array = JobArray(name, _words(), Path.cwd(), tasks, digest_of_cases(digests), options.workers or 1)
     script = write_array(array, options.folder, scheduler)
     if options.as_json:
-        print_json({"written": str(script), "cases": len(cases), "tasks": tasks})
+        print_json({"written": str(script), "cases": cases, "tasks": tasks})
         return
-    say(f"written: {cut(str(script))}, {len(cases):,} cases in {tasks:,} tasks")
+    say(f"written: {cut(str(script))}, {cases:,} cases in {tasks:,} tasks")
     say(f"submit it: {SUBMIT[scheduler]} {cut(str(script))}")
     say(f"then: idlewave study collect {cut(str(options.folder))}")
 
 
-def _run_share(study: CaseStudy[C], cases: Sequence[C], options: CaseStudyOptions, share: Share) -> None:
+def _run_share(name: str, tables: Sequence[StudyTable[Any]], options: CaseStudyOptions, share: Share) -> None:
     if (options.folder / ARRAY).is_file():
-        check_cases(read_array(options.folder), digests_of(study, cases), options.folder)
-    with _progress(f"{study.name}, share {share}") as show_progress:
-        run_share(study, cases, options.folder, share, Running(options.workers, None, show_progress))
-    done = f"share {share} of {study.name} is complete: {len(cases[share.task :: share.tasks]):,} rows"
+        check_cases(read_array(options.folder), digests_of_tables(tables), options.folder)
+    with _progress(f"{name}, share {share}") as show_progress:
+        rows = run_share_of(tables, options.folder, share, Running(options.workers, None, show_progress, say_note))
     if options.as_json:
         print_json({"share": str(share), "written": str(options.folder)})
         return
-    say(done)
+    say(f"share {share} of {name} is complete: {rows:,} rows")
 
 
 def _share_of(text: str) -> Share:
@@ -171,16 +181,21 @@ def _share_of(text: str) -> Share:
 
 
 def _words() -> list[str]:
-    """The options of the present command that say which study this is, as words of a command."""
+    """The options and arguments of the present command that say which study this is, as words of a command."""
     context = click.get_current_context()
-    found = []
+    found, arguments = [], []
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if not given or parameter.name in _OWN:
             continue
-        name, value = max(parameter.opts, key=len), context.params[parameter.name or ""]
-        found += [name] if value is True else [name, str(value)]
-    return found
+        value = context.params.get(parameter.name or "", True)  # a flag that is none of the function's parameters
+        if isinstance(parameter, click.Argument):
+            arguments.append(str(value))
+            continue
+        name = max(parameter.opts, key=len)
+        for one in value if parameter.multiple else [value]:
+            found += [name] if one is True else [name, ",".join(one) if isinstance(one, list) else str(one)]
+    return [*found, *arguments]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = ("benchmark-error", "noise", "thinning")
+STUDIES_OF_CASES = ("benchmark-error", "ft", "noise", "thinning", "variation", "verify")
 """The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "benchmark-error": "study_benchmark_error_command",
@@ -16,6 +16,7 @@ NAMED = {
     "noise": "study_noise_command",
     "thinning": "study_thinning_command",
     "variation": "study_variation_command",
+    "verify": "study_verify_command",
     "collect": "study_collect_command",
 }
 """The module of each named study, which has the command of that name; and of `collect`."""

@@ -87,7 +87,7 @@ def study(
     noise.
 
     `idlewave study NAME` is a study of its own, with options of its own: benchmark-error, ft, noise, thinning,
-    variation; and `collect`, for those that ran as an array of jobs. A file of such a name is ./ft."""
+    variation, verify; and `collect`, for those that ran as an array of jobs. A file of such a name is ./ft."""
     conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)

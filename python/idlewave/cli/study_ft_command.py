@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,13 +14,14 @@ from ..measure.table_rows import records
 from ..studies.case_runner import Running
 from ..studies.ft import measured
 from ..studies.ft.settings import LINKS, MOST_LINKS, PROBLEM, RANKS
-from ..studies.ft.study import FtStudy, Plan, ft_study
+from ..studies.ft.study import FtStudy, Plan, collect_ft, ft_study, ft_tables
 from ..units import parse_count
+from .case_study_options import CaseStudyOptions, case_study_options, run_for_array
 from .completion import machines
 from .input_options import load_machine
-from .option_types import Count, OutputFolder, as_json, print_json
+from .option_types import Count, print_json
 from .progress import doing
-from .terminal import progress_bar, say
+from .terminal import progress_bar, say, say_note
 
 MOST_NS = 1e6
 """The greatest cost of a point, ns."""
@@ -121,23 +123,7 @@ def _costs(text: str | None) -> FtCosts | None:
 @click.option(
     "--mpiexec", metavar="PATH", help="The launcher of the runs.  [default: that of this environment, or in PATH]"
 )
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=OutputFolder(),
-    default=Path("study-ft"),
-    show_default=True,
-    help="Folder to write: study.parquet, losses/study.parquet, measured.parquet, report.html and pictures.",
-)
-@click.option(
-    "--workers",
-    type=Count(1),
-    default=1,
-    show_default=True,
-    help="Simulations that run at a time; each of many ranks takes gigabytes.",
-)
-@as_json
+@case_study_options("ft")
 def study_ft(
     machine_name: str | None,
     problem: str,
@@ -151,15 +137,16 @@ def study_ft(
     measured_sizes: str,
     runs: int,
     mpiexec: str | None,
-    folder: Path,
-    workers: int,
-    as_json: bool,
+    **common: Any,  # noqa: ANN401 - of case_study_options
 ) -> None:
     """Simulate NAS FT by each exchange, on the preset bluegene-p and a measured machine, and write a report.
 
     Which exchange is the fastest, how much of the communication it hides, and what the others lose. What is in the
     folder from an earlier call is not done again.
     """
+    options = CaseStudyOptions(**common)
+    if measure and (options.is_for_array or options.collect):
+        raise UsageError("--measure runs FT here, and an array of jobs elsewhere: expected one of the two")
     if measure and machine_name is None:
         raise UsageError("--measure compares with the measured machine: expected --machine")
     numbers = _counts(links, "numbers of links")
@@ -179,12 +166,23 @@ def study_ft(
         measured_ranks=_counts(measured_sizes, "numbers of ranks"),
         runs=runs,
     )
-    study = _with_progress(plan, folder, workers)
+    if options.is_for_array:
+        run_for_array("ft", ft_tables(plan), options)
+        return
+    if options.collect:
+        study = collect_ft(plan, options.folder)
+    else:
+        study = _with_progress(plan, options.folder, options.workers)
+    _show(study, options)
+
+
+def _show(study: FtStudy, options: CaseStudyOptions) -> None:
+    """Write the page, and print its findings, or all tables as JSON."""
     with doing("drawing figures"):
         from ..report.ft_page import build_ft_page
 
-        page, findings = build_ft_page(study, folder)
-    if as_json:
+        page, findings = build_ft_page(study, options.folder)
+    if options.as_json:
         found = {"rows": study.rows, "losses": study.losses, "compared": study.compared}
         tables = {name: records(table) for name, table in found.items()}
         print_json({"written": str(page), "findings": [list(item) for item in findings], **tables})
@@ -194,11 +192,11 @@ def study_ft(
     say(f"written: {cut(str(page))}")
 
 
-def _with_progress(plan: Plan, folder: Path, workers: int) -> FtStudy:
+def _with_progress(plan: Plan, folder: Path, workers: int | None) -> FtStudy:
     with progress_bar(count=True) as progress, doing("the study of FT"):
         task = progress.add_task("study", total=None)
 
         def show(what: str, done: int, total: int) -> None:
             progress.update(task, completed=done, total=total, description=what)
 
-        return ft_study(plan, folder, show, Running(workers))
+        return ft_study(plan, folder, show, Running(workers, on_note=say_note))

@@ -57,10 +57,9 @@ if TYPE_CHECKING:
 @click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of the noise, of each case.")
 @click.option("--seed", type=Count(0), default=0, show_default=True, help="The first of these seeds.")
 @click.option(
-    "--published/--no-published",
-    default=True,
-    show_default=True,
-    help="Simulate the published experiments, too: regular noise, and faster and slower networks.",
+    "--no-published",
+    is_flag=True,
+    help="Leave out the published experiments: regular noise, and faster and slower networks.",
 )
 @case_study_options("noise")
 def study_noise(
@@ -80,7 +79,7 @@ def study_noise(
     application_ranks: int,
     seeds: int,
     seed: int,
-    published: bool,
+    no_published: bool,
     **common: Any,  # noqa: ANN401 - of case_study_options
 ) -> None:
     """Simulate programs with noise of several shapes, from few ranks to many.
@@ -105,7 +104,7 @@ def study_noise(
         application_ranks=application_ranks,
         seeds=seeds,
         seed=seed,
-        published=published,
+        published=not no_published,
     )
     run_command(NOISE, noise_cases(plan), common, _show)
 

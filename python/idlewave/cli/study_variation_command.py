@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
-from ..escaping import cut, quote
+from ..escaping import quote
 from ..formatting import plain_percent
-from ..measure.table_rows import records
-from ..output import TABLE_ENDINGS, write_table
-from ..studies.variation import CONFIDENCE, RUNS, SlowdownByVariation, slowdown_by_variation
+from ..studies.variation import CONFIDENCE, RUNS, VARIATION, slowdowns, variation_cases
+from .case_study_options import case_study_options, run_command
 from .input_options import (
     algorithm_options,
     choice_from,
@@ -25,18 +24,15 @@ from .input_options import (
     note_scope,
     note_traced,
 )
-from .option_types import Count, OutputFile, as_json, print_json
-from .progress import doing
+from .option_types import Count
 from .structure_options import by_structure, structure_of, structure_options
 from .study_command import ranks_from
-from .terminal import progress_bar, say, say_note, show_table
+from .terminal import say, say_note, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..kernel import RunOptions
     from ..machine import Machine
-    from ..schedule import Schedule
     from ..variation import Variation
 
 
@@ -56,11 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option("--runs", type=Count(1), default=RUNS, show_default=True, help="Random offsets into the recording.")
 @click.option("--seed", type=Count(0), default=0, show_default=True, help="Seed of the offsets.")
-@click.option("--workers", type=Count(1), help="Simulations that run at a time.  [default: one a core]")
-@click.option(
-    "-o", "--output", "file", type=OutputFile(TABLE_ENDINGS), help="Table of the runs to write, .parquet or .csv."
-)
-@as_json
+@case_study_options("variation")
 def study_variation(
     source: str,
     machine_name: str,
@@ -72,17 +64,14 @@ def study_variation(
     sizes: str | None,
     runs: int,
     seed: int,
-    workers: int | None,
-    file: Path | None,
-    as_json: bool,
-    **options: Unpack[RunOptions],
+    **options: Any,  # noqa: ANN401 - of conversion_options, structure_options and case_study_options
 ) -> None:
     """Simulate a TRACE or a schedule FILE on a network whose L and G vary over time as they were recorded.
 
     Each run begins at a random time of the recording. The slowdown is relative to the same machine without a variation;
     its interval covers which times were drawn.
     """
-    conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
+    conversion, structure = conversion_of(options), structure_of(options)
     machine = load_machine(machine_name, between, node_ranks)
     variation = machine.variation if recording is None else recorded_variation(recording, machine)
     if variation is None:
@@ -95,15 +84,8 @@ def study_variation(
     scales = ranks_from(sizes) or [schedule.ranks]
     note_traced(schedule.extrapolate(max(scales)) if structure.is_wanted else schedule, conversion, choice)
     note_scope(machine, max(scales))
-    found = _run(schedule, machine, variation, scales, runs, seed, workers)
-    if file is not None:
-        write_table(file, _table(found))
-    if as_json:
-        print_json({"confidence": CONFIDENCE, "slowdown": [result.row() for result in found]})
-        return
-    _show(found)
-    if file is not None:
-        say(f"written: {cut(str(file))}")
+    programs = [schedule if ranks == schedule.ranks else schedule.extrapolate(ranks) for ranks in scales]
+    run_command(VARIATION, variation_cases(programs, machine, variation, runs, seed), options, _show)
 
 
 def recorded_variation(folder: Path, machine: Machine) -> Variation:
@@ -120,40 +102,14 @@ def recorded_variation(folder: Path, machine: Machine) -> Variation:
     return variation_from_recording(found.table, machine, recorded=folder.name, hosts=hosts)
 
 
-def _run(
-    schedule: Schedule,
-    machine: Machine,
-    variation: Variation,
-    scales: list[int],
-    runs: int,
-    seed: int,
-    workers: int | None,
-) -> list[SlowdownByVariation]:
-    found = []
-    with progress_bar(count=True) as progress, doing("the simulations"):
-        task = progress.add_task("simulations", total=len(scales) * runs)
-        for ranks in scales:
-            progress.update(task, description=f"simulations ({ranks} ranks)")
-            program = schedule if ranks == schedule.ranks else schedule.extrapolate(ranks)
-            result = slowdown_by_variation(
-                program, machine, variation, runs, seed, workers=workers, on_run=lambda: progress.advance(task)
-            )
-            found.append(result)
-    return found
-
-
-def _table(found: list[SlowdownByVariation]) -> pd.DataFrame:
+def _show(runs: pd.DataFrame) -> None:
+    """Print the slowdown of each number of ranks, and the sentences of the page."""
     import pandas as pd
 
-    return pd.concat([result.runs.assign(ranks=result.ranks) for result in found], ignore_index=True)
-
-
-def _show(found: list[SlowdownByVariation]) -> None:
-    import pandas as pd
-
-    table = pd.DataFrame([result.row() for result in found])
+    table = pd.DataFrame([found.row() for found in slowdowns(runs)])
     parts = dict.fromkeys(("mean", "low", "high", "median", "least", "most"), plain_percent)
     show_table(table, f"Slowdown by the variation of L and G, its mean with a {CONFIDENCE:.0%} interval", parts)
-    for row in records(table):
-        interval = f"{plain_percent(row['low'])} to {plain_percent(row['high'])}"
-        say(f"• {row['ranks']:,} ranks: {plain_percent(row['mean'])} longer in the mean ({interval})")
+    from ..report.variation_page import variation_page
+
+    for topic, text in variation_page(runs).findings:
+        say(f"• {topic}: {text}")

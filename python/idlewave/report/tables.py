@@ -32,12 +32,14 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Table:
-    """A caption, headings and rows. The first `text_columns` columns are text, the others numbers."""
+    """A caption, headings and rows. The first `text_columns` columns are text, the others numbers. `sentences`: texts
+    are so long that they take several lines."""
 
     caption: str
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
     text_columns: int = 1
+    sentences: bool = False
 
 
 _MEANING = {

@@ -23,6 +23,8 @@ from ..output import write_table
 from ..provenance import Provenance
 from ..termination_signals import Interrupted, shielded
 from .case_study import CASE, SIMULATION, CaseStudy, Row, sources_of, text_of, values_of
+from .memory_share import MemoryShare, OnNote
+from .pickled_cases import CasePickler, case_of
 from .row_parts import RowParts, with_provenance
 from .rows_digest import CASE_ROWS
 from .stopping import row_ends_with
@@ -74,11 +76,12 @@ OnProgress = Callable[[StudyProgress], None]
 @dataclass(frozen=True)
 class Running:
     """How a study runs: on `workers` threads (default: one a core) or on an `executor`; `on_progress` is called after
-    each row."""
+    each row, `on_note` with a sentence if fewer cases run at a time, because they do not fit in memory together."""
 
     workers: int | None = None
     executor: Executor | None = None
     on_progress: OnProgress | None = None
+    on_note: OnNote | None = None
 
 
 def run_cases(
@@ -146,6 +149,12 @@ def computed_row(row: Callable[[C], Row], case: C) -> Row:
     if twice := {*values, SIMULATION, CASE} & {*found}:
         raise TypeError(f"expected other names for the values of a row than {', '.join(sorted(twice))}")
     return {**values, **{name: _plain(value) for name, value in found.items()}, SIMULATION: seconds}
+
+
+def _computed_there(row: Callable[[C], Row], pickled: bytes) -> Row:
+    """In another process."""
+    case: C = case_of(pickled)
+    return computed_row(row, case)
 
 
 def _computed_here(stop: Event, row: Callable[[C], Row], case: C) -> Row:
@@ -253,7 +262,7 @@ def _compute(
     However that ends, the store has every row that was finished.
     """
     with chosen_executor(running.executor, running.workers) as executor:
-        run = _Run(executor, study, missing)
+        run = _Run(executor, study, missing, MemoryShare(executor, running.on_note))
         try:
             for number in run.finished(store.until_write):
                 if number is not None:
@@ -275,11 +284,16 @@ def _compute(
 class _Run:
     """The cases on an executor."""
 
-    def __init__(self, executor: Executor, study: CaseStudy[C], missing: Sequence[tuple[str, C]]) -> None:
+    def __init__(
+        self, executor: Executor, study: CaseStudy[C], missing: Sequence[tuple[str, C]], memory: MemoryShare
+    ) -> None:
         self._executor = executor
         self._row = study.row
         self._name = study.name
         self._missing = missing
+        self._needs = [study.memory(case) for _, case in missing]
+        self._memory = memory
+        self._pickler = CasePickler()
         self._stop = Event()
         self._pending: dict[int, Future[Row]] = {}
         self._done: SimpleQueue[int] = SimpleQueue()
@@ -289,7 +303,8 @@ class _Run:
         at_a_time = 2 * threads_of(self._executor) or AT_A_TIME
         begun = done = 0
         while done < len(self._missing):
-            while begun < len(self._missing) and begun - done < at_a_time:
+            while begun < len(self._missing) and begun - done < at_a_time and self._memory.has_room(self._needs[begun]):
+                self._memory.begin(self._needs[begun])
                 self._begin(begun)
                 begun += 1
             try:
@@ -298,6 +313,7 @@ class _Run:
                 yield None
                 continue
             done += 1
+            self._memory.end(self._needs[number])
             yield number
 
     def forget(self, number: int) -> None:
@@ -337,6 +353,6 @@ class _Run:
         if threads_of(self._executor):
             future = self._executor.submit(_computed_here, self._stop, self._row, case)
         else:
-            future = self._executor.submit(computed_row, self._row, case)
+            future = self._executor.submit(_computed_there, self._row, self._pickler.pickled(case))
         self._pending[number] = future
         future.add_done_callback(lambda _: self._done.put(number))

@@ -11,6 +11,7 @@ from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .. import memory_needs
 from .._core import version
 from ..digests import digest_of, digest_of_file
 from ..escaping import quote
@@ -33,19 +34,26 @@ SIMULATION = "simulation_s"
 """The column of the time that the row took to compute: the only one that differs from run to run."""
 
 
+def memory_of_ranks(case: object) -> int:
+    """A lower bound of the memory of a case that simulates as many ranks as its field `ranks` says, bytes."""
+    return memory_needs.simulation(int(getattr(case, "ranks", 0)))
+
+
 @dataclass(frozen=True)
 class CaseStudy(Generic[C]):
     """A study: its `name`, and the functions that make the row of a case and the page of the table (None: it has none).
 
     `row` is a function of a module, so that other processes find it; it gives a value for each of the same names,
     whatever the case. `version` counts up when the rows of equal cases change: rows of another version are computed
-    anew. `more`, if there is one, has the cases that follow from the rows so far, until it has none.
+    anew. `memory` is a lower bound of what a case needs while it is computed, bytes: only cases that fit together run
+    at a time. `more`, if there is one, has the cases that follow from the rows so far, until it has none.
     """
 
     name: str
     version: int
     row: Callable[[C], Row]
     page: Callable[[pd.DataFrame], StudyPage] | None = None
+    memory: Callable[[C], int] = memory_of_ranks
     more: Callable[[pd.DataFrame], Sequence[C]] | None = None
 
     def digest(self, case: C) -> str:

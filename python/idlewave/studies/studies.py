@@ -88,9 +88,7 @@ class Studies:
     ) -> pd.DataFrame:
         """NAS FT by messages and by puts (docs/studies/ft.md), on the preset bluegene-p and `machine`: simulated rows.
 
-        `costs` are what a rank of `machine` computes. One simulation runs at a time, if neither `workers` nor
-        `executor` is given: very many ranks take most of the memory. Raises UsageError for a problem that so many ranks
-        cannot share.
+        `costs` are what a rank of `machine` computes. Raises UsageError for a problem that so many ranks cannot share.
         """
         from ..ft_pattern import EXCHANGES
         from .ft.study import FT, Plan, ft_cases
@@ -104,8 +102,7 @@ class Studies:
             exchanges=EXCHANGES if exchanges is None else tuple(exchanges),
             iterations=iterations,
         )
-        at_a_time = 1 if workers is None and executor is None else workers
-        return run_cases(FT, ft_cases(plan), folder, Running(at_a_time, executor, on_progress))
+        return run_cases(FT, ft_cases(plan), folder, Running(workers, executor, on_progress))
 
     def noise(
         self,
@@ -188,23 +185,47 @@ class Studies:
         ranks: int | Sequence[int] | None = None,
         runs: int = 100,
         seed: int = 0,
+        folder: str | Path | None = None,
         workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
     ) -> pd.DataFrame:
-        """What it costs a program that L and G vary over time (docs/studies/variation.md): a row a number of ranks.
+        """What it costs a program that L and G vary over time (docs/studies/variation.md): a row a run.
 
-        `variation` None is that of the machine. Columns: ranks, mean, low and high of the slowdown, median, least,
-        most, runs. Raises UsageError without a variation.
+        `variation` None is that of the machine. Columns: those of `VariationCase`, then constant_ps, finish_ps,
+        slowdown; `idlewave.studies.variation.slowdowns` gives means with intervals. Raises UsageError without a
+        variation.
         """
-        import pandas as pd
-
-        from .variation import slowdown_by_variation
+        from .variation import VARIATION, variation_cases
 
         scales = [schedule.ranks] if ranks is None else [ranks] if isinstance(ranks, int) else list(ranks)
-        rows = []
-        for scale in scales:
-            program = schedule if scale == schedule.ranks else schedule.extrapolate(scale)
-            rows.append(slowdown_by_variation(program, machine, variation, runs, seed, workers=workers).row())
-        return pd.DataFrame(rows)
+        programs = [schedule if scale == schedule.ranks else schedule.extrapolate(scale) for scale in scales]
+        cases = variation_cases(programs, as_machine(machine), variation, runs, seed)
+        return run_study(VARIATION, cases, folder, Running(workers, executor, on_progress))
+
+    def verify(
+        self,
+        machine: Machine | str | Path | None = None,
+        *,
+        scale: str = "small",
+        ranks: Sequence[int] | None = None,
+        seed: int = 0,
+        checks: Sequence[str] | None = None,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """Simulations beside closed forms and published figures (docs/studies/verify.md): a row a simulation.
+
+        `idlewave.studies.verify.statements.statements` says of the table which statements hold. `scale` is small or
+        full, `ranks` are those of the POP-like program, `checks` what is compared (None: all). Raises UsageError.
+        """
+        from .verify.study import CHECKS, VERIFY, verify_cases
+
+        on = None if machine is None else as_machine(machine)
+        cases = verify_cases(on, scale, ranks, seed, CHECKS if checks is None else checks)
+        return run_study(VERIFY, cases, folder, Running(workers, executor, on_progress))
 
 
 Studies.__call__.__doc__ = simulate_study.__doc__

@@ -175,9 +175,10 @@ def test_the_named_studies_are_methods_that_give_tables(tmp_path: Path) -> None:
     shares = (np.array([0]), np.array([1.0]), np.array([1.0]))
     varying = idlewave.Variation(*shares, period=10**9)
     schedule = idlewave.Schedule.pattern("bcast", ranks=4)
-    found = idlewave.study.variation(schedule, machine(), varying, runs=3)
-    assert list(found["ranks"]) == [4]
-    assert list(found["mean"]) == [0]
+    found = idlewave.study.variation(schedule, machine(), varying, runs=3, folder=tmp_path / "variation")
+    assert list(found["ranks"]) == [4, 4, 4]
+    assert list(found["slowdown"]) == [0, 0, 0]
+    assert (tmp_path / "variation/report.html").is_file()
 
 
 def test_an_operation_that_takes_no_time_has_no_error(tmp_path: Path) -> None:

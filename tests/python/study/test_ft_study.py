@@ -10,16 +10,16 @@ import idlewave
 import pandas as pd
 import pytest
 from command_runs import run_command
-from idlewave import Machine, Schedule
+from idlewave import Machine, Schedule, memory_needs
 from idlewave.errors import MpiError, UsageError
 from idlewave.formatting import plain
 from idlewave.ft_pattern import EXCHANGES, FtCosts, ft_bytes, ft_computation_ns, ft_iterations_job, ft_job, ft_shape
 from idlewave.report import ft_findings
 from idlewave.studies.ft import measured
 from idlewave.studies.ft.losses import loss_of
-from idlewave.studies.ft.rows import simulated_row
+from idlewave.studies.ft.rows import schedule_of, simulated_row
 from idlewave.studies.ft.settings import PRESET, PRESET_COSTS, Case, Setting, cases, with_links
-from idlewave.studies.ft.study import FtStudy, Plan, ft_study
+from idlewave.studies.ft.study import FtStudy, Plan, ft_study, ft_tables, loss_memory
 from idlewave.studies.ft.transfers import beside_published, flood_bandwidth
 from idlewave.timeline import SPANS
 
@@ -282,6 +282,31 @@ def test_the_command_writes_a_report_and_does_not_simulate_again(tmp_path: Path)
     assert json.loads(run_command(words, tmp_path).printed)["rows"] == said["rows"]
 
 
+def test_the_tasks_of_an_array_compute_both_tables_which_are_collected(tmp_path: Path) -> None:
+    words = ["study", "ft", "--problem", "S", "--ranks", "4", "--links", "1", "--exchanges", "put,two-sided"]
+    made = run_command([*words, "-o", "out", "--array", "slurm", "--tasks", "3"], tmp_path)
+    assert made.status == 0, made.complained
+    assert "4 cases in 3 tasks" in made.printed
+    for task in (0, 1, 2):
+        if task == 1:
+            early = run_command(["study", "collect", "out"], tmp_path)
+            assert "2 of 4 rows are not there, of these tasks: 1 (2)" in early.complained
+        assert run_command([*words, "-o", "out", "--share", f"{task}/3"], tmp_path).status == 0
+    collected = run_command(["study", "collect", "out", "--json"], tmp_path)
+    assert collected.status == 0, collected.complained
+    whole = run_command([*words, "-o", "whole", "--json"], tmp_path)
+    for name in ("rows", "losses"):
+        tables = [pd.DataFrame(json.loads(ended.printed)[name]) for ended in (collected, whole)]
+        pd.testing.assert_frame_equal(*(table.drop(columns="simulation_s") for table in tables))
+    assert (tmp_path / "out/report.html").is_file()
+
+
+def test_what_a_recording_needs_at_least_is_no_more_than_its_rows() -> None:
+    for case in ft_tables(SMALL)[1].cases:
+        ops = len(idlewave.simulate(schedule_of(case.case), case.case.machine, record=True).columns["rank"])
+        assert 0 < loss_memory(case) <= memory_needs.recorded(case.ranks, ops, 1 << 40)
+
+
 @pytest.mark.mpi
 def test_the_program_runs_here_and_is_compared_with_what_is_predicted(tmp_path: Path) -> None:
     try:
@@ -307,6 +332,7 @@ def test_the_program_runs_here_and_is_compared_with_what_is_predicted(tmp_path: 
         (["--exchanges", "put,get"], "expected exchanges of alltoall, packed-put"),
         (["--compute-ns", "1"], "expected the ns of transforms and of the evolution"),
         (["--measure"], "--measure compares with the measured machine: expected --machine"),
+        (["--measure", "--share", "0/2"], "--measure runs FT here, and an array of jobs elsewhere"),
         (["--problem", "S", "--ranks", "7"], "class S of FT cannot be shared by 7 ranks"),
     ],
 )

@@ -27,7 +27,8 @@ from idlewave.formatting import plain
 from idlewave.machine import WITHIN
 from idlewave.measure.overtime import read_overtime
 from idlewave.recorded_pairs import recorded_pairs
-from idlewave.studies.variation import mean_interval, slowdown_by_variation
+from idlewave.report.variation_page import variation_page
+from idlewave.studies.variation import mean_interval, slowdown_by_variation, slowdowns
 from idlewave.variation import LEAST_RECORDED, unvaried_notes, variation_from_recording
 from overtime_recordings import recording_table, write_recording
 
@@ -265,18 +266,47 @@ def write_machine(folder: Path) -> None:
     (folder / "p.goal").write_text("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
 
 
-def test_the_command_simulates_the_machines_own_variation(tmp_path: Path) -> None:
+def test_the_command_simulates_the_machines_own_variation_and_continues(tmp_path: Path) -> None:
     write_machine(tmp_path)
-    words = ["study", "variation", "p.goal", "-m", "machine.toml", "--runs", "40", "-o", "x.csv"]
-    made = run_command(words, tmp_path)
+    words = ["study", "variation", "p.goal", "-m", "machine.toml", "-o", "out", "--runs"]
+    assert run_command([*words, "30"], tmp_path).status == 0
+    before = pd.read_parquet(tmp_path / "out/study.parquet")
+    made = run_command([*words, "40"], tmp_path)
     assert made.status == 0, made.complained
-    assert "2 ranks:" in made.printed
-    table = pd.read_csv(tmp_path / "x.csv")
+    table = pd.read_parquet(tmp_path / "out/study.parquet")
     assert {*table["finish_ps"]} == {1_200_000, 3_200_000}
-    said = run_command([*words[:-2], "--json"], tmp_path)
-    row = json.loads(said.printed)["slowdown"][0]
-    assert row["mean"] == pytest.approx(table["slowdown"].mean())
-    assert row["low"] < row["mean"] < row["high"]
+    pd.testing.assert_frame_equal(table.head(30), before)  # with the time that each took
+    found = slowdowns(table)[0].row()
+    assert f"{100 * found['mean']:.0f} % longer in the mean" in plain(made.printed)
+    assert (tmp_path / "out/report.html").read_text().count("<figure") == 2
+    said = run_command([*words, "40", "--json"], tmp_path)
+    assert json.loads(said.printed)["rows"] == table.to_dict("records")
+
+
+def test_the_tasks_of_an_array_have_the_options_and_the_source_of_the_command(tmp_path: Path) -> None:
+    write_machine(tmp_path)
+    write_recording(tmp_path / "night", recording_table(40, steps={"latency": [(20, 2.0)]}))
+    words = ["study", "variation", "p.goal", "-m", "machine.toml", "--allow-outside", "--recording", "night"]
+    made = run_command([*words, "--runs", "3", "-o", "out", "--array", "slurm", "--tasks", "2"], tmp_path)
+    assert made.status == 0, made.complained
+    assert (
+        "--machine machine.toml --allow-outside --recording night --runs 3 p.goal"
+        in (tmp_path / "out/array.sh").read_text()
+    )
+    for task in (0, 1):
+        assert run_command([*words, "--runs", "3", "-o", "out", "--share", f"{task}/2"], tmp_path).status == 0
+    collected = run_command(["study", "collect", str(tmp_path / "out"), "--json"], Path("/"))
+    assert collected.status == 0, collected.complained
+    assert len(json.loads(collected.printed)["rows"]) == 3
+
+
+def test_more_ranks_are_said_to_lose_more_only_if_the_intervals_are_apart() -> None:
+    rows = [(ranks, n, 100 + loss + n % 2 * 2) for ranks, loss in ((2, 10), (8, 30), (16, 30)) for n in range(20)]
+    table = pd.DataFrame(rows, columns=["ranks", "offset_ps", "finish_ps"])
+    table = table.assign(schedule="p", machine="m", seed=0, constant_ps=100, slowdown=table["finish_ps"] / 100 - 1)
+    said = [dict(variation_page(table[table["ranks"].isin(both)]).findings) for both in ((2, 8), (8, 16))]
+    assert plain(said[0]["scale"]) == "8 ranks lose more than 2: 31 % instead of 11 %."
+    assert "scale" not in said[1]
 
 
 def test_the_command_needs_a_variation(tmp_path: Path) -> None:

@@ -138,7 +138,8 @@ EXAMPLES = {
         "--ranks 4 --programs bcast --bytes 8 --noises jaguar --seeds 2 --no-published", {"folder": "study-noise"}
     ),
     "study thinning": Example("--ranks 4 --programs bcast --seeds 2", {"folder": "study-thinning"}),
-    "study variation": Example("{goal} -m {varying} --runs 3", {"file": "x.parquet"}),
+    "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
+    "study verify": Example("--checks form,delay", {"folder": "study-verify"}),
     "timeline": Example(
         "{goal} -m odin", {"file": "x.parquet", "statistics": "x.json"}, alone={"statistics": "--scheduler check"}
     ),

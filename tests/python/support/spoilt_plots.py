@@ -68,6 +68,8 @@ from idlewave.report.overtime_plots import (
     plot_overtime_predictions,
 )
 from idlewave.report.thinning_plots import plot_source_costs
+from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
+from idlewave.report.verify_plots import plot_verify_allreduce, plot_verify_pop
 from idlewave.validation.plots import plot_loops, plot_validation
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
@@ -131,6 +133,23 @@ def source_costs() -> pd.DataFrame:
     saved = np.linspace(0.3, 0.02, 8)
     intervals = {"low": saved - 0.01, "high": saved + 0.01, "matters": saved > 0.05, "alone": 0.9 * saved}
     return pd.DataFrame({"source": [f"random {place}us" for place in range(8)], "saved": saved, **intervals})
+
+
+def variation_runs(spoil: Spoil) -> pd.DataFrame:
+    """Runs of two numbers of ranks that begin at nine times of a recording."""
+    keys = [(ranks, 3_600 * 10**12 * hour) for ranks in (64, 1024) for hour in range(9)]
+    runs = pd.DataFrame(keys, columns=["ranks", "offset_ps"])
+    return spoil(runs.assign(slowdown=0.1 + runs["offset_ps"] / 3.6e17), "slowdown")
+
+
+def verify_factors(spoil: Spoil, *frequencies: int) -> pd.DataFrame:
+    """How many times as long allreduces take under detours of eight lengths at these frequencies."""
+    keys = [(hertz, 25_000_000 * place) for hertz in frequencies for place in range(1, 9)]
+    rows = pd.DataFrame(keys, columns=["hertz", "detour_ps"])
+    mean = 1 + rows["detour_ps"] / 1e8
+    return spoil(
+        rows.assign(ranks=rows["detour_ps"] // 25_000_000, mean=mean, least=mean - 0.1, most=mean + 0.1), "mean"
+    )
 
 
 def ft_rows() -> pd.DataFrame:
@@ -527,6 +546,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
         spoil(noise_rows().rename(columns={"ranks": "us"}).assign(hertz=10.0), "slowdown")
     ),
     ("plot_source_costs", "a cost"): lambda spoil: plot_source_costs(spoil(source_costs(), "saved")),
+    ("plot_slowdown_shares", "a run"): lambda spoil: plot_slowdown_shares(variation_runs(spoil)),
+    ("plot_slowdown_by_start", "a run"): lambda spoil: plot_slowdown_by_start(variation_runs(spoil)),
+    ("plot_verify_allreduce", "a factor"): lambda spoil: plot_verify_allreduce(
+        verify_factors(spoil, 1000, 10), {"measured": 3}
+    ),
+    ("plot_verify_pop", "a factor"): lambda spoil: plot_verify_pop(verify_factors(spoil, 10)),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,

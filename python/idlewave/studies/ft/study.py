@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ... import memory_needs
 from ...errors import InputError
 from ...ft_pattern import EXCHANGES, FtCosts, ft_shape
 from ...machine import Machine
 from ...output import make_folder, write_table
-from ..case_runner import Running, run_cases
+from ...timeline import Recording
+from ..case_runner import OnProgress, Running, run_cases
 from ..case_study import SIMULATION, CaseStudy, Row
+from ..run_study import StudyTable, collect_tables
 from . import measured
 from .losses import MOST_RANKS, loss_of, losses_table
 from .rows import KEY, simulated_row
@@ -22,13 +25,15 @@ from .transfers import Beside, beside_published
 if TYPE_CHECKING:
     import pandas as pd
 
-ONE_AT_A_TIME = Running(workers=1)
-"""A simulation of very many ranks takes most of the memory."""
 Progress = Callable[[str, int, int], None]
 """Called with what is done next, the number of steps done, and of all."""
 LOSSES, MEASURED = "losses", "measured.parquet"
 """In the folder of the study: the folder of the losses, which have a table as the rows have; and the runs."""
+RANK_OF_FT = 3500
+"""Bytes of a simulated rank in FT, at least: 3,700 to 25,000 for class D on 1,024 and 4,096 ranks."""
 EXPLAINED = ("two-sided", "put")
+_RUNS = (*measured.MEASURED_KEY, "load", "seconds", *measured.PHASES)
+"""The columns of the runs."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class Plan:
 
 
 def ft_study(
-    plan: Plan, folder: str | Path, progress: Progress = lambda *_: None, running: Running = ONE_AT_A_TIME
+    plan: Plan, folder: str | Path, progress: Progress = lambda *_: None, running: Running | None = None
 ) -> FtStudy:
     """Do what `plan` asks for and the tables in `folder` lack, and return what they then have of it.
 
@@ -83,12 +88,46 @@ def ft_study(
     target = make_folder(folder)
     runs = _measure(plan, target, progress)
     costs = None if not len(runs) else measured.costs_of(runs, runs["problem"].iloc[-1], int(runs["ranks"].iloc[-1]))
-    settings = plan.settings(costs)
-    told = replace(running, on_progress=lambda now: progress("simulations", now.done, now.total))
-    rows = run_cases(FT, ft_cases(plan, costs), target, told)
-    losses = _explain(plan, settings, target, progress, running)
+    found = []
+    for table, what in zip(ft_tables(plan, costs), ("simulations", "critical paths"), strict=False):
+        told = replace(running or Running(), on_progress=_told(progress, what))
+        found.append(run_cases(table.study, table.cases, target / table.folder, told))
+    return _found_study(plan, costs, found, runs)
+
+
+def _told(progress: Progress, what: str) -> OnProgress:
+    return lambda now: progress(what, now.done, now.total)
+
+
+def collect_ft(plan: Plan, folder: Path) -> FtStudy:
+    """What the tasks of an array have computed into `folder`. Raises InputError that says which tasks lack rows."""
+    found = collect_tables(ft_tables(plan), folder)
+    return _found_study(plan, None, found, _no_runs())
+
+
+def ft_tables(plan: Plan, costs: FtCosts | None = None) -> list[StudyTable[FtCase]]:
+    """The tables that `plan` asks for: the rows, and what two exchanges lose on every machine with all its links, on
+    as many ranks as can be recorded.
+
+    `costs` are those of the measured machine, if its program ran. Raises UsageError for a problem that so many ranks
+    cannot share.
+    """
+    ranks = min(*plan.ranks, MOST_RANKS)
+    explained = [
+        Case(setting, plan.problem, ranks, exchange, max(setting.links), plan.iterations)
+        for setting in plan.settings(costs)
+        for exchange in EXPLAINED
+        if exchange in plan.exchanges
+    ]
+    tables = [StudyTable(FT, ft_cases(plan, costs)), StudyTable(FT_LOSSES, _each_once(explained), LOSSES)]
+    return [table for table in tables if table.cases]
+
+
+def _found_study(plan: Plan, costs: FtCosts | None, tables: list[pd.DataFrame], runs: pd.DataFrame) -> FtStudy:
+    """`tables` are those of `ft_tables`."""
+    losses = tables[1] if len(tables) > 1 else losses_table([])
     beside = beside_published(plan.preset.machine, max(plan.links))
-    return FtStudy(settings, rows, losses, _compare(plan, runs), runs, beside)
+    return FtStudy(plan.settings(costs), tables[0], losses, _compare(plan, runs), runs, beside)
 
 
 def ft_row(case: FtCase) -> Row:
@@ -101,8 +140,20 @@ def loss_row(case: FtCase) -> Row:
     return _found(loss_of(case.case))
 
 
-FT = CaseStudy("ft", 1, ft_row)
-FT_LOSSES = CaseStudy("ft-losses", 1, loss_row)
+def ft_memory(case: FtCase) -> int:
+    """A lower bound of the memory of a simulation, bytes."""
+    return RANK_OF_FT * case.ranks
+
+
+def loss_memory(case: FtCase) -> int:
+    """The same of one that is recorded: of each slab at least a message to each other rank of its team."""
+    shape = ft_shape(case.problem, case.ranks)
+    messages = case.ranks * (shape.lines * (shape.tz - 1) + shape.planes * (shape.ty - 1)) * case.iterations
+    return memory_needs.recorded(case.ranks, messages, Recording().most_bytes)
+
+
+FT = CaseStudy("ft", 1, ft_row, memory=ft_memory)
+FT_LOSSES = CaseStudy("ft-losses", 1, loss_row, memory=loss_memory)
 """The studies of cases that it is made of, beside the runs of the program."""
 
 
@@ -126,25 +177,9 @@ def _each_once(wanted: list[Case]) -> list[FtCase]:
     return [*{FT.digest(case): case for case in map(FtCase.of, wanted)}.values()]
 
 
-def _explain(plan: Plan, settings: list[Setting], folder: Path, progress: Progress, running: Running) -> pd.DataFrame:
-    """The losses of two exchanges on every machine with all its links, on as many ranks as can be recorded."""
-    ranks = min(*plan.ranks, MOST_RANKS)
-    wanted = [
-        Case(setting, plan.problem, ranks, exchange, max(setting.links), plan.iterations)
-        for setting in settings
-        for exchange in EXPLAINED
-        if exchange in plan.exchanges
-    ]
-    if not wanted:
-        return losses_table([])
-    told = replace(running, on_progress=lambda now: progress("critical paths", now.done, now.total))
-    return run_cases(FT_LOSSES, _each_once(wanted), folder / LOSSES, told)
-
-
 def _measure(plan: Plan, folder: Path, progress: Progress) -> pd.DataFrame:
     """The runs of the program that are asked for."""
-    columns = (*measured.MEASURED_KEY, "load", "seconds", *measured.PHASES)
-    table = _table(folder / MEASURED, columns)
+    table = _table(folder / MEASURED, _RUNS)
     if not plan.measure:
         return table.iloc[:0]
     program = measured.Program.built(plan.mpiexec)
@@ -159,6 +194,12 @@ def _measure(plan: Plan, folder: Path, progress: Progress) -> pd.DataFrame:
     chosen = (table["mpi"] == program.mpi) & table["problem"].isin(plan.classes) & (table["run"] < plan.runs)
     wanted = table["ranks"].isin(plan.measured_ranks) & table["exchange"].isin(exchanges)
     return table[chosen & wanted].reset_index(drop=True)
+
+
+def _no_runs() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=list(_RUNS))
 
 
 def _compare(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
