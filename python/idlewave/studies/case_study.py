@@ -6,7 +6,7 @@ running the cases on any executor (`case_runner`), the parts of the table (`row_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -48,7 +48,7 @@ class CaseStudy(Generic[C]):
     `row` is a function of a module, so that other processes find it; it gives a value for each of the same names,
     whatever the case. `version` counts up when the rows of equal cases change: rows of another version are computed
     anew. `memory` is a lower bound of what a case needs while it is computed, bytes: only cases that fit together run
-    at a time.
+    at a time. `more`, if there is one, has the cases that follow from the rows so far, until it has none.
     """
 
     name: str
@@ -57,6 +57,7 @@ class CaseStudy(Generic[C]):
     page: Callable[[pd.DataFrame], StudyPage] | None = None
     memory: Callable[[C], int] = memory_of_ranks
     files: Callable[[pd.DataFrame], Mapping[str, str]] | None = None
+    more: Callable[[pd.DataFrame], Sequence[C]] | None = None
 
     def digest(self, case: C) -> str:
         """The digest of a case: of its values, of the content of its machines, schedules and files, of the study's name

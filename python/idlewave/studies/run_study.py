@@ -45,10 +45,32 @@ class StudyTable(Generic[C]):
 def run_study(
     study: CaseStudy[C], cases: Sequence[C], folder: str | Path | None = None, running: Running | None = None
 ) -> pd.DataFrame:
-    """The table of a study, which is also written into `folder`, with its page. Raises as `run_cases`."""
-    table = run_cases(study, cases, folder, running)
+    """The table of a study, which is also written into `folder`, with its page. Raises as `run_cases`.
+
+    Cases that follow from rows (`CaseStudy.more`) are run once these are there.
+    """
+    return _followed(study, cases, run_cases(study, cases, folder, running), folder, running)
+
+
+def _followed(
+    study: CaseStudy[C],
+    cases: Sequence[C],
+    table: pd.DataFrame,
+    folder: str | Path | None,
+    running: Running | None = None,
+) -> pd.DataFrame:
+    """The table of the cases and of those that follow from it; both it and the page are written."""
+    everything = list(cases)
+    while study.more is not None and (more := study.more(table)):
+        everything += more
+        if folder is not None:  # the rows so far are there
+            table = run_cases(study, everything, folder, running)
+            continue
+        parts = [table, run_cases(study, more, None, running)]
+        rows: list[Row] = [dict(row) for part in parts for row in part.to_dict("records")]  # type: ignore[arg-type]
+        table = finished_table(study, everything, rows, None)
     if folder is not None:
-        _write_page(study, cases, table, Path(folder))
+        _write_page(study, everything, table, Path(folder))
     return table
 
 
@@ -69,13 +91,13 @@ def run_share_of(tables: Sequence[StudyTable[Any]], folder: Path, share: Share, 
 
 
 def collect_study(study: CaseStudy[C], cases: Sequence[C], folder: Path) -> pd.DataFrame:
-    """The table of a study whose rows the tasks of an array have computed; it is written with its page.
+    """The table of a study whose rows the tasks of an array have computed; it is written with its page. Cases that
+    follow from these rows are run here.
 
     Raises InputError that says which tasks lack rows.
     """
     (table,) = collect_tables([StudyTable(study, cases)], folder)
-    _write_page(study, cases, table, folder)
-    return table
+    return _followed(study, cases, table, folder)
 
 
 def collect_tables(tables: Sequence[StudyTable[Any]], folder: Path) -> list[pd.DataFrame]:

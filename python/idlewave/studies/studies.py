@@ -23,9 +23,20 @@ from .algorithm_times import MACHINE as ALGORITHMS_MACHINE
 from .algorithm_times import RANKS as ALGORITHMS_RANKS
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
+from .noise_study import APPLICATION_RANKS, NOISE, NOISES, NoisePlan, noise_cases
+from .noise_study import MACHINE as NOISE_MACHINE
+from .noise_study import PROGRAMS as NOISE_PROGRAMS
+from .noise_study import RANKS as NOISE_RANKS
+from .noise_study import SEEDS as NOISE_SEEDS
+from .noise_study import SIZES as NOISE_SIZES
 from .programs import GENERATED, ProgramSettings
 from .run_study import run_study
 from .study import study as simulate_study
+from .thinning import MACHINE as THINNING_MACHINE
+from .thinning import PROGRAM as THINNING_PROGRAM
+from .thinning import RANKS as THINNING_RANKS
+from .thinning import SEEDS as THINNING_SEEDS
+from .thinning import ThinningPlan, thinning_cases, thinning_study
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -237,6 +248,45 @@ class Studies:
         cases = network_cases(as_machine(machine), programs, ranks, settings, noise, parameters, factors, seeds)
         return run_study(NETWORK, cases, folder, Running(workers, executor, on_progress))
 
+    def noise(
+        self,
+        machine: Machine | str | Path = NOISE_MACHINE,
+        *,
+        programs: Sequence[str] = NOISE_PROGRAMS,
+        schedule: Schedule | None = None,
+        noises: Sequence[str] = NOISES,
+        ranks: Sequence[int] = NOISE_RANKS,
+        sizes: Sequence[int] = NOISE_SIZES,
+        operations: int = 1,
+        application_ranks: int = APPLICATION_RANKS,
+        seeds: int = NOISE_SEEDS,
+        seed: int = 0,
+        published: bool = True,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What noise costs `programs` and one's own (`schedule`) at scale (docs/studies/noise.md): a row a case.
+
+        Columns: the values of `NoiseCase`, then overhead, quiet_ps, longest_ps, lost_ps, and of the slowdown its mean,
+        low and high, least, q25, median, q75 and most. Raises UsageError.
+        """
+        plan = NoisePlan(
+            machine=as_machine(machine),
+            programs=programs,
+            own=schedule,
+            noises=noises,
+            ranks=ranks,
+            sizes=sizes,
+            operations=operations,
+            application_ranks=application_ranks,
+            seeds=seeds,
+            seed=seed,
+            published=published,
+        )
+        return run_study(NOISE, noise_cases(plan), folder, Running(workers, executor, on_progress))
+
     def overlap(
         self,
         machine: Machine | str | Path = MACHINE,
@@ -284,6 +334,39 @@ class Studies:
 
         cases = sensitivity_cases(as_machine(machine), programs, ranks, settings, parameters, factors, growths)
         return run_study(SENSITIVITY, cases, folder, Running(workers, executor, on_progress))
+
+    def thinning(
+        self,
+        machine: Machine | str | Path = THINNING_MACHINE,
+        *,
+        recording: str | Path | None = None,
+        noise: str | None = None,
+        program: str = THINNING_PROGRAM,
+        schedule: Schedule | None = None,
+        ranks: Sequence[int] = THINNING_RANKS,
+        size: int = 8,
+        operations: int = 1,
+        seeds: int = THINNING_SEEDS,
+        seed: int = 0,
+        folder: str | Path | None = None,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """What each source of a machine's noise costs a program (docs/studies/thinning.md): a row a case.
+
+        The sources are those of a `recording` (its folder, or a noise-signature.toml), of a `noise` by name, or of the
+        machine's own noise. Columns: the values of `ThinningCase`, then overhead, quiet_ps, lost_ps, lost_sd_ps, and of
+        the slowdown its mean, low and high. Raises UsageError.
+        """
+        from .noise_sources import chosen_sources
+
+        found = as_machine(machine)
+        folder_of_machine = None if isinstance(machine, Machine) else machine
+        sources = chosen_sources(found, recording, noise, folder_of_machine)
+        plan = ThinningPlan(found, sources, program, schedule, ranks, size, operations, seeds, seed)
+        running = Running(workers, executor, on_progress)
+        return run_study(thinning_study(plan), thinning_cases(plan), folder, running)
 
     def variation(
         self,

@@ -147,6 +147,10 @@ EXAMPLES = {
     "study machines": Example(
         "-m odin -m sci --set L=0.5x --programs allreduce --ranks 4 --iterations 1", {"folder": "study-machines"}
     ),
+    "study noise": Example(
+        "--ranks 4 --programs bcast --bytes 8 --noises jaguar --seeds 2 --no-published", {"folder": "study-noise"}
+    ),
+    "study thinning": Example("--ranks 4 --programs bcast --seeds 2", {"folder": "study-thinning"}),
     "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),
     "study verify": Example("--checks form,delay", {"folder": "study-verify"}),
     "study where": Example(f"{_SMALL} --seeds 1", {"folder": "study-where"}),

@@ -63,6 +63,7 @@ from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_meas
 from idlewave.report.idle_wave_plots import plot_idle_waves, plot_wave_decay, plot_wave_fronts
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.machines_plots import plot_machine_gains, plot_machine_noise, plot_machine_times
+from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns, plot_regular_noise
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
 from idlewave.report.overtime_plots import (
     plot_overtime,
@@ -70,6 +71,7 @@ from idlewave.report.overtime_plots import (
     plot_overtime_hours,
     plot_overtime_predictions,
 )
+from idlewave.report.thinning_plots import plot_source_costs
 from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
 from idlewave.report.verify_plots import plot_verify_allreduce, plot_verify_pop
 from idlewave.validation.plots import plot_loops, plot_validation
@@ -154,6 +156,22 @@ def panel_rows(spoil: Spoil) -> pd.DataFrame:
 
 def panels(**more: bool) -> LinePanels:
     return LinePanels("program", "line", "x", "y", "x", "y", low="low", high="high", **more)  # type: ignore[arg-type]
+
+
+def noise_rows() -> pd.DataFrame:
+    """Slowdowns of two programs by two noises on eight numbers of ranks."""
+    keys = [(title, noise, 2**power) for title in ("a", "b") for noise in ("chic", "jaguar") for power in range(3, 11)]
+    rows = pd.DataFrame(keys, columns=["title", "noise", "ranks"])
+    slowdown = 0.01 * rows["ranks"] ** 0.5
+    lost = 1e6 * slowdown
+    return rows.assign(slowdown=slowdown, low=0.9 * slowdown, high=1.1 * slowdown, lost_ps=lost, longest_ps=1.1 * lost)
+
+
+def source_costs() -> pd.DataFrame:
+    """Eight sources of noise."""
+    saved = np.linspace(0.3, 0.02, 8)
+    intervals = {"low": saved - 0.01, "high": saved + 0.01, "matters": saved > 0.05, "alone": 0.9 * saved}
+    return pd.DataFrame({"source": [f"random {place}us" for place in range(8)], "saved": saved, **intervals})
 
 
 def variation_runs(spoil: Spoil) -> pd.DataFrame:
@@ -605,6 +623,13 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_line_panels", "a value"): lambda spoil: plot_line_panels(panel_rows(spoil), panels()),
     ("plot_line_panels", "a value of a panel"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(shared=False)),
     ("plot_line_panels", "a logarithm"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(log=True)),
+    ("plot_noise_losses", "a loss"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "lost_ps")),
+    ("plot_noise_losses", "a detour"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "longest_ps")),
+    ("plot_noise_slowdowns", "a slowdown"): lambda spoil: plot_noise_slowdowns(spoil(noise_rows(), "slowdown")),
+    ("plot_regular_noise", "a slowdown"): lambda spoil: plot_regular_noise(
+        spoil(noise_rows().rename(columns={"ranks": "us"}).assign(hertz=10.0), "slowdown")
+    ),
+    ("plot_source_costs", "a cost"): lambda spoil: plot_source_costs(spoil(source_costs(), "saved")),
     ("plot_slowdown_shares", "a run"): lambda spoil: plot_slowdown_shares(variation_runs(spoil)),
     ("plot_slowdown_by_start", "a run"): lambda spoil: plot_slowdown_by_start(variation_runs(spoil)),
     ("plot_verify_allreduce", "a factor"): lambda spoil: plot_verify_allreduce(

@@ -1,0 +1,138 @@
+"""``idlewave study noise``: what noise costs collectives and applications, from few ranks to a million."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from ..formatting import plain_percent, plain_time
+from ..studies.noise_study import (
+    APPLICATION_RANKS,
+    NOISE,
+    NOISES,
+    PROGRAMS,
+    RANKS,
+    SEEDS,
+    SIZES,
+    NoisePlan,
+    noise_cases,
+)
+from ..studies.study_programs import COMPUTE_NS, ITERATIONS
+from .case_study_options import case_study_options, run_command
+from .input_options import load_machine, note_scope
+from .option_types import Count, Names
+from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of, words_of
+from .terminal import say, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command("noise")
+@click.argument("source", metavar="[TRACE|FILE]", required=False)
+@machine_of_study
+@program_options(PROGRAMS, SIZES, RANKS)
+@click.option(
+    "--noises",
+    metavar="NOISE,…",
+    default=",".join(NOISES),
+    show_default=True,
+    help="Noises beside that of the machine: presets, or regular ones such as 1000Hz:100us; :same behind one "
+    "co-schedules it. A word - is none.",
+)
+@click.option("--frequencies", type=Names(), default="", help="Frequencies of regular noise, Hz, with commas.")
+@click.option(
+    "--lengths", type=Names(), default="", help="Lengths of its detours, such as 16us,50us; of each frequency."
+)
+@click.option(
+    "--application-ranks",
+    type=Count(2),
+    default=APPLICATION_RANKS,
+    show_default=True,
+    help="Most ranks of applications; one's own program has all numbers of ranks.",
+)
+@click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of the noise, of each case.")
+@click.option("--seed", type=Count(0), default=0, show_default=True, help="The first of these seeds.")
+@click.option(
+    "--no-published",
+    is_flag=True,
+    help="Leave out the published experiments: regular noise, and faster and slower networks.",
+)
+@case_study_options("noise")
+def study_noise(
+    source: str | None,
+    machine_name: str,
+    between: str | None,
+    node_ranks: int | None,
+    chosen: tuple[str, ...],
+    reduction_cost: float,
+    programs: str | None,
+    volumes: str,
+    sizes: str | None,
+    noises: str,
+    frequencies: list[str],
+    lengths: list[str],
+    operations: int,
+    application_ranks: int,
+    seeds: int,
+    seed: int,
+    no_published: bool,
+    **common: Any,  # noqa: ANN401 - of case_study_options
+) -> None:
+    """Simulate programs with noise of several shapes, from few ranks to many.
+
+    Collectives, small applications, and a TRACE or schedule FILE if one is given; the noise of the machine, of the
+    shape of published systems, and regular noise.
+    """
+    machine = load_machine(machine_name, between, node_ranks)
+    own = own_schedule(source, machine, chosen, reduction_cost)
+    scales = scales_of(sizes, own, RANKS)
+    note_scope(machine, max(scales))
+    plan = NoisePlan(
+        machine,
+        programs=words_of(programs),
+        own=own,
+        noises=(*words_of(noises), *_regular(frequencies, lengths)),
+        ranks=scales,
+        sizes=scales_of(volumes, None, SIZES),
+        operations=operations,
+        compute_ns=COMPUTE_NS,
+        iterations=ITERATIONS,
+        application_ranks=application_ranks,
+        seeds=seeds,
+        seed=seed,
+        published=not no_published,
+    )
+    run_command(NOISE, noise_cases(plan), common, _show)
+
+
+def _regular(frequencies: list[str], lengths: list[str]) -> list[str]:
+    """The names of regular noises of each frequency and length. Raises UsageError if only one of the two is given."""
+    rates, times = ([word for word in words if word] for words in (frequencies, lengths))
+    if bool(rates) != bool(times):
+        raise UsageError("--frequencies and --lengths belong together")
+    return [f"{rate.removesuffix('Hz')}Hz:{time}" for rate in rates for time in times]
+
+
+def _share(fraction: float) -> str:
+    return "–" if math.isnan(fraction) else plain_percent(fraction)
+
+
+def _show(table: pd.DataFrame) -> None:
+    """Print the slowdowns at the most ranks, and the sentences of the page."""
+    from ..report.noise_page import noise_page
+
+    rows = table[table["asks"] == "scale"]
+    last = rows[rows["ranks"] == rows.groupby(["program", "bytes"])["ranks"].transform("max")]
+    for (program, size, ranks), own in last.groupby(["program", "bytes", "ranks"], sort=False):
+        shown = own[["noise", "overhead", "lost_ps", "longest_ps", "slowdown", "low", "high"]]
+        names = {"overhead": "takes", "lost_ps": "lost", "longest_ps": "longest detour"}
+        parts = dict.fromkeys(("takes", "slowdown", "low", "high"), _share)
+        times = dict.fromkeys(("lost", "longest detour"), plain_time)
+        title = f"Slowdown of {program}, {size} B, {ranks:,} ranks, with a 95 % interval of the mean"
+        show_table(shown.rename(columns=names), title, {**parts, **times})
+    for topic, text in noise_page(table).findings:
+        say(f"• {topic}: {text}")
