@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from .. import memory_needs
 from ..errors import UsageError
 from ..formatting import unknown_name
 from ..machine import Level, Machine
@@ -17,7 +18,7 @@ from ..noise_models import AnyNoise
 from ..random_noise import ExponentialLength, PoissonNoise
 from ..schedule import Schedule
 from ..simulation import simulate
-from ..timeline import Timeline
+from ..timeline import Recording, Timeline
 from .case_study import CaseStudy, Row
 from .one_off_delays import Delay, delays_text, parse_delays, with_delays
 from .stopping import check_stop
@@ -344,5 +345,10 @@ def _page(table: pd.DataFrame) -> StudyPage:
     return idle_wave_page(table)
 
 
-IDLE_WAVE = CaseStudy("idle-wave", 1, idle_wave_row, _page)
+def _memory(case: WaveCase) -> int:
+    """A lower bound of the memory of two simulations that record all ops, bytes."""
+    return 2 * memory_needs.recorded(case.schedule.ranks, case.schedule.least_ops, Recording().most_bytes)
+
+
+IDLE_WAVE = CaseStudy("idle-wave", 1, idle_wave_row, _page, _memory)
 """The study: its table has the columns of `WaveCase`, and those of `idle_wave_row`."""

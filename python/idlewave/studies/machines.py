@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .. import memory_needs
 from ..errors import UsageError
 from ..formatting import unknown_name
 from ..jobs import Job, Operation
@@ -134,5 +135,9 @@ def _page(table: pd.DataFrame) -> StudyPage:
     return machines_page(table)
 
 
-MACHINES = CaseStudy("machines", 1, machine_row, _page)
+def _memory(case: MachineCase) -> int:
+    return memory_needs.simulation(case.program.ranks)
+
+
+MACHINES = CaseStudy("machines", 1, machine_row, _page, _memory)
 """The study: its table has the columns of `MachineCase`, and those of `machine_row`."""
