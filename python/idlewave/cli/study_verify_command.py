@@ -47,7 +47,8 @@ def _counts(text: str | None) -> list[int] | None:
     type=click.Choice([*SCALES]),
     default="small",
     show_default=True,
-    help="full: POP with all its calls on 32,768 ranks, too, and more seeds and algorithms, in some twenty minutes.",
+    help="full: POP with all its calls on 32,768 ranks, too, with one seed, and allreduces by more algorithms and with "
+    "more seeds, in some twenty minutes.",
 )
 @click.option(
     "--checks", type=Names(), metavar="NAME,…", help=f"What to compare, of {', '.join(CHECKS)}.  [default: all]"

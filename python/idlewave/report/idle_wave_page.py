@@ -34,7 +34,7 @@ def idle_wave_page(table: pd.DataFrame) -> StudyPage:
     return StudyPage(
         title=TITLE,
         about="A program is simulated without and with a delay that stops one rank once. A rank is late by how much "
-        "later it goes on with the delay than without it; the wave arrives where that begins.",
+        "later it goes on with the delay than without it; the wave arrives when that grows most.",
         findings=[*_speed_findings(quiet), *_cost_findings(quiet), *_noise_findings(table)],
         figures=list(_figures(quiet, noisy)),
         tables=list(_tables(quiet, noisy)),

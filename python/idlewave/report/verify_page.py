@@ -100,7 +100,7 @@ def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
         )
         yield ReportFigure(
             "verify-pop",
-            "A program that calls as POP does, under noise of Jaguar's shape. Bars: least to most over the seeds.",
+            f"A program that calls as POP does, under noise of Jaguar's shape{_bars(pop)}.",
             partial(plot_verify_pop, rows),
         )
 
@@ -119,13 +119,19 @@ def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:
     forms = join_words([*table.loc[table["check"] == "form", "machine"].unique()])
     seconds = float(table["simulation_s"].sum()) if "simulation_s" in table else 0.0
     near = percent_text(NEAR)
-    return [
-        (
-            "closed forms",
-            f"The network of {forms} counts alone, and all messages are eager or, where the form says so, make a "
-            "rendezvous.",
-        ),
-        ("holds", f"A factor holds if it is not {near} below the lower or above the higher published one."),
-        ("seeds", f"Of noise: {', '.join(noisy)}. Factors are means, with the least and the greatest."),
-        ("time", f"These simulations took {seconds_text(seconds, 2)} of a core."),
-    ]
+    found = [("time", f"These simulations took {seconds_text(seconds, 2)} of a core.")]
+    if noisy:
+        found = [
+            ("holds", f"A factor holds if it is not {near} below the lower or above the higher published one."),
+            ("seeds", f"Of noise: {', '.join(noisy)}. Factors are means, with the least and the greatest."),
+            *found,
+        ]
+    if forms:
+        said = f"The network of {forms} counts alone; messages are eager, or make a rendezvous where the form says so."
+        found = [("closed forms", said), *found]
+    return found
+
+
+def _bars(rows: pd.DataFrame) -> str:
+    """What the bars of a figure are, if there are any."""
+    return ". Bars: least to most over the seeds" if rows["seed"].nunique() > 1 else ", one seed each"
