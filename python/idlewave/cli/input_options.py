@@ -52,16 +52,16 @@ def machine_options(command: F) -> F:
 
 def machine_options_by(default: str | None = None) -> Callable[[F], F]:
     """The same for a command with a machine of its own unless another is given."""
+    # A default that is given, if only as None, is the value of an option that nobody names.
+    needed: dict[str, Any] = {"required": True} if default is None else {"default": default, "show_default": True}
     machine = click.option(
         "-m",
         "--machine",
         "machine_name",
-        required=default is None,
-        default=default,
-        show_default=default is not None,
         metavar="MACHINE",
         help="The machine: a machine.toml, a folder with one, or a preset (listed by `idlewave machines`).",
         shell_complete=machines,
+        **needed,
     )
     text = "Allow files named in machine.toml that lie outside its folder."
     outside = click.option("--allow-outside", is_flag=True, expose_value=False, callback=_allow, help=text)
