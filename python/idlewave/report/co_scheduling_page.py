@@ -25,6 +25,7 @@ from idlewave.report.seed_statistics import (
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.noise_choice import noise_text
+from idlewave.studies.seed_statistics import LEAST_SEEDS
 
 TITLE = "What co-scheduling noise takes away"
 STATEMENT = "co-scheduled noise takes most of the damage away"
@@ -47,15 +48,17 @@ def co_scheduling_page(table: pd.DataFrame) -> StudyPage:
 
 def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (without numbers), what it rests on here, and whether it holds, at the most ranks of each
-    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–"."""
+    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–", and below
+    `LEAST_SEEDS` seeds."""
     found: list[tuple[str, ...]] = []
     for (noise, program), own in _noisy(at_most_ranks(table)).groupby(["noise", "program"], sort=False):
         taken = _taken_away(table, own)
         if taken is None:
             continue
         share, low, high = taken
+        few = own["seed"].nunique() < LEAST_SEEDS
         here = f"{program}, {noise_text(str(noise))}: {_share_text(share, low, high)} of it"
-        found.append((STATEMENT, here, "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
+        found.append((STATEMENT, here, "–" if few else "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
     return found
 
 
@@ -85,7 +88,7 @@ def _taken_away(table: pd.DataFrame, rows: pd.DataFrame, skew_ns: int = 0) -> tu
     if before.mean() < LEAST:
         return None
     found = share_taken_away(before, after)
-    return found if np.isfinite(found).all() else None
+    return found if np.isfinite(found[0]) else None
 
 
 def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:
@@ -97,6 +100,8 @@ def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:
 def _share_text(share: float, low: float, high: float) -> str:
     if share < 0:
         return "nothing"
+    if np.isnan(low):
+        return percent_text(share)
     text, between = percent_text(share), percent_range(max(low, 0.0), max(high, 0.0))
     return text if text == between else f"{text} ({between})"
 

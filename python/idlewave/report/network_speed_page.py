@@ -15,6 +15,7 @@ from idlewave.report.seed_statistics import INTERVALS, LEAST, at_most_ranks, mea
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.noise_choice import noise_text
+from idlewave.studies.seed_statistics import LEAST_SEEDS
 
 TITLE = "What a faster or slower network changes under noise"
 _CASE = ["program", "ranks", "scaled", "factor"]
@@ -60,7 +61,7 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
     That the bottleneck does not move: the time that noise adds differs by less than a factor `STEADY` over all factors,
     and by more only if that is so for all values in the intervals; "–" where neither is.
     That a faster network gives nothing: it gives less than half of what it gives without noise; "–" where noise does
-    not double the run time, so that there is no bottleneck.
+    not double the run time, all of its interval, so that there is no bottleneck. "–", too, below `LEAST_SEEDS` seeds.
     """
     rows: list[tuple[str, ...]] = []
     for (noise, program, names), own in at_most_ranks(found).groupby(["noise", "program", "scaled"], sort=False):
@@ -79,13 +80,15 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
         if quiet < LEAST:
             continue
         here = f"{of} times {fast['factor']:g}: {_shorter(quiet)} without noise, {_shorter(noisy)} with it"
-        dominates = as_it_is["mean"] >= 1
+        dominates = as_it_is["low"] >= 1 and as_it_is["seeds"] >= LEAST_SEEDS
         rows.append((NO_GAIN, here, "–" if not dominates else "yes" if noisy < quiet / 2 else "no"))
     return rows
 
 
 def _is_same(least: dict[str, Any], most: dict[str, Any]) -> str:
     """Whether two means are within a factor `STEADY`: "yes" or "no" if that holds for all values in their intervals."""
+    if min(least["seeds"], most["seeds"]) < LEAST_SEEDS:
+        return "–"
     (least_low, least_high), (most_low, most_high) = (
         (row["quiet_ps"] * row["low"], row["quiet_ps"] * row["high"]) for row in (least, most)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,16 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from idlewave.formatting import percent_range, percent_text
+from idlewave.studies.seed_statistics import errors_of_interval, mean_interval
 
-CONFIDENCE = 0.95
-RESAMPLES = 10_000
-_ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 LEAST = 0.0005
 """Means below are said to be nothing."""
 INTERVALS = (
     "intervals",
-    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of "
-    "another machine or noise.",
+    "are of means, 95 %, Student's, over seeds, each of which has other times of detours; they say nothing of another "
+    "machine or noise.",
 )
 """What a page says of its intervals."""
 NOTHING = ("nothing", f"is said of what makes a run longer by less than {percent_text(LEAST)} in the mean.")
@@ -30,7 +29,7 @@ def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -
     """For each noise and each set of the values of `by`: by which share noise makes the run longer.
 
     Columns: noise, those of `by`, quiet_ps (the time without noise of the same values of `quiet_by`), seeds, mean, low
-    and high (its interval by bootstrap over the seeds), median, q10, q90. Runs that take no time are left out.
+    and high (its interval over the seeds, NaN of one), median, q10, q90. Runs that take no time are left out.
     """
     quiet = table[table["noise"] == ""].groupby(list(quiet_by), sort=False)["finish_ps"].first()
     rows = []
@@ -40,16 +39,16 @@ def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -
         if base <= 0:
             continue
         added = own.sort_values("seed")["finish_ps"].to_numpy() / base - 1
-        low, high = interval_of_mean(added)
+        found = mean_interval(added)
         q10, median, q90 = (float(value) for value in np.quantile(added, [0.1, 0.5, 0.9]))
         rows.append(
             {
                 **named,
                 "quiet_ps": base,
                 "seeds": len(added),
-                "mean": float(added.mean()),
-                "low": low,
-                "high": high,
+                "mean": found.mean,
+                "low": found.low,
+                "high": found.high,
                 "q10": q10,
                 "median": median,
                 "q90": q90,
@@ -59,30 +58,23 @@ def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -
     return pd.DataFrame(rows, columns=columns)
 
 
-def share_taken_away(
-    before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], seed: int = 0
-) -> tuple[float, float, float]:
-    """By which share the mean of `after` is below that of `before`, and its interval: bootstrap over both."""
-    rng = np.random.default_rng([seed, len(before), len(after)])
-    means = [_means(array, rng) for array in (before, after)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = 1 - means[1] / means[0]
+def share_taken_away(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    """By which share the mean of `after` is below that of `before`, and its interval: Fieller's of a ratio of means.
+
+    Its lower end is -inf where the mean before may be 0; both are NaN of fewer than two values.
+    """
     if not before.mean() > 0:
         return np.nan, np.nan, np.nan
-    low, high = np.quantile(drawn[np.isfinite(drawn)], _ENDS)
-    return float(1 - after.mean() / before.mean()), float(low), float(high)
-
-
-def interval_of_mean(values: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """The interval of the mean of the distribution from which `values` were drawn: bootstrap percentiles."""
-    low, high = np.quantile(_means(values, np.random.default_rng(len(values))), _ENDS)
-    return float(low), float(high)
-
-
-def _means(values: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """The means of resamples of the values."""
-    means: npt.NDArray[np.float64] = values[rng.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
-    return means
+    share, seeds = float(1 - after.mean() / before.mean()), min(len(before), len(after))
+    if seeds < 2:
+        return share, np.nan, np.nan
+    reach = errors_of_interval(seeds)
+    m, n = float(before.mean()), float(after.mean())
+    a, c = (mean**2 - reach**2 * values.var(ddof=1) / len(values) for mean, values in ((m, before), (n, after)))
+    if a <= 0:
+        return share, -np.inf, 1.0
+    root = math.sqrt(max((m * n) ** 2 - a * c, 0.0))
+    return share, 1 - (m * n + root) / a, min(1 - (m * n - root) / a, 1.0)
 
 
 def mean_text(row: Mapping[str, Any]) -> str:
@@ -91,6 +83,8 @@ def mean_text(row: Mapping[str, Any]) -> str:
     if mean < LEAST:
         return "nothing"
     text = percent_text(mean)
+    if math.isnan(row["low"]):
+        return text
     between = percent_range(low, high)
     return text if between == text else f"{text} ({between})"
 

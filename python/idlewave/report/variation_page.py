@@ -11,7 +11,7 @@ from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
-from idlewave.studies.variation import CONFIDENCE, RESAMPLES, SlowdownByVariation, slowdowns
+from idlewave.studies.variation import CONFIDENCE, SlowdownByVariation, slowdowns
 
 TITLE = "What a network that varies costs a program"
 
@@ -82,8 +82,8 @@ def _rests(table: pd.DataFrame, found: list[SlowdownByVariation]) -> list[tuple[
     said = [
         (
             "intervals",
-            f"are of the mean over the times at which a run may begin: bootstrap over {runs} of each number of ranks, "
-            f"{RESAMPLES:,} resamples. That the network varies otherwise in another week is not in them.",
+            f"are of the mean over the times at which a run may begin: Student's, over {runs} of each number of ranks. "
+            "That the network varies otherwise in another week is not in them.",
         ),
         ("factors", "are the same for all pairs of nodes at one time, and constant within a phase of the recording."),
     ]

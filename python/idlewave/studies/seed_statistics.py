@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from ..schedule import Schedule
 
 CONFIDENCE = 0.95
-RESAMPLES = 2000
+LEAST_SEEDS = 5
+"""Of fewer, no statement is said to hold or not to hold."""
 QUANTILES = {"least": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "most": 1.0}
 
 
@@ -38,14 +40,30 @@ def finish_times(schedule: Schedule, machine: Machine, seeds: int, seed: int = 0
     return np.array([simulate(schedule, machine, seed=one, progress=check_stop).max_finish for one in numbers])
 
 
-def mean_interval(values: npt.NDArray[np.float64], seed: int = 0) -> Interval:
-    """The mean, and an interval in which that of the distribution lies: bootstrap percentiles over the values."""
+def mean_interval(values: npt.NDArray[np.float64]) -> Interval:
+    """The mean, and an interval in which that of the distribution lies: Student's, NaN of fewer than two values.
+
+    Where no value is negative, no mean is taken to be.
+    """
     import numpy as np
 
-    drawn = np.random.default_rng([seed, len(values)]).integers(0, len(values), (RESAMPLES, len(values)))
-    outside = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(values[drawn].mean(axis=1), [outside, 1 - outside])
-    return Interval(float(values.mean()), float(low), float(high))
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Interval(mean, math.nan, math.nan)
+    reach = errors_of_interval(len(values)) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return Interval(mean, max(mean - reach, min(0.0, float(np.min(values)))), mean + reach)
+
+
+def errors_of_interval(values: int) -> float:
+    """How many standard errors the interval of the mean of so many values reaches to each side: Student's quantile,
+    times 1 + 1 / n.
+
+    Losses are skewed, few but large, so that Student's interval alone holds their mean in less than 90 % of cases.
+    Widened it does in 90 to 94 % with 2 to 20 exponentially distributed ones.
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(values - 1, (1 + CONFIDENCE) / 2)) * (1 + 1 / values)
 
 
 def check_seeds(seeds: int, seed: int) -> None:

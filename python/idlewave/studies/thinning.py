@@ -81,7 +81,7 @@ class ThinningPlan:
 
 def thinning_study(plan: ThinningPlan) -> CaseStudy[ThinningCase]:
     """The study: its table has the columns of `ThinningCase`, and those of `thinning_row`."""
-    return CaseStudy("thinning", 1, thinning_row, _page, more=partial(_next_cases, plan))
+    return CaseStudy("thinning", 2, thinning_row, _page, more=partial(_next_cases, plan))
 
 
 def thinning_cases(plan: ThinningPlan) -> list[ThinningCase]:
@@ -163,7 +163,7 @@ def thinning_row(case: ThinningCase) -> Row:
     if quiet == 0:
         raise UsageError("expected a program that takes some time")
     lost = (finish_times(case.schedule, case.machine, case.seeds, case.seed) - quiet).astype(float)
-    found = mean_interval(lost / quiet, case.seed)
+    found = mean_interval(lost / quiet)
     return {
         "overhead": 0.0 if noise is None else float(noise.overhead),
         "quiet_ps": quiet,

@@ -13,6 +13,7 @@ from ..schedule import Schedule
 from ..simulation import as_machine, checked_schedule, simulate
 from .case_runner import OnProgress, Running, run_cases
 from .case_study import CaseStudy, Row
+from .seed_statistics import mean_interval
 from .stopping import check_stop
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 RUNS = 100
 """Simulations of each number of ranks, if none are asked for."""
 CONFIDENCE = 0.95
-RESAMPLES = 10_000
 COLUMNS = ["offset_ps", "seed", "constant_ps", "finish_ps", "slowdown"]
 _REMEMBERED = 2
 """So many times without a variation are remembered: runs of one number of ranks follow each other."""
@@ -104,7 +104,7 @@ VARIATION = CaseStudy("variation", 1, variation_row, _page)
 class SlowdownByVariation:
     """How much longer a program takes where L and G vary: `mean` 0.1 is a tenth longer, in the mean over the offsets.
 
-    The mean lies between `low` and `high` with a probability of `confidence` (bootstrap over the offsets): this covers
+    The mean lies between `low` and `high` with a probability of `confidence` (Student's, over the offsets): this covers
     which offsets were drawn, and not that the network may vary otherwise at another time than when it was recorded.
     `runs` has a row a simulation: offset_ps into the recording, seed of the noise, constant_ps (without the variation),
     finish_ps, slowdown.
@@ -121,9 +121,9 @@ class SlowdownByVariation:
     def of(cls, runs: pd.DataFrame) -> SlowdownByVariation:
         """That of runs of one number of ranks, in a table of the study."""
         slowdown = runs["slowdown"].to_numpy()
-        low, high = mean_interval(slowdown, int(runs["seed"].min()))
+        found = mean_interval(slowdown)
         rows = runs[COLUMNS].reset_index(drop=True)
-        return cls(int(runs["ranks"].iloc[0]), float(slowdown.mean()), low, high, CONFIDENCE, rows)
+        return cls(int(runs["ranks"].iloc[0]), found.mean, found.low, found.high, CONFIDENCE, rows)
 
     def row(self) -> dict[str, float]:
         """As a row of a table: ranks, mean, low, high, and of the single runs the median, the least and the most."""
@@ -166,17 +166,6 @@ def slowdown_by_variation(
 def slowdowns(table: pd.DataFrame) -> list[SlowdownByVariation]:
     """That of each number of ranks in a table of the study, in its order."""
     return [SlowdownByVariation.of(runs) for _, runs in table.groupby("ranks", sort=False)]
-
-
-def mean_interval(values: npt.NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
-    """The interval of the mean of the distribution from which `values` were drawn: bootstrap percentiles."""
-    import numpy as np
-
-    rng = np.random.default_rng([seed, len(values)])
-    means = [values[rng.integers(0, len(values), len(values))].mean() for _ in range(RESAMPLES)]
-    outside = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(means, [outside, 1 - outside])
-    return float(low), float(high)
 
 
 @dataclass(frozen=True)
