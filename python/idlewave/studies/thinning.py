@@ -110,7 +110,7 @@ def _next_cases(plan: ThinningPlan, table: pd.DataFrame) -> list[ThinningCase]:
 
 
 def removals(table: pd.DataFrame) -> list[str]:
-    """The sources to remove, the one that saves most first, each as far as it saves more than chance."""
+    """The sources to remove, one after another: of those that save more than chance does, that which saves most."""
     largest = table[table["ranks"] == table["ranks"].max()]
     found: list[str] = []
     current = largest[largest["way"] == ALL].iloc[0]
@@ -121,9 +121,10 @@ def removals(table: pd.DataFrame) -> list[str]:
         if not len(tried):
             break
         saved = savings(current, tried)
-        best = saved.sort_values("saved_ps", ascending=False).iloc[0]
-        if not best["matters"]:
+        saved = saved[saved["matters"]]
+        if not len(saved):
             break
+        best = saved.sort_values("saved_ps", ascending=False).iloc[0]
         found.append(str(best["source"]))
         current = tried[tried["source"] == best["source"]].iloc[0]
     return found
