@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from idlewave.formatting import count_text, percent_range, percent_text, percent_tick, plural, seconds_text, time_text
+from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.seed_statistics import (
@@ -24,7 +25,6 @@ from idlewave.report.seed_statistics import (
 )
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.noise_choice import noise_text
 from idlewave.studies.seed_statistics import LEAST_SEEDS
 
 TITLE = "What co-scheduling noise takes away"

@@ -37,7 +37,7 @@ def machine(per_byte: str = "0ns") -> Machine:
 
 def plan(pattern: str, protocol: str, partners: int = 1, **more: Any) -> WavePlan:
     given = {
-        "ranks": RANKS, "iterations": ITERATIONS, "compute_ps": COMPUTE, "size": 1, "delays": DELAYS, "noise": ()
+        "ranks": RANKS, "iterations": ITERATIONS, "compute_ps": COMPUTE, "size": 1, "delays": DELAYS, "noise_shares": ()
     }  # fmt: skip
     return WavePlan(patterns=[pattern], protocols=[protocol], partners=[partners], **given | more)
 
@@ -94,7 +94,7 @@ def test_published_speeds_hold_and_nonblocking_rendezvous_is_slower_than_publish
     """σ = 2 of rendezvous both ways is that of two exchanges one after another: who sends in the second to a rank that
     waits in the first waits, too. Where both begin together, the receives are posted."""
     table = idlewave.study.idle_wave(
-        machine(), WavePlan(ranks=42, iterations=24, compute_ps=COMPUTE, size=1, noise=(), patterns=LINE)
+        machine(), WavePlan(ranks=42, iterations=24, compute_ps=COMPUTE, size=1, noise_shares=(), patterns=LINE)
     )
     compared = beside_published(table)
     assert len(compared) == 20
@@ -155,7 +155,7 @@ def test_a_collective_stops_all_ranks_at_once() -> None:
 
 
 def test_noise_makes_waves_decay() -> None:
-    more = {"noise": (0.02, 0.1), "seeds": 4, "delays": None, "iterations": 20, "ranks": 24}
+    more = {"noise_shares": (0.02, 0.1), "seeds": 4, "delays": None, "iterations": 20, "ranks": 24}
     rows = [
         idle_wave_row(case) | {"noise": case.noise}
         for case in idle_wave_cases(machine(), plan("nonblocking", "eager", **more))
@@ -167,7 +167,7 @@ def test_noise_makes_waves_decay() -> None:
 
 def test_the_machine_s_own_noise_is_among_the_levels() -> None:
     noisy = machine().with_noise(NOISES["recorded"])
-    cases = idle_wave_cases(noisy, plan("nonblocking", "eager", noise=(0.02,), seeds=2))
+    cases = idle_wave_cases(noisy, plan("nonblocking", "eager", noise_shares=(0.02,), seeds=2))
     assert [case.noise for case in cases] == [0, 0.02, 0.02, pytest.approx(0.35 / 0.65), pytest.approx(0.35 / 0.65)]
     assert [case.machine.noise is noisy.noise for case in cases] == [False] * 3 + [True] * 2
 
@@ -177,7 +177,7 @@ def test_the_decay_is_that_of_the_standard_deviation_of_the_noise_whatever_its_d
     share, found = 0.05, []
     for interval in (COMPUTE // 10, 10 * COMPUTE):
         more = {
-            "noise": (share,),
+            "noise_shares": (share,),
             "seeds": 8,
             "delays": None,
             "iterations": 24,
@@ -242,7 +242,7 @@ def test_what_is_no_delay_is_refused(text: str) -> None:
         ({"protocols": ("lazy",)}, "lazy"),
         ({"ranks": 5, "partners": (2,)}, "a number of ranks from 6 on, found 5"),
         ({"ranks": 7, "partners": (1,)}, "an even number of ranks"),
-        ({"noise": (1.5,)}, "up to 1, found 1.5"),
+        ({"noise_shares": (1.5,)}, "up to 1, found 1.5"),
         ({"compute_ps": 1500}, "whole ns"),
         ({"delays": "3ms"}, "RANK@TIME"),
     ],
@@ -317,7 +317,7 @@ def test_the_command_writes_table_and_page_and_goes_on(tmp_path: Path) -> None:
         "--compute",
         "300us",
     ]
-    words += ["--bytes", "1", "--noise", "0.05", "--seeds", "2", "-o", "out"]
+    words += ["--bytes", "1", "--noise-shares", "0.05", "--seeds", "2", "-o", "out"]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
     assert "2 of 4 speeds are those published" in plain(first.printed)
@@ -338,7 +338,10 @@ def test_the_command_takes_a_program_and_an_array_repeats_its_words(tmp_path: Pa
     assert run_command([*words, "--share", "0/1"], tmp_path).status == 0
     collected = run_command(["study", "collect", "study-idle-wave"], tmp_path)
     assert collected.status == 0, collected.complained
-    for more, why in ((["--ranks", "8"], "your own program is what it is"), (["--noise", "none"], "--noise")):
+    for more, why in (
+        (["--ranks", "8"], "your own program is what it is"),
+        (["--noise-shares", "none"], "--noise-shares"),
+    ):
         assert why in run_command([*words, *more], tmp_path).complained
     assert "needs --delays" in run_command(words[:4], tmp_path).complained
     assert "no trace" in run_command(["study", "idle-wave", "--gaps", "wall"], tmp_path).complained
