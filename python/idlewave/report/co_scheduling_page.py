@@ -48,8 +48,8 @@ def co_scheduling_page(table: pd.DataFrame) -> StudyPage:
 
 def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (without numbers), what it rests on here, and whether it holds, at the most ranks of each
-    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–", and below
-    `LEAST_SEEDS` seeds."""
+    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–", and
+    below `LEAST_SEEDS` seeds."""
     found: list[tuple[str, ...]] = []
     for (noise, program), own in _noisy(at_most_ranks(table)).groupby(["noise", "program"], sort=False):
         taken = _taken_away(table, own)

@@ -121,8 +121,8 @@ def to_do(table: pd.DataFrame) -> list[tuple[str, str]]:
         said.append(f"{advice(row.source)} {effect}{percent_text(row.slowdown)} ({_interval(row)}).")
         before = row.slowdown
     rest = (
-        f"Of the other sources none is shown to save anything beyond chance at {count_text(ranks)} ranks: more seeds or "
-        "more ranks tell more."
+        f"Of the other sources none is shown to save anything beyond chance at {count_text(ranks)} ranks: more seeds "
+        "or more ranks tell more."
         if said
         else f"Remove none yet: no single removal is shown to save more than chance does at {count_text(ranks)} ranks. "
         "More seeds or more ranks tell more."

@@ -19,8 +19,6 @@ from .stopping import check_stop
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
     from ..report.study_page import StudyPage
