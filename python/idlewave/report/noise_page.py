@@ -137,7 +137,7 @@ def _scales(rows: pd.DataFrame, slowdown: float) -> str:
     ranks = bottleneck(rows, slowdown)
     if ranks is not None:
         return f"from {count_text(ranks)} ranks on"
-    if not rows.loc[rows["ranks"].idxmax(), "high"] < slowdown:
+    if not row_objects(rows.sort_values("ranks"))[-1].high < slowdown:
         return "not decidedly: the interval at the most ranks holds more and less"
     below = (rows["high"] < slowdown).all()
     return "at none of these scales" if below else "from no scale on, up to the largest"
@@ -172,7 +172,7 @@ def _ratio(rows: pd.DataFrame) -> str:
     ratio = (small["lost_ps"] / small["worst_ps"]).quantile([0.1, 0.5, 0.9]).to_numpy()
     return (
         f"An operation of at most {_SHORT} B loses {ratio[1]:.1f} times the expected worst loss (median; "
-        f" {ratio[0]:.1f} to {ratio[2]:.1f} in 80 % of the cases)."
+        f"{ratio[0]:.1f} to {ratio[2]:.1f} in 80 % of the cases)."
     )
 
 
