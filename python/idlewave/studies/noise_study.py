@@ -227,5 +227,5 @@ def _page(table: pd.DataFrame) -> StudyPage:
     return noise_page(table)
 
 
-NOISE = CaseStudy("noise", 1, noise_row, _page)
+NOISE = CaseStudy("noise", 2, noise_row, _page)
 """The study: its table has the columns of `NoiseCase`, and those of `noise_row`."""

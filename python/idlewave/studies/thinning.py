@@ -81,7 +81,7 @@ class ThinningPlan:
 
 def thinning_study(plan: ThinningPlan) -> CaseStudy[ThinningCase]:
     """The study: its table has the columns of `ThinningCase`, and those of `thinning_row`."""
-    return CaseStudy("thinning", 1, thinning_row, _page, more=partial(_next_cases, plan))
+    return CaseStudy("thinning", 2, thinning_row, _page, more=partial(_next_cases, plan))
 
 
 def thinning_cases(plan: ThinningPlan) -> list[ThinningCase]:
