@@ -1,10 +1,11 @@
-"""How long a program takes with many seeds of a machine's noise, and what that says of the mean."""
+"""Simulations with many seeds of noise: how long they take, what noise adds, and intervals of the means."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..simulation import simulate
@@ -13,6 +14,7 @@ from .stopping import check_stop
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pandas as pd
 
     from ..machine import Machine
     from ..schedule import Schedule
@@ -64,6 +66,58 @@ def errors_of_interval(values: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(values - 1, (1 + CONFIDENCE) / 2)) * (1 + 1 / values)
+
+
+def share_taken_away(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]) -> Interval:
+    """By which share the mean of `after` is below that of `before`, and its interval: Fieller's of a ratio of means.
+
+    Its lower end is -inf where the mean before may be 0; both are NaN of fewer than two values.
+    """
+    m, n, seeds = float(before.mean()), float(after.mean()), min(len(before), len(after))
+    if m <= 0:
+        return Interval(math.nan, math.nan, math.nan)
+    if seeds < 2:
+        return Interval(1 - n / m, math.nan, math.nan)
+    reach = errors_of_interval(seeds)
+    a, c = (mean**2 - reach**2 * values.var(ddof=1) / len(values) for mean, values in ((m, before), (n, after)))
+    if a <= 0:
+        return Interval(1 - n / m, -math.inf, 1.0)
+    root = math.sqrt(max((m * n) ** 2 - a * c, 0.0))
+    return Interval(1 - n / m, 1 - (m * n + root) / a, min(1 - (m * n - root) / a, 1.0))
+
+
+def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -> pd.DataFrame:
+    """For each noise and each set of the values of `by`: by which share noise makes the run longer.
+
+    Columns: noise, those of `by`, quiet_ps (the time without noise of the same values of `quiet_by`), seeds, mean, low
+    and high (its interval over the seeds, NaN of one), median, q10, q90. Runs that take no time are left out.
+    """
+    import numpy as np
+    import pandas as pd
+
+    quiet = table[table["noise"] == ""].groupby(list(quiet_by), sort=False)["finish_ps"].first()
+    rows = []
+    for keys, own in table[table["noise"] != ""].groupby(["noise", *by], sort=False):
+        named: dict[str, Any] = dict(zip(["noise", *by], keys, strict=True))
+        base = int(quiet[tuple(named[name] for name in quiet_by)])
+        if base <= 0:
+            continue
+        added = own.sort_values("seed")["finish_ps"].to_numpy() / base - 1
+        q10, median, q90 = (float(value) for value in np.quantile(added, [0.1, 0.5, 0.9]))
+        quantiles = {"q10": q10, "median": median, "q90": q90}
+        rows.append({**named, "quiet_ps": base, "seeds": len(added), **vars(mean_interval(added)), **quantiles})
+    columns = ["noise", *by, "quiet_ps", "seeds", "mean", "low", "high", "q10", "median", "q90"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows by the names of their columns."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def at_most_ranks(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each program with the most ranks that it was simulated on."""
+    return table[table["ranks"] == table.groupby("program")["ranks"].transform("max")]
 
 
 def check_seeds(seeds: int, seed: int) -> None:

@@ -13,7 +13,7 @@ from ..schedule import Schedule
 from ..simulation import as_machine, checked_schedule, simulate
 from .case_runner import OnProgress, Running, run_cases
 from .case_study import CaseStudy, Row
-from .seed_statistics import mean_interval
+from .seed_statistics import CONFIDENCE, mean_interval
 from .stopping import check_stop
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 RUNS = 100
 """Simulations of each number of ranks, if none are asked for."""
-CONFIDENCE = 0.95
 COLUMNS = ["offset_ps", "seed", "constant_ps", "finish_ps", "slowdown"]
 _REMEMBERED = 2
 """So many times without a variation are remembered: runs of one number of ranks follow each other."""
