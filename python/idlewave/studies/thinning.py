@@ -19,7 +19,7 @@ from ..schedule import Schedule
 from .case_study import CaseStudy, Row
 from .noise_sources import NoiseSources
 from .programs import Program, own_program, program_named
-from .seed_statistics import check_seeds, finish_times, mean_interval
+from .seed_statistics import Interval, check_seeds, finish_times, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +164,7 @@ def thinning_row(case: ThinningCase) -> Row:
     if quiet == 0:
         raise UsageError("expected a program that takes some time")
     lost = (finish_times(case.schedule, case.machine, case.seeds, case.seed) - quiet).astype(float)
-    found = mean_interval(lost / quiet)
+    found = Interval(0.0, 0.0, 0.0) if noise is None else mean_interval(lost / quiet)
     return {
         "overhead": 0.0 if noise is None else float(noise.overhead),
         "quiet_ps": quiet,
