@@ -14,11 +14,13 @@ from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.seed_statistics import (
+    FEWEST,
     INTERVALS,
     LEAST,
     NOTHING,
     at_most_ranks,
     mean_text,
+    nothing_lost,
     rows_of,
     share_taken_away,
     slowdowns,
@@ -47,7 +49,8 @@ def co_scheduling_page(table: pd.DataFrame) -> StudyPage:
 
 def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (without numbers), what it rests on here, and whether it holds, at the most ranks of each
-    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–"."""
+    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, "–" where it is
+    neither, and of fewer than `FEWEST` seeds."""
     found: list[tuple[str, ...]] = []
     for (noise, program), own in _noisy(at_most_ranks(table)).groupby(["noise", "program"], sort=False):
         taken = _taken_away(table, own)
@@ -55,7 +58,8 @@ def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
             continue
         share, low, high = taken
         here = f"{program}, {noise_text(str(noise))}: {_share_text(share, low, high)} of it"
-        found.append((STATEMENT, here, "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
+        is_known = own.groupby("together")["seed"].nunique().min() >= FEWEST
+        found.append((STATEMENT, here, "–" if not is_known else "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
     return found
 
 
@@ -85,7 +89,7 @@ def _taken_away(table: pd.DataFrame, rows: pd.DataFrame, skew_ns: int = 0) -> tu
     if before.mean() < LEAST:
         return None
     found = share_taken_away(before, after)
-    return found if np.isfinite(found).all() else None
+    return found if np.isfinite(found[0]) else None
 
 
 def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:
@@ -97,7 +101,10 @@ def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:
 def _share_text(share: float, low: float, high: float) -> str:
     if share < 0:
         return "nothing"
-    text, between = percent_text(share), percent_range(max(low, 0.0), max(high, 0.0))
+    text = percent_text(share)
+    if np.isnan(low):
+        return f"{text} ({plural(1, 'seed')})"
+    between = percent_range(max(low, 0.0), max(high, 0.0))
     return text if text == between else f"{text} ({between})"
 
 
@@ -107,10 +114,11 @@ def _findings(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[tuple[str, s
         if 1 not in by:
             continue
         ranks, topic = int(by[1]["ranks"]), f"{program}, {noise_text(str(noise))}"
-        if by[1]["mean"] < LEAST:
-            yield topic, f"On {plural(ranks, 'rank')} this noise costs nothing, whenever its detours come."
+        if own["mean"].max() < LEAST:
+            yield topic, nothing_lost(ranks, int(own["seeds"].min()))
             continue
-        said = f"On {plural(ranks, 'rank')} the run is {mean_text(by[1])} longer if each rank has detours of its own"
+        longer = "not" if by[1]["mean"] < LEAST else mean_text(by[1])
+        said = f"On {plural(ranks, 'rank')} the run is {longer} longer if each rank has detours of its own"
         for group in sorted({*by} - {1}):
             whose = "all ranks" if group == ranks else f"{count_text(group)} neighbours"
             said += f", {mean_text(by[group])} if {whose} have theirs together"

@@ -12,7 +12,7 @@ from idlewave.formatting import count_text, join_words, percent_text, plural, se
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import INTERVALS, LEAST, at_most_ranks, mean_text, rows_of, slowdowns
+from idlewave.report.seed_statistics import FEWEST, INTERVALS, LEAST, at_most_ranks, mean_text, rows_of, slowdowns
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 
@@ -57,10 +57,10 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (its figures have no numbers), what it rests on here, at the most ranks of each program, and
     whether it holds.
 
-    That the bottleneck does not move: the time that noise adds differs by less than a factor `STEADY` over all factors,
-    and by more only if that is so for all values in the intervals; "–" where neither is.
+    That the bottleneck does not move: the time that noise adds differs by less than a factor `STEADY` over all factors.
     That a faster network gives nothing: it gives less than half of what it gives without noise; "–" where noise does
-    not double the run time, so that there is no bottleneck.
+    not double the run time, so that there is no bottleneck. "yes" and "no" hold for all values of the intervals; "–"
+    where neither does, and of fewer than `FEWEST` seeds.
     """
     rows: list[tuple[str, ...]] = []
     for (noise, program, names), own in at_most_ranks(found).groupby(["noise", "program", "scaled"], sort=False):
@@ -71,7 +71,7 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
         least, most = ordered[0], ordered[-1]
         times = f"times {own['factor'].min():g} to {own['factor'].max():g}"
         here = f"{of} {times}: noise adds {_added(least)} to {_added(most)}"
-        rows.append((BOTTLENECK, here, _is_same(least, most)))
+        rows.append((BOTTLENECK, here, _is_same(ordered)))
         fast, as_it_is = _row(own, own["factor"].min()), _row(own, 1.0)
         if fast is None or as_it_is is None or fast["factor"] >= 1:
             continue
@@ -79,19 +79,31 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
         if quiet < LEAST:
             continue
         here = f"{of} times {fast['factor']:g}: {_shorter(quiet)} without noise, {_shorter(noisy)} with it"
-        dominates = as_it_is["mean"] >= 1
-        rows.append((NO_GAIN, here, "–" if not dominates else "yes" if noisy < quiet / 2 else "no"))
+        rows.append((NO_GAIN, here, _is_no_gain(as_it_is, fast, quiet)))
     return rows
 
 
-def _is_same(least: dict[str, Any], most: dict[str, Any]) -> str:
-    """Whether two means are within a factor `STEADY`: "yes" or "no" if that holds for all values in their intervals."""
-    (least_low, least_high), (most_low, most_high) = (
-        (row["quiet_ps"] * row["low"], row["quiet_ps"] * row["high"]) for row in (least, most)
-    )
-    if least_low > 0 and most_high < STEADY * least_low:
+def _is_same(rows: list[dict[str, Any]]) -> str:
+    """Whether what noise adds is within a factor `STEADY` in all rows, with all values of the intervals."""
+    if min(row["seeds"] for row in rows) < FEWEST:
+        return "–"
+    lows = [row["quiet_ps"] * row["low"] for row in rows]
+    highs = [row["quiet_ps"] * row["high"] for row in rows]
+    if min(lows) > 0 and max(highs) < STEADY * min(lows):
         return "yes"
-    return "no" if most_low > STEADY * max(least_high, 0.0) else "–"
+    return "no" if max(lows) > STEADY * max(min(highs), 0.0) else "–"
+
+
+def _is_no_gain(as_it_is: dict[str, Any], fast: dict[str, Any], quiet: float) -> str:
+    """Whether the faster network gives less than half of `quiet` under noise, with all values of the intervals."""
+    if min(as_it_is["seeds"], fast["seeds"]) < FEWEST or as_it_is["low"] < 1:
+        return "–"
+    (own_low, own_high), (fast_low, fast_high) = (
+        (row["quiet_ps"] * (1 + row["low"]), row["quiet_ps"] * (1 + row["high"])) for row in (as_it_is, fast)
+    )
+    if 1 - fast_low / own_high < quiet / 2:
+        return "yes"
+    return "no" if 1 - fast_high / own_low >= quiet / 2 else "–"
 
 
 def _row(rows: pd.DataFrame, factor: float) -> dict[str, Any] | None:
@@ -129,7 +141,8 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
             quiet, noisy = _gain(as_it_is, row, "quiet_ps"), _gain(as_it_is, row, "noisy_ps")
             said.append(f"times {row['factor']:g}: {_shorter(quiet)} without noise, {_shorter(noisy)} with it")
         text = f"{_words(names)} {'; '.join(said)}. On {plural(as_it_is['ranks'], 'rank')} noise adds "
-        added = [f"{_added(row)} at {row['factor']:g}" for row in (others[0], as_it_is, others[-1])]
+        by_factor = {row["factor"]: row for row in (others[0], as_it_is, others[-1])}
+        added = [f"{_added(row)} at {factor:g}" for factor, row in sorted(by_factor.items())]
         yield f"{program}, {noise_text(str(noise))}", f"{text}{join_words(added)}."
 
 
@@ -191,8 +204,8 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
         yield Table(
             "Published (its figures have no numbers), and simulated. The bottleneck counts as the same if what noise "
             f"adds differs by less than a factor {STEADY:g}, with all values of the intervals; a faster network "
-            "gives nothing if it gives less than half of what it gives without noise, asked where noise at least "
-            "doubles the run time",
+            "gives nothing if it gives less than half of what it gives without noise, with all values of the "
+            f"intervals, asked where noise at least doubles the run time. Of fewer than {FEWEST} seeds nothing is said",
             ("statement", "here", "holds"),
             statements,
             3,

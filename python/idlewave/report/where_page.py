@@ -12,7 +12,16 @@ from idlewave.noise_models import REACHES
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import INTERVALS, LEAST, NOTHING, at_most_ranks, mean_text, rows_of, slowdowns
+from idlewave.report.seed_statistics import (
+    INTERVALS,
+    LEAST,
+    NOTHING,
+    at_most_ranks,
+    mean_text,
+    nothing_lost,
+    rows_of,
+    slowdowns,
+)
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.where import ALL
@@ -65,7 +74,8 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
             continue
         whole = by[ALL]
         if whole["mean"] < LEAST:
-            yield topic, f"On {plural(whole['ranks'], 'rank')} this noise costs nothing, wherever it is."
+            if own["mean"].max() < LEAST:
+                yield topic, nothing_lost(int(whole["ranks"]), int(own["seeds"].min()))
             continue
         alone = sorted((by[name] for name in REACHES if name in by), key=lambda row: -float(row["mean"]))
         shares = [f"{WORDS[row['where']]} {percent_text(row['mean'] / whole['mean'])}" for row in alone]

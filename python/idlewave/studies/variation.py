@@ -169,8 +169,12 @@ def slowdowns(table: pd.DataFrame) -> list[SlowdownByVariation]:
 
 
 def mean_interval(values: npt.NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
-    """The interval of the mean of the distribution from which `values` were drawn: bootstrap percentiles."""
+    """The interval of the mean of the distribution from which `values` were drawn: bootstrap percentiles; NaN for one
+    value."""
     import numpy as np
+
+    if len(values) < 2:
+        return np.nan, np.nan
 
     rng = np.random.default_rng([seed, len(values)])
     means = [values[rng.integers(0, len(values), len(values))].mean() for _ in range(RESAMPLES)]

@@ -89,6 +89,17 @@ def test_the_sentences_say_what_the_rows_say() -> None:
     assert "In sum" not in said[0]
 
 
+def test_nothing_is_said_to_be_lost_only_if_it_is_so_in_all_kinds_of_work() -> None:
+    rows = [("", "all", 0, 1000), *(("1000Hz:100us", "all", seed, 1000) for seed in (0, 1))]
+    table = pd.DataFrame(rows, columns=["noise", "where", "seed", "finish_ps"]).assign(
+        program="p", machine="m", ranks=4
+    )
+    (_, text), *_ = where_page(table).findings
+    assert plain(text) == "On 4 ranks nothing was lost in the mean of these 2 seeds."
+    more = table[table["noise"] != ""].assign(where="calc", finish_ps=1100)
+    assert not where_page(pd.concat([table, more])).findings
+
+
 def test_the_command_takes_generated_programs_and_writes_table_and_page(tmp_path: Path) -> None:
     words = ["study", "where", "--programs", "halo1d,bcast", "--ranks", "2,4", "--seeds", "2", "-o", "out"]
     first = run_command(words, tmp_path)
