@@ -112,7 +112,7 @@ def percent_tick(fraction: float) -> str:
 
 
 def percent_range(low: float, high: float) -> str:
-    """Two fractions in percent: "0.19 to 0.23 %", or one of them if both have the same text; "–" where one is unknown."""
+    """Two fractions in percent: "0.19 to 0.23 %", or one of them if both have the same text; "–" if one is NaN."""
     if math.isnan(low) or math.isnan(high):
         return "–"
     first, last = percent_number(low), percent_number(high)

@@ -32,8 +32,8 @@ def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -
     """For each noise and each set of the values of `by`: by which share noise makes the run longer.
 
     Columns: noise, those of `by`, quiet_ps (the time without noise of the same values of `quiet_by`), seeds, mean, low
-    and high (its interval by bootstrap over the seeds), median, q10, q90; of one seed no ends. Runs that take no time are
-    left out.
+    and high (its interval by bootstrap over the seeds), median, q10, q90; NaN for the ends of one seed. Runs that
+    take no time are left out.
     """
     quiet = table[table["noise"] == ""].groupby(list(quiet_by), sort=False)["finish_ps"].first()
     rows = []

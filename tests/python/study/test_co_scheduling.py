@@ -153,6 +153,8 @@ def test_random_detours_come_on_one_rank_or_on_all() -> None:
     assert {*table.loc[table["noise"] == "own", "together"]} == {1, 32}
     with pytest.raises(UsageError, match="recorded or regular"):
         idlewave.study.co_scheduling(machine, programs=("allreduce",), ranks=(32,), together=(4,))
+    with pytest.raises(UsageError, match="it has no skews"):
+        idlewave.study.co_scheduling(machine, programs=("allreduce",), ranks=(32,), skews_ns=(0, 100))
 
 
 def test_noise_of_each_rank_for_itself_is_that_of_any_simulation() -> None:
@@ -236,6 +238,7 @@ def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
         ({"noise": ["10Hz:1s"]}, "shorter than their period"),
         ({"together": (0,)}, "together from 1 on"),
         ({"skews_ns": (-1,)}, "skews from 0"),
+        ({"skews_ns": (0, 100), "together": (1,)}, "a rank for itself has none"),
         ({"seeds": 0}, "at least one seed"),
         ({"programs": ("cg", "cg")}, "each program once"),
     ],

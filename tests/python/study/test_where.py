@@ -100,6 +100,17 @@ def test_nothing_is_said_to_be_lost_only_if_it_is_so_in_all_kinds_of_work() -> N
     assert not where_page(pd.concat([table, more])).findings
 
 
+def test_options_of_generated_programs_are_refused_beside_ones_own_alone(tmp_path: Path) -> None:
+    computation(2, 1).save(tmp_path / "own.goal")
+    words = ["study", "where", "own.goal", "--seeds", "2", "-o", "out"]
+    for option in (["--bytes", "7"], ["--compute-ns", "9"], ["--iterations", "5"]):
+        refused = run_command([*words, *option], tmp_path)
+        assert refused.status == 2
+        assert f"{option[0]} has no meaning beside it" in refused.complained
+    taken = run_command([*words, "--programs", "bcast", "--ranks", "2", "--bytes", "8KiB"], tmp_path)
+    assert taken.status == 0, taken.complained
+
+
 def test_the_command_takes_generated_programs_and_writes_table_and_page(tmp_path: Path) -> None:
     words = ["study", "where", "--programs", "halo1d,bcast", "--ranks", "2,4", "--seeds", "2", "-o", "out"]
     first = run_command(words, tmp_path)
