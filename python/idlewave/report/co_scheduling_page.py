@@ -165,7 +165,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
     for number, (noise, rows) in enumerate(found.groupby("noise", sort=False)):
         shown = _variants(rows[rows["skew_ns"] == 0])
         lines = LinePanels(
-            "program", "variant", "ranks", "mean", "ranks", "longer by noise",
+            "program", "variant", "ranks", "mean", "ranks", "slowdown",
             low="low", high="high", words=words_of_groups(shown), shared=False, y_text=percent_tick,
         )  # fmt: skip
         yield ReportFigure(
@@ -177,7 +177,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             skewed = _variants(at_most_ranks(rows[rows["together"] > 1]))
             skewed = skewed.assign(skew_us=skewed["skew_ns"] / 1000)
             lines = LinePanels(
-                "program", "variant", "skew_us", "mean", "skew [µs]", "longer by noise",
+                "program", "variant", "skew_us", "mean", "skew [µs]", "slowdown",
                 low="low", high="high", words=words_of_groups(skewed), base=None, shared=False,
                 y_text=percent_tick,
             )  # fmt: skip
@@ -203,7 +203,7 @@ def _tables(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[Table]:
             for row in rows_of(rows)
         ]  # fmt: skip
         headings = ("program", "ranks", "together", "skew", "without noise", "mean", "median", "10 to 90 %")
-        yield Table(f"Longer by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 1)
+        yield Table(f"Slowdown by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 1)
 
 
 def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:

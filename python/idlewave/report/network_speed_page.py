@@ -33,8 +33,8 @@ def network_speed_page(table: pd.DataFrame) -> StudyPage:
     beside = f"{held} of {len(known)} statements of the talk hold here; the table says which."
     return StudyPage(
         title=TITLE,
-        about="Programs are simulated on a network whose parameters are times a factor, with and without noise: below "
-        "1 the network is faster.",
+        about="Programs are simulated on a network whose parameters are multiplied by a factor, with and without "
+        "noise: below 1 the network is faster.",
         findings=[*_findings(found), *([("published", beside)] if known else [])],
         figures=list(_figures(found)),
         tables=list(_tables(found)),
@@ -160,7 +160,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             "line",
             "factor",
             "ms",
-            f"{_words(names)}, times",
+            f"factor of {_words(names)}",
             "run time [ms]",
             low="low",
             high="high",
@@ -176,7 +176,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
         )
         for index, (noise, own) in enumerate(rows.sort_values("factor", kind="stable").groupby("noise", sort=False)):
             if own["ranks"].nunique() > 1:
-                named = own.assign(ms=own["added_ps"] / 1e9, line=[f"times {factor:g}" for factor in own["factor"]])
+                named = own.assign(ms=own["added_ps"] / 1e9, line=[f"factor {factor:g}" for factor in own["factor"]])
                 lines = LinePanels("program", "line", "ranks", "ms", "ranks", "added by noise [ms]", shared=False)
                 yield ReportFigure(
                     f"added-{number}-{index}",
@@ -216,6 +216,6 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
              _time(row["noisy_ps"]), _time(row["added_ps"]), mean_text(row))
             for row in rows_of(rows.sort_values(["program", "ranks", "factor"], kind="stable"))
         ]  # fmt: skip
-        headings = ("program", "ranks", "factor", "without noise", "with it, mean", "added", "longer by")
+        headings = ("program", "ranks", "factor", "without noise", "with it, mean", "added", "slowdown")
         seeds = plural(rows["seeds"].max(), "seed")
-        yield Table(f"{_words(names)} times a factor, {noise_text(str(noise))}, {seeds}", headings, texts, 1)
+        yield Table(f"Factors of {_words(names)}, {noise_text(str(noise))}, {seeds}", headings, texts, 1)
