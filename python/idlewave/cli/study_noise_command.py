@@ -21,7 +21,6 @@ from ..studies.noise_study import (
     NoisePlan,
     noise_cases,
 )
-from ..studies.study_programs import COMPUTE_NS, ITERATIONS
 from .case_study_options import case_study_options, run_command
 from .input_options import load_machine, note_scope
 from .noise_options import noise_options, noises_of
@@ -94,8 +93,6 @@ def study_noise(
         ranks=scales,
         sizes=scales_of(volumes, None, SIZES),
         operations=operations,
-        compute_ns=COMPUTE_NS,
-        iterations=ITERATIONS,
         application_ranks=application_ranks,
         seeds=seeds,
         seed=seed,

@@ -12,21 +12,11 @@ import pandas as pd
 from idlewave.formatting import count_text, percent_range, percent_text, percent_tick, plural, seconds_text, time_text
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
+from idlewave.report.mean_texts import FEWEST, INTERVALS, LEAST, NOTHING, mean_text, nothing_lost
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import (
-    FEWEST,
-    INTERVALS,
-    LEAST,
-    NOTHING,
-    at_most_ranks,
-    mean_text,
-    nothing_lost,
-    rows_of,
-    share_taken_away,
-    slowdowns,
-)
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
+from idlewave.studies.seed_statistics import at_most_ranks, rows_of, share_taken_away, slowdowns
 
 TITLE = "What co-scheduling noise takes away"
 STATEMENT = "co-scheduled noise takes most of the damage away"
@@ -89,7 +79,7 @@ def _taken_away(table: pd.DataFrame, rows: pd.DataFrame, skew_ns: int = 0) -> tu
     if before.mean() < LEAST:
         return None
     found = share_taken_away(before, after)
-    return found if np.isfinite(found[0]) else None
+    return (found.mean, found.low, found.high) if np.isfinite(found.mean) else None
 
 
 def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:

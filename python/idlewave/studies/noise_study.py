@@ -18,8 +18,8 @@ from ..noise_presets import OWN, chosen_noises, noise_named
 from ..pattern_options import PatternOptions
 from ..schedule import Schedule
 from .case_study import CaseStudy, Row
+from .programs import APPLICATIONS, Program, collective, own_program, program_named
 from .seed_statistics import QUANTILES, check_seeds, finish_times, mean_interval
-from .study_programs import APPLICATIONS, COMPUTE_NS, ITERATIONS, Program, collective, own_program, program_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +87,6 @@ class NoisePlan:
     ranks: Sequence[int] = RANKS
     sizes: Sequence[int] = SIZES
     operations: int = 1
-    compute_ns: int = COMPUTE_NS
-    iterations: int = ITERATIONS
     application_ranks: int = APPLICATION_RANKS
     seeds: int = SEEDS
     seed: int = 0
@@ -168,7 +166,7 @@ def _programs(plan: NoisePlan) -> Iterator[Program]:
         for name in plan.programs:
             if name in APPLICATIONS and count > plan.application_ranks:
                 continue
-            probe = program_named(name, count, plan.sizes[0], plan.operations, plan.compute_ns, plan.iterations, rules)
+            probe = program_named(name, count, plan.sizes[0], plan.operations, rules)
             yield probe
             if probe.is_collective:
                 yield from (collective(name, count, size, plan.operations, rules) for size in plan.sizes[1:])
@@ -227,5 +225,5 @@ def _page(table: pd.DataFrame) -> StudyPage:
     return noise_page(table)
 
 
-NOISE = CaseStudy("noise", 1, noise_row, _page)
+NOISE = CaseStudy("noise", 2, noise_row, _page)
 """The study: its table has the columns of `NoiseCase`, and those of `noise_row`."""

@@ -10,9 +10,10 @@ import idlewave
 import pandas as pd
 import pytest
 from command_runs import run_command
-from idlewave import Machine, UsageError
+from idlewave import Machine, Schedule, UsageError
 from idlewave.cli.study_noise_options import scales_of
 from idlewave.formatting import plain
+from idlewave.jobs import Job, Operation
 from idlewave.noise_presets import (
     REGULAR,
     chosen_noises,
@@ -23,6 +24,7 @@ from idlewave.noise_presets import (
     noise_text,
     with_noise_named,
 )
+from idlewave.pattern_options import PatternOptions
 from idlewave.report.noise_page import bottleneck, noise_page
 from idlewave.report.noise_published import beside_published
 from idlewave.studies.case_runner import run_cases
@@ -34,6 +36,7 @@ from idlewave.studies.noise_study import (
     noise_row,
     published_cases,
 )
+from idlewave.studies.programs import ProgramSettings, generated, program_named
 from trace_files import write_trace
 
 US = 10**6
@@ -148,6 +151,15 @@ def test_the_noise_of_the_machine_is_simulated_and_the_page_says_from_where_on_i
     said = [plain(text) for _, text in noise_page(table).findings]
     where = "costs at least a tenth from 64 ranks on and takes more time than all else from 64 ranks on"
     assert any(f"The noise of the machine itself {where}." in text for text in said)
+
+
+def test_the_solver_is_that_of_the_other_studies_with_fewer_iterations() -> None:
+    """halo2d and an allreduce of 8 B, five times: as `generated` makes it for --programs of other studies."""
+    here, there = program_named("solver", 16, 1, 1), generated("solver", 16, ProgramSettings(iterations=5))
+    halo = Operation("halo2d", bytes=8192, options=PatternOptions(compute_ns=1_000_000))
+    composed = Schedule.compose([Job(16, [halo, Operation("allreduce", bytes=8)], repetitions=5)])
+    times = [idlewave.simulate(each, "odin").finish.tolist() for each in (here.schedule, there, composed)]
+    assert times[0] == times[1] == times[2]
 
 
 def test_ones_own_program_is_one_of_the_programs() -> None:

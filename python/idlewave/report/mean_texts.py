@@ -1,0 +1,39 @@
+"""What pages of studies say of means over seeds and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from idlewave.formatting import percent_range, percent_text, plural
+
+FEWEST = 5
+"""Of fewer seeds, or runs, a page draws no conclusion: intervals by bootstrap are too narrow then."""
+LEAST = 0.0005
+"""Means below are said to be nothing."""
+INTERVALS = (
+    "intervals",
+    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of "
+    f"another machine or noise. One seed has none, and of fewer than {FEWEST} nothing is concluded.",
+)
+"""What a page says of its intervals."""
+NOTHING = ("nothing", f"is said of what makes a run longer by less than {percent_text(LEAST)} in the mean.")
+"""What a page says of means below `LEAST`."""
+
+
+def mean_text(row: Mapping[str, Any]) -> str:
+    """A mean slowdown with its interval: "77 % (70 to 85 %)"; of one seed "77 % (1 seed)"."""
+    mean, low, high = (max(float(row[name]), 0.0) for name in ("mean", "low", "high"))
+    if mean < LEAST:
+        return "nothing"
+    text = percent_text(mean)
+    if row["seeds"] == 1:
+        return f"{text} ({plural(1, 'seed')})"
+    between = percent_range(low, high)
+    return text if between == text else f"{text} ({between})"
+
+
+def nothing_lost(ranks: int, seeds: int) -> str:
+    """The sentence for a program that noise does not make longer in the mean, however it comes."""
+    among = "in this one seed" if seeds == 1 else f"in the mean of these {seeds:,} seeds"
+    return f"On {plural(ranks, 'rank')} nothing was lost {among}."
