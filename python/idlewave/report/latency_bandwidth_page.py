@@ -122,7 +122,9 @@ def _may_grow(parameter: str, rows: list[dict[str, Any]]) -> str:
     """How much a parameter may grow, for each growth of the run time."""
     if not rows[0]["value_ps"]:
         return f"{parameter} is 0"
-    limits = [f"{_grown(row)} until the run is {percent_text(row['growth'])} longer" for row in rows]
+    first, *others = rows
+    limits = [f"{_grown(first)} until the run is {percent_text(first['growth'])} longer"]
+    limits += [f"{_grown(row)} until {percent_text(row['growth'])}" for row in others]
     return f"{parameter} may grow {join_words(limits)}"
 
 

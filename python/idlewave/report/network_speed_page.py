@@ -112,9 +112,9 @@ def _row(rows: pd.DataFrame, factor: float) -> dict[str, Any] | None:
 
 
 def _added(row: dict[str, Any]) -> str:
-    """What noise adds in the mean, with its interval if there are several seeds."""
+    """What noise adds in the mean, with its interval; of one seed "5 ms (1 seed)"."""
     if row["seeds"] == 1:
-        return _time(row["added_ps"])
+        return f"{_time(row['added_ps'])} ({plural(1, 'seed')})"
     low, high = (_time(row["quiet_ps"] * max(float(row[name]), 0.0)) for name in ("low", "high"))
     return f"{_time(row['added_ps'])} ({low} to {high})"
 
