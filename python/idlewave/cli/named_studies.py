@@ -8,23 +8,6 @@ from typing import Any
 
 import click
 
-STUDIES_OF_CASES = (
-    "algorithms",
-    "benchmark-error",
-    "co-scheduling",
-    "ft",
-    "idle-wave",
-    "machines",
-    "network",
-    "noise",
-    "overlap",
-    "sensitivity",
-    "thinning",
-    "variation",
-    "verify",
-    "where",
-)
-"""The named studies that can run as an array of jobs, which `collect` collects."""
 NAMED = {
     "algorithms": "study_algorithms_command",
     "benchmark-error": "study_benchmark_error_command",
@@ -43,6 +26,8 @@ NAMED = {
     "collect": "study_collect_command",
 }
 """The module of each named study, which has the command of that name; and of `collect`."""
+STUDIES_OF_CASES = tuple(name for name in NAMED if name != "collect")
+"""The named studies, each of which can run as an array of jobs that `collect` collects."""
 
 
 def named_study(name: str) -> click.Command:

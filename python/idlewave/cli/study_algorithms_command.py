@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
 from ..escaping import quote
+from ..noise_presets import OWN
 from ..studies.algorithm_times import (
     ALGORITHMS,
     COLLECTIVES,
-    LENGTH,
     MACHINE,
-    PERIOD,
+    NOISE,
     RANKS,
     SEEDS,
     SEGMENTS,
@@ -21,19 +21,17 @@ from ..studies.algorithm_times import (
     AlgorithmPlan,
     algorithm_cases,
     noise_for,
-    regular_noise,
 )
-from ..units import exact_time, parse_count, parse_size, parse_time
+from ..units import parse_count, parse_size
 from .case_study_options import case_study_options, run_command
 from .completion import machines
 from .input_options import load_machine
+from .noise_options import one_noise_option
 from .option_types import Count, FiniteRange
 from .terminal import say
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ..noise_models import Noise
 
 
 def _numbers(text: str, what: str, parse: Any = parse_count) -> list[int]:  # noqa: ANN401 - a parser of units
@@ -89,12 +87,7 @@ def _listed(numbers: tuple[int, ...]) -> str:
     help="Computation of a reduction, ns per byte.",
 )
 @click.option("--no-noise", is_flag=True, help="Simulate without noise only.")
-@click.option(
-    "--noise-period",
-    metavar="TIME",
-    help=f"Regular noise instead of the machine's: its period.  [default: {exact_time(PERIOD)}, if it has no noise]",
-)
-@click.option("--noise-length", metavar="TIME", help=f"The length of its detours.  [default: {exact_time(LENGTH)}]")
+@one_noise_option(f"{OWN}; of a machine without any {NOISE}")
 @click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of noise.")
 @click.option("--seed", type=Count(0), default=0, show_default=True, help="The first seed.")
 @case_study_options("algorithms")
@@ -106,8 +99,7 @@ def study_algorithms(
     segments: str,
     reduction_cost: float,
     no_noise: bool,
-    noise_period: str | None,
-    noise_length: str | None,
+    noise: str | None,
     seeds: int,
     seed: int,
     **common: Any,  # noqa: ANN401 - of case_study_options
@@ -127,27 +119,10 @@ def study_algorithms(
         seeds,
         seed,
     )
-    noise = _noise(no_noise, noise_period, noise_length)
-    cases = algorithm_cases(machine, plan, noise_for(machine) if noise == "machine" else noise)
+    if no_noise and noise is not None:
+        raise UsageError("expected --no-noise or --noise, found both")
+    cases = algorithm_cases(machine, plan, None if no_noise else noise_for(machine, noise))
     run_command(ALGORITHMS, cases, common, _show)
-
-
-def _noise(no_noise: bool, period: str | None, length: str | None) -> Noise | Literal["machine"] | None:
-    """The noise that these options say. Raises UsageError."""
-    if no_noise and (period or length):
-        raise UsageError("expected --no-noise, or a period or length of noise, found both")
-    if no_noise:
-        return None
-    if period is None and length is None:
-        return "machine"
-    return regular_noise(*(_time(text or exact_time(ps)) for text, ps in ((period, PERIOD), (length, LENGTH))))
-
-
-def _time(text: str) -> int:
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
 
 
 def _show(table: pd.DataFrame) -> None:

@@ -11,14 +11,14 @@ from ..studies.co_scheduling import ALL, CO_SCHEDULING, co_scheduling_cases
 from ..studies.programs import GENERATED
 from ..studies.simulated_case import SEEDS
 from .case_study_options import case_study_options, run_command
-from .noise_options import noise_options, words_of
+from .noise_options import noise_options, noises_of
 from .option_types import Count
 from .program_options import counts_of, program_options, programs_of, show_findings
 
 
 @click.command("co-scheduling")
 @program_options(GENERATED)
-@noise_options
+@noise_options()
 @click.option(
     "--together",
     metavar="COUNT,…",
@@ -54,7 +54,7 @@ def study_co_scheduling(
         chosen.programs,
         chosen.ranks,
         chosen.settings,
-        words_of(noise),
+        noises_of(noise),
         groups,
         counts_of(skews, "skews", 0),
         seeds,

@@ -8,12 +8,13 @@ import click
 
 from ..errors import UsageError
 from ..escaping import quote
+from ..noise_presets import with_noise_named
 from ..studies.idle_wave import (
     COMPUTE_PS,
     IDLE_WAVE,
     ITERATIONS,
     MACHINE,
-    NOISE,
+    NOISE_SHARES,
     NOISY,
     PARTNERS,
     PROTOCOLS,
@@ -29,6 +30,7 @@ from ..units import exact_time, parse_time
 from .case_study_options import case_study_options, run_command
 from .completion import machines
 from .input_options import load_machine
+from .noise_options import one_noise_option
 from .number_lists import counts_from, names_from, shares_from
 from .option_types import Count, Size, refuse_given
 from .own_program import ProgramOptions, load_program, program_options
@@ -38,11 +40,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GENERATED = (
-    "patterns", "protocols", "partners", "ranks", "iterations", "compute", "size", "noise", "noise_interval"
+    "patterns", "protocols", "partners", "ranks", "iterations", "compute", "size", "noise_shares", "noise_interval"
 )  # fmt: skip
 """The parameters of generated programs."""
-_NOISE = ("noise_interval", "seeds")
-"""The parameters of noise, without the shares that it adds, which may be none."""
+_NOISE = ("noise", "noise_interval", "seeds")
+"""The parameters of noise, without the shares that it adds: these may be none."""
 
 
 def _time(text: str, what: str) -> int:
@@ -64,6 +66,7 @@ def _time(text: str, what: str) -> int:
     help="The machine: a machine.toml, a folder with one, or a preset. Of generated programs only nonblocking also has "
     "its noise.",
 )
+@one_noise_option()
 @program_options
 @click.option(
     "--delays",
@@ -94,9 +97,9 @@ def _time(text: str, what: str) -> int:
 )
 @click.option("--bytes", "size", type=Size(1), default=SIZE, show_default=True, help="Size of a message.")
 @click.option(
-    "--noise",
+    "--noise-shares",
     metavar="SHARE,…|none",
-    default=",".join(map(str, NOISE)),
+    default=",".join(map(str, NOISE_SHARES)),
     show_default=True,
     help="Random noise of the pattern nonblocking, as shares of its time that are added.",
 )
@@ -114,7 +117,8 @@ def study_idle_wave(
     iterations: int,
     compute: str,
     size: int,
-    noise: str,
+    noise: str | None,
+    noise_shares: str,
     noise_interval: str | None,
     seeds: int,
     seed: int,
@@ -126,6 +130,7 @@ def study_idle_wave(
     Generated programs compute and exchange with the next ranks; --program is one of your own.
     """
     machine = load_machine(machine_name)
+    machine = machine if noise is None else with_noise_named(machine, noise)
     own = ProgramOptions.taken_from(given)
     if own.source is not None:
         refuse_given(click.get_current_context(), _GENERATED, "your own program is what it is")
@@ -135,7 +140,7 @@ def study_idle_wave(
         run_command(IDLE_WAVE, idle_wave_cases(machine, program), given, _show)
         return
     names = names_from(patterns, "patterns")
-    if NOISY not in names or noise == "none":
+    if NOISY not in names:
         refuse_given(click.get_current_context(), _NOISE, f"only the pattern {NOISY} has noise, which these cases lack")
     plan = WavePlan(
         patterns=names,
@@ -146,7 +151,7 @@ def study_idle_wave(
         compute_ps=_time(compute, "a computation"),
         size=size,
         delays=delays,
-        noise=shares_from(noise, "shares of time"),
+        noise_shares=shares_from(noise_shares, "shares of time"),
         noise_interval_ps=None if noise_interval is None else _time(noise_interval, "an interval of detours"),
         seeds=seeds,
         seed=seed,

@@ -11,6 +11,7 @@ from ..errors import UsageError
 from ..escaping import quote
 from ..formatting import plain_percent, plain_time
 from ..machine import Machine
+from ..noise_presets import with_noise_named
 from ..schedule import Schedule
 from ..studies.machines import (
     COMPUTE_PS,
@@ -29,6 +30,7 @@ from ..units import exact_time, parse_time
 from .case_study_options import case_study_options, run_command
 from .completion import machines
 from .input_options import load_machine
+from .noise_options import one_noise_option
 from .number_lists import names_from
 from .option_types import Count, Size, refuse_given
 from .own_program import ProgramOptions, load_program, program_options
@@ -60,6 +62,7 @@ _GENERATED = ("programs", "ranks", "iterations", "compute", "size")
     f"between them are made together; may be repeated; none: no edits.  [default: {', '.join(EDITS)}]",
 )
 @click.option("--noise-of", metavar="MACHINE", shell_complete=machines, help="Give all machines the noise of this one.")
+@one_noise_option()
 @program_options
 @click.option("--programs", metavar="NAME,…", default=",".join(PROGRAMS), show_default=True, help="Generated programs.")
 @click.option("--ranks", type=Count(LEAST_RANKS), default=RANKS, show_default=True, help="Number of ranks.")
@@ -86,6 +89,7 @@ def study_machines(
     names: tuple[str, ...],
     edits: tuple[str, ...],
     noise_of: str | None,
+    noise: str | None,
     programs: str,
     ranks: int,
     iterations: int,
@@ -114,7 +118,7 @@ def study_machines(
         seeds=seeds,
         seed=seed,
     )
-    run_command(MACHINES, machine_cases(_machines(names, noise_of), plan), given, _show)
+    run_command(MACHINES, machine_cases(_machines(names, noise_of, noise), plan), given, _show)
 
 
 class _OwnProgram:
@@ -130,8 +134,12 @@ class _OwnProgram:
         return schedule
 
 
-def _machines(names: tuple[str, ...], noise_of: str | None) -> list[Machine]:
+def _machines(names: tuple[str, ...], noise_of: str | None, noise: str | None) -> list[Machine]:
+    if noise_of is not None and noise is not None:
+        raise UsageError("expected --noise-of or --noise, found both")
     found = [load_machine(name) for name in names or Machine.presets()]
+    if noise is not None:
+        return [with_noise_named(each, noise) for each in found]
     if noise_of is None:
         return found
     noisy = load_machine(noise_of)

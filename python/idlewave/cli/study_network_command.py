@@ -12,14 +12,14 @@ from ..studies.network import FACTORS, NETWORK, SCALED, network_cases
 from ..studies.programs import GENERATED
 from ..studies.simulated_case import SEEDS
 from .case_study_options import case_study_options, run_command
-from .noise_options import noise_options, words_of
+from .noise_options import noise_options, noises_of
 from .option_types import Count
 from .program_options import numbers_of, program_options, programs_of, show_findings
 
 
 @click.command("network")
 @program_options(GENERATED)
-@noise_options
+@noise_options()
 @click.option(
     "--parameters",
     metavar="NAME+NAME,…",
@@ -53,7 +53,7 @@ def study_network(
         chosen.programs,
         chosen.ranks,
         chosen.settings,
-        words_of(noise),
+        noises_of(noise),
         parameters.split(","),
         numbers_of(factors, "factors"),
         seeds,

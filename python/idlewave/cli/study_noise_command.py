@@ -9,6 +9,7 @@ import click
 
 from ..errors import UsageError
 from ..formatting import plain_percent, plain_time
+from ..noise_presets import OWN
 from ..studies.noise_study import (
     APPLICATION_RANKS,
     NOISE,
@@ -20,9 +21,9 @@ from ..studies.noise_study import (
     NoisePlan,
     noise_cases,
 )
-from ..studies.study_programs import COMPUTE_NS, ITERATIONS
 from .case_study_options import case_study_options, run_command
 from .input_options import load_machine, note_scope
+from .noise_options import noise_options, noises_of
 from .option_types import Count, Names
 from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of, words_of
 from .terminal import say, show_table
@@ -35,14 +36,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="[TRACE|FILE]", required=False)
 @machine_of_study
 @program_options(PROGRAMS, SIZES, RANKS)
-@click.option(
-    "--noises",
-    metavar="NOISE,…",
-    default=",".join(NOISES),
-    show_default=True,
-    help="Noises beside that of the machine: presets, or regular ones such as 1000Hz:100us; :same behind one "
-    "co-schedules it. A word - is none.",
-)
+@noise_options(f"{OWN}, if the machine has some, and {','.join(NOISES)}; none with --frequencies")
 @click.option("--frequencies", type=Names(), default="", help="Frequencies of regular noise, Hz, with commas.")
 @click.option(
     "--lengths", type=Names(), default="", help="Lengths of its detours, such as 16us,50us; of each frequency."
@@ -72,7 +66,7 @@ def study_noise(
     programs: str | None,
     volumes: str,
     sizes: str | None,
-    noises: str,
+    noise: str | None,
     frequencies: list[str],
     lengths: list[str],
     operations: int,
@@ -95,18 +89,20 @@ def study_noise(
         machine,
         programs=words_of(programs),
         own=own,
-        noises=(*words_of(noises), *_regular(frequencies, lengths)),
+        noise=_noises(noises_of(noise), _regular(frequencies, lengths)),
         ranks=scales,
         sizes=scales_of(volumes, None, SIZES),
         operations=operations,
-        compute_ns=COMPUTE_NS,
-        iterations=ITERATIONS,
         application_ranks=application_ranks,
         seeds=seeds,
         seed=seed,
         published=not no_published,
     )
     run_command(NOISE, noise_cases(plan), common, _show)
+
+
+def _noises(named: list[str] | None, regular: list[str]) -> list[str] | None:
+    return [*(named or []), *regular] if regular else named
 
 
 def _regular(frequencies: list[str], lengths: list[str]) -> list[str]:

@@ -9,10 +9,12 @@ import click
 
 from ..errors import UsageError
 from ..formatting import plain_percent
+from ..noise_presets import OWN
 from ..studies.noise_sources import DEFAULT, chosen_sources
 from ..studies.thinning import PROGRAM, RANKS, SEEDS, ThinningPlan, thinning_cases, thinning_study
 from .case_study_options import case_study_options, run_command
 from .input_options import load_machine, note_scope
+from .noise_options import one_noise_option
 from .option_types import Count
 from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of
 from .terminal import say, show_table
@@ -30,11 +32,7 @@ if TYPE_CHECKING:
     help="Where the sources are: a folder of `idlewave measure noise -o` or `idlewave measure -o`, or a "
     "noise-signature.toml.  [default: what the machine's noise consists of]",
 )
-@click.option(
-    "--noise",
-    metavar="NOISE",
-    help=f"Noise of a preset instead.  [default: {DEFAULT}, if the machine has none]",
-)
+@one_noise_option(f"{OWN}; {DEFAULT}, if the machine has none")
 @program_options((PROGRAM,), (8,), RANKS)
 @click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of the noise, of each case.")
 @click.option("--seed", type=Count(0), default=0, show_default=True, help="The first of these seeds.")

@@ -11,7 +11,8 @@ import click
 from ..errors import UsageError
 from ..escaping import quote
 from ..formatting import plain_percent
-from ..studies.variation import CONFIDENCE, RUNS, VARIATION, slowdowns, variation_cases
+from ..studies.seed_statistics import CONFIDENCE
+from ..studies.variation import RUNS, VARIATION, slowdowns, variation_cases
 from .case_study_options import case_study_options, run_command
 from .input_options import (
     algorithm_options,

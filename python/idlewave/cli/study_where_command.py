@@ -11,14 +11,14 @@ from ..studies.programs import GENERATED
 from ..studies.simulated_case import SEEDS
 from ..studies.where import WHERE, where_cases
 from .case_study_options import case_study_options, run_command
-from .noise_options import noise_options, words_of
+from .noise_options import noise_options, noises_of
 from .option_types import Count
 from .program_options import program_options, programs_of, show_findings
 
 
 @click.command("where")
 @program_options(GENERATED)
-@noise_options
+@noise_options()
 @click.option("--seeds", type=Count(1), default=SEEDS, show_default=True, help="Number of seeds of the noise.")
 @case_study_options("where")
 def study_where(
@@ -32,5 +32,5 @@ def study_where(
     Programs are generated, or your own TRACE or schedule FILE.
     """
     chosen = programs_of(options, GENERATED)
-    cases = where_cases(chosen.machine, chosen.programs, chosen.ranks, chosen.settings, words_of(noise), seeds)
+    cases = where_cases(chosen.machine, chosen.programs, chosen.ranks, chosen.settings, noises_of(noise), seeds)
     run_command(WHERE, cases, options, partial(show_findings, WHERE))

@@ -10,21 +10,13 @@ import numpy as np
 import pandas as pd
 
 from idlewave.formatting import count_text, percent_range, percent_text, percent_tick, plural, seconds_text, time_text
+from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
+from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import (
-    INTERVALS,
-    LEAST,
-    NOTHING,
-    at_most_ranks,
-    mean_text,
-    rows_of,
-    share_taken_away,
-    slowdowns,
-)
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.noise_choice import noise_text
+from idlewave.studies.seed_statistics import at_most_ranks, rows_of, share_taken_away, slowdowns
 
 TITLE = "What co-scheduling noise takes away"
 STATEMENT = "co-scheduled noise takes most of the damage away"
@@ -85,7 +77,8 @@ def _taken_away(table: pd.DataFrame, rows: pd.DataFrame, skew_ns: int = 0) -> tu
     if before.mean() < LEAST:
         return None
     found = share_taken_away(before, after)
-    return found if np.isfinite(found).all() else None
+    values = (found.mean, found.low, found.high)
+    return values if np.isfinite(values).all() else None
 
 
 def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:

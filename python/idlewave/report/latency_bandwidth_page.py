@@ -11,11 +11,11 @@ import pandas as pd
 from idlewave.formatting import count_text, join_words, percent_text, percent_tick, plural, seconds_text, time_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import at_most_ranks, rows_of
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.latency_bandwidth import PRECISION
 from idlewave.studies.machine_variants import MOST_FACTOR
+from idlewave.studies.seed_statistics import at_most_ranks, rows_of
 
 TITLE = "How sensitive programs are to latency and bandwidth"
 STATEMENT = "applications are far more sensitive to bandwidth than to latency"

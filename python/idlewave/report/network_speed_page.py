@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text
+from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
+from idlewave.report.mean_texts import INTERVALS, LEAST, mean_text
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import INTERVALS, LEAST, at_most_ranks, mean_text, rows_of, slowdowns
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.noise_choice import noise_text
+from idlewave.studies.seed_statistics import at_most_ranks, rows_of, slowdowns
 
 TITLE = "What a faster or slower network changes under noise"
 _CASE = ["program", "ranks", "scaled", "factor"]

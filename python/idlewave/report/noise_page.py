@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_range, percent_text, plural, size_text, time_text
+from idlewave.noise_presets import OWN
 from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns, plot_regular_noise
 from idlewave.report.noise_published import beside_published, regular_rows
 from idlewave.report.report_figure import ReportFigure
@@ -23,8 +24,6 @@ TENTH, BOTTLENECK = 0.1, 1.0
 SAME = ":same"
 MOST_US = 1000
 """Detours up to that length are in one figure."""
-OWN = "machine"
-"""The name of the noise of the machine itself."""
 _PROGRAM = ["machine", "program", "bytes", "steps", "collective"]
 _LEAST_ROWS = 8
 _SHORT = 8

@@ -11,10 +11,10 @@ import pandas as pd
 from idlewave.formatting import count_text, percent_text, plural, seconds_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import at_most_ranks, rows_of
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.studies.overlap import FREE, OWN, SHARE
+from idlewave.studies.seed_statistics import at_most_ranks, rows_of
 
 TITLE = "How much of its communication a program can hide"
 

@@ -11,7 +11,8 @@ from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
-from idlewave.studies.variation import CONFIDENCE, RESAMPLES, SlowdownByVariation, slowdowns
+from idlewave.studies.seed_statistics import CONFIDENCE, RESAMPLES
+from idlewave.studies.variation import SlowdownByVariation, slowdowns
 
 TITLE = "What a network that varies costs a program"
 

@@ -9,12 +9,13 @@ import pandas as pd
 
 from idlewave.formatting import count_text, join_words, percent_range, percent_text, percent_tick, plural, seconds_text
 from idlewave.noise_models import REACHES
+from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
+from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text
 from idlewave.report.report_figure import ReportFigure
-from idlewave.report.seed_statistics import INTERVALS, LEAST, NOTHING, at_most_ranks, mean_text, rows_of, slowdowns
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.noise_choice import noise_text
+from idlewave.studies.seed_statistics import at_most_ranks, rows_of, slowdowns
 from idlewave.studies.where import ALL
 
 TITLE = "Where noise does its damage"

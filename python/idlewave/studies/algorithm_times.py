@@ -14,7 +14,8 @@ from ..errors import UsageError
 from ..formatting import unknown_name
 from ..jobs import Job, Operation
 from ..machine import Machine
-from ..noise_models import AnyNoise, Noise, as_times
+from ..noise_models import AnyNoise
+from ..noise_presets import OWN, noise_named
 from ..open_mpi_rules import SEGMENTED
 from ..pattern_bounds import MOST_BYTES, MOST_RANKS
 from ..pattern_options import PatternOptions
@@ -47,8 +48,8 @@ SIZES = (8, 64, 512, 4096, 32_768, 262_144, 2_097_152)
 SEGMENTS = (8192, 65_536)
 """Sizes of segments that are tried beside whole messages."""
 SEEDS = 50
-PERIOD, LENGTH = 10**9, 16 * 10**6
-"""ps: the regular noise for a machine that has none, 1000 Hz × 16 µs, the mildest that Beckman and others injected."""
+NOISE = "1000Hz:16us"
+"""The noise for a machine that has none, the mildest that Beckman and others injected at that rate."""
 _UNSUITED = frozenset({("allreduce", "dissemination")})
 """Algorithms that are no choice for all calls: the sum of this one is right on powers of two only."""
 _BUFFERED = "release_gather"
@@ -92,16 +93,9 @@ class AlgorithmPlan:
     seed: int = 0
 
 
-def regular_noise(period: int = PERIOD, length: int = LENGTH) -> Noise:
-    """A detour of `length` ps every `period` ps, at another time on each rank."""
-    if not 0 < length < period:
-        raise UsageError(f"expected a detour shorter than its period of {period} ps, found {length} ps")
-    return Noise(as_times([0]), as_times([length]), period)
-
-
-def noise_for(machine: Machine) -> AnyNoise:
-    """The noise of the machine, or regular noise if it has none."""
-    return regular_noise() if machine.noise is None else machine.noise
+def noise_for(machine: Machine, name: str | None = None) -> AnyNoise:
+    """The noise of that name; None: that of the machine, or NOISE if it has none. Raises UsageError."""
+    return noise_named(name or (OWN if machine.noise is not None else NOISE), machine)
 
 
 def algorithm_cases(machine: Machine, plan: AlgorithmPlan, noise: AnyNoise | None = None) -> list[AlgorithmCase]:

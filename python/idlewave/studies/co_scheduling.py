@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..escaping import quote
 from ..machine import Machine
 from ..noise_models import AnyNoise, Noise
+from ..noise_presets import SAME, chosen_noises
 from ..random_noise import MixedNoise
 from ..schedule import Schedule
 from ..simulation import simulate
 from .case_study import CaseStudy, Row
-from .noise_choice import chosen_noises
 from .programs import GENERATED, ProgramSettings, programs_at
 from .simulated_case import SimulatedCase, checked_seeds
 from .stopping import check_stop
@@ -54,6 +55,8 @@ def co_scheduling_cases(
     """A case without noise for each program and number of ranks, and one for each noise, number of ranks `together`
     (None: one, those of a node, and all), skew and seed. Raises UsageError."""
     noises = chosen_noises(noise, machine)
+    if same := next((word for word in noises if word.endswith(f":{SAME}")), None):
+        raise UsageError(f"expected noises without :{SAME}, since the study co-schedules them, found {quote(same)}")
     quiet = machine.with_noise(None)
     noisy = {word: quiet.with_noise(_of_phase(found, "random")) for word, found in noises.items()}
     numbers = checked_seeds(seeds)

@@ -42,7 +42,7 @@ RANKS, ITERATIONS, COMPUTE_PS, SIZE = 64, 40, 3 * 10**9, 8192
 PARTNERS = (1, 2)
 LENGTH = 4.5
 """The delay, in computations of an iteration."""
-NOISE = (0.01, 0.02, 0.05, 0.1, 0.2)
+NOISE_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)
 SEEDS = 10
 PICTURE = (128, 200)
 """The most rows of ranks, and the columns of times, of a picture."""
@@ -80,10 +80,10 @@ class WaveCase:
 class WavePlan:
     """Waves of generated programs: each pattern with each protocol and distance of `partners`, without noise.
 
-    NOISY also has `noise`, added shares of its time, and the noise of the machine, each under `seeds` seeds;
-    `noise_interval_ps` is the mean time between detours, None: a computation. `delays` None: one of the middle rank, in
-    its second computation, LENGTH times as long as that; then NOISY has two delays in a further case. Raises
-    UsageError.
+    NOISY also has random noise of `noise_shares`, added shares of its time, and the noise of the machine, each under
+    `seeds` seeds; `noise_interval_ps` is the mean time between detours, None: a computation. `delays` None: one of the
+    middle rank, in its second computation, LENGTH times as long as that; then NOISY has two delays in a further case.
+    Raises UsageError.
     """
 
     patterns: Sequence[str] = (*PATTERNS, *JOBS)
@@ -94,7 +94,7 @@ class WavePlan:
     compute_ps: int = COMPUTE_PS
     size: int = SIZE
     delays: str | None = None
-    noise: Sequence[float] = NOISE
+    noise_shares: Sequence[float] = NOISE_SHARES
     noise_interval_ps: int | None = None
     seeds: int = SEEDS
     seed: int = 0
@@ -116,13 +116,13 @@ class WavePlan:
         ):
             if number < least:
                 raise UsageError(f"expected a {what} from {least} on, found {number}")
-        for share in self.noise:
+        for share in self.noise_shares:
             if not 0 < share <= 1:
                 raise UsageError(f"expected noise that adds a share above 0, up to 1, found {share:g}")
         if "uneven" in self.patterns and self.ranks % 2:
             raise UsageError(f"expected an even number of ranks for the pattern uneven, found {self.ranks}")
-        other = self.noise_interval_ps is not None or (self.noise and tuple(self.noise) != NOISE)
-        if other and not (NOISY in self.patterns and self.noise):
+        other = self.noise_interval_ps is not None or (self.noise_shares and tuple(self.noise_shares) != NOISE_SHARES)
+        if other and not (NOISY in self.patterns and self.noise_shares):
             raise UsageError(
                 f"expected the pattern {NOISY} with noise, the only one that has it, for shares and intervals of noise"
             )
@@ -201,7 +201,7 @@ def _noisy_cases(machine: Machine, plan: WavePlan) -> Iterator[WaveCase]:
     if plan.delays is None:
         yield replace(case, delays=plan.two_delays)
     interval = plan.noise_interval_ps or plan.compute_ps
-    for share in plan.noise:
+    for share in plan.noise_shares:
         noisy = quiet.with_noise(PoissonNoise(interval, ExponentialLength(share * interval)))
         yield from _each_seed(replace(case, machine=noisy, noise=share), plan.seeds)
     if machine.noise is not None:

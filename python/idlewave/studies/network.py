@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..machine import Machine
+from ..noise_presets import chosen_noises
 from ..schedule import Schedule
 from .case_study import CaseStudy
 from .machine_variants import scaled
-from .noise_choice import chosen_noises
 from .programs import GENERATED, ProgramSettings, programs_at
 from .simulated_case import SEEDS, SimulatedCase, checked_factors, checked_seeds, simulated_row
 

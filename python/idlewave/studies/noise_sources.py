@@ -15,7 +15,7 @@ from ..errors import InputError, UsageError
 from ..escaping import name_of, quote
 from ..formatting import plain_time
 from ..noise_models import AnyNoise, Noise, as_times
-from ..noise_presets import noise_named
+from ..noise_presets import OWN, noise_named
 from ..provenance import parts_that_differ
 from ..random_noise import MixedNoise, PoissonNoise
 
@@ -135,9 +135,9 @@ def chosen_sources(
         if noise is not None:
             raise UsageError("expected a recording or a noise, found both")
         return sources_in(Path(recording))
-    if noise is None and machine.noise is not None:
+    if noise in (None, OWN) and machine.noise is not None:
         return _measured(machine, folder) or sources_of_machine(machine)
-    return sources_of_machine(machine.with_noise(noise_named(noise or DEFAULT)))
+    return sources_of_machine(machine.with_noise(noise_named(noise or DEFAULT, machine)))
 
 
 def _measured(machine: Machine, folder: str | Path | None) -> NoiseSources | None:

@@ -14,17 +14,16 @@ from ..errors import UsageError
 from ..jobs import Job, Operation
 from ..machine import Level, Machine, Parameters
 from ..noise_models import REACHES
-from ..noise_presets import noise_named
+from ..noise_presets import OWN, chosen_noises, noise_named
 from ..pattern_options import PatternOptions
 from ..schedule import Schedule
 from .case_study import CaseStudy, Row
+from .programs import APPLICATIONS, Program, collective, own_program, program_named
 from .seed_statistics import QUANTILES, check_seeds, finish_times, mean_interval
-from .study_programs import APPLICATIONS, COMPUTE_NS, ITERATIONS, Program, collective, own_program, program_named
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..noise_models import AnyNoise
     from ..report.study_page import StudyPage
 
 MACHINE = "odin"
@@ -35,8 +34,6 @@ PROGRAMS = ("dissemination", "solver", "halo2d")
 SIZES = (1, 1 << 20)
 NOISES = ("chic", "altix", "altix:same", "zeptoos", "jaguar", "1000Hz:100us")
 SEEDS = 10
-OWN = "machine"
-"""The noise of the machine itself."""
 BECKMAN_MACHINE, BECKMAN_RANKS = "bluegene-p", 32_768
 """The talk: a Blue Gene/L, 32k processes, simulated with parameters of a Blue Gene/P."""
 FERREIRA_MACHINE, FERREIRA_RANKS = "odin", 8192
@@ -78,20 +75,18 @@ class NoisePlan:
     """What a study of noise simulates.
 
     `programs` are collectives (COLLECTIVE or COLLECTIVE=ALGORITHM), of each of the `sizes`, and applications; `own` is
-    one's own program. `noises` are names as of `noise_named`, beside which the noise of the machine is simulated if it
-    has some. Applications are left out above `application_ranks`. `published`: the published experiments, too: regular
+    one's own program. `noise` are names as of `noise_named`; None: that of the machine, if it has some, and NOISES.
+    Applications are left out above `application_ranks`. `published`: the published experiments, too: regular
     noise, and faster and slower networks.
     """
 
     machine: Machine
     programs: Sequence[str] = PROGRAMS
     own: Schedule | None = None
-    noises: Sequence[str] = NOISES
+    noise: Sequence[str] | None = None
     ranks: Sequence[int] = RANKS
     sizes: Sequence[int] = SIZES
     operations: int = 1
-    compute_ns: int = COMPUTE_NS
-    iterations: int = ITERATIONS
     application_ranks: int = APPLICATION_RANKS
     seeds: int = SEEDS
     seed: int = 0
@@ -104,8 +99,8 @@ def noise_cases(plan: NoisePlan) -> list[NoiseCase]:
     for count in plan.ranks:
         if count < 2:
             raise UsageError(f"expected a number of ranks from 2 on, found {count}")
-    noises: dict[str, AnyNoise] = {} if plan.machine.noise is None else {OWN: plan.machine.noise}
-    noises |= {name: noise_named(name) for name in plan.noises}
+    names = (*([] if plan.machine.noise is None else [OWN]), *NOISES) if plan.noise is None else plan.noise
+    noises = chosen_noises(names, plan.machine)
     machines = {name: plan.machine.with_noise(noise) for name, noise in noises.items()}
     found = [
         _case(machine, program, "scale", name, plan.seeds, plan.seed)
@@ -113,7 +108,7 @@ def noise_cases(plan: NoisePlan) -> list[NoiseCase]:
         for name, machine in machines.items()
     ]
     if not found:
-        raise UsageError("expected a noise and a program to simulate: the machine has no noise, and none is named")
+        raise UsageError("expected a program to simulate, found none")
     return [*found, *network_cases(plan), *published_cases(plan.seed)] if plan.published else found
 
 
@@ -171,7 +166,7 @@ def _programs(plan: NoisePlan) -> Iterator[Program]:
         for name in plan.programs:
             if name in APPLICATIONS and count > plan.application_ranks:
                 continue
-            probe = program_named(name, count, plan.sizes[0], plan.operations, plan.compute_ns, plan.iterations, rules)
+            probe = program_named(name, count, plan.sizes[0], plan.operations, rules)
             yield probe
             if probe.is_collective:
                 yield from (collective(name, count, size, plan.operations, rules) for size in plan.sizes[1:])
@@ -230,5 +225,5 @@ def _page(table: pd.DataFrame) -> StudyPage:
     return noise_page(table)
 
 
-NOISE = CaseStudy("noise", 1, noise_row, _page)
+NOISE = CaseStudy("noise", 2, noise_row, _page)
 """The study: its table has the columns of `NoiseCase`, and those of `noise_row`."""

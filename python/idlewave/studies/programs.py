@@ -4,7 +4,7 @@ ranks."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..algorithm_rules import AlgorithmRule
 from ..errors import UsageError
@@ -13,7 +13,7 @@ from ..formatting import unknown_name
 from ..jobs import Job, Operation
 from ..machine import Machine
 from ..pattern_options import PATTERNS, PatternOptions
-from ..schedule import Schedule
+from ..schedule import Schedule, algorithms
 
 MACHINE = "odin"
 """The machine of studies of programs, if no other is named."""
@@ -45,23 +45,28 @@ _DEFAULTS = {
     "halo2d": _HALO,
     "halo3d": _HALO,
     "cg": _HALO,
+    "solver": _HALO,
     "sweep": _Defaults(12_000, 1_000_000, 1, blocks=10, sweeps=8),
     **dict.fromkeys(
         ("slabs_two_sided", "slabs_nonblocking", "slabs_put", "packed_slabs_put"), _Defaults(64, 1_000_000, 1, blocks=4)
     ),
 }
-NAMES = (*(name for name in PATTERNS if name not in ("ft", "compute")), "cg")
-"""The generated programs: patterns repeated, and cg, which exchanges the faces of a block with its six neighbours,
-computes, and forms two dot products, as a conjugate gradient method does in each iteration."""
+NAMES = (*(name for name in PATTERNS if name not in ("ft", "compute")), "cg", "solver")
+"""The generated programs: patterns repeated; cg, which exchanges the faces of a block with its six neighbours,
+computes, and forms two dot products, as a conjugate gradient method does in each iteration; and solver, which exchanges
+those of a 2D grid, computes, and forms one."""
+APPLICATIONS = ("solver", "halo2d", "sweep")
+"""The programs that compute among those of studies of noise, each as of `APPLICATION`."""
 
 
 @dataclass(frozen=True)
 class ProgramSettings:
     """What generated programs are like; None: as each of them is by default.
 
-    `bytes` are those of a message or vector (not of cg's dot products), `compute_ns` the computation after each
-    exchange of faces, block of a sweep or slab. Collectives compute nothing between their operations. `algorithms`
-    chooses algorithms of collectives by name, `rules` those of the others.
+    `bytes` are those of a message or vector (not of the dot products of cg and solver), `compute_ns` the computation
+    after each exchange of faces, block of a sweep or slab; `blocks` and `sweeps` are those of a sweep. Collectives
+    compute nothing between their operations. `algorithms` chooses algorithms of collectives by name, `rules` those of
+    the others.
     """
 
     bytes: int | None = None
@@ -70,6 +75,28 @@ class ProgramSettings:
     reduction_cost: float = 0.0
     algorithms: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[AlgorithmRule, ...] = ()
+    blocks: int | None = None
+    sweeps: int | None = None
+
+
+APPLICATION = ProgramSettings(bytes=8192, compute_ns=1_000_000, iterations=5)
+SWEEP = replace(APPLICATION, compute_ns=50_000, blocks=5, sweeps=4)
+"""A sweep among APPLICATIONS: a rank computes as much in an iteration as in one of the others."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program on so many ranks, which consists of `steps` equal steps.
+
+    `is_collective`: it is one operation after another, without computation.
+    """
+
+    name: str
+    ranks: int
+    bytes: int
+    steps: int
+    schedule: Schedule
+    is_collective: bool
 
 
 def programs_at(
@@ -109,7 +136,9 @@ def generated(name: str, ranks: int, settings: ProgramSettings | None = None) ->
     size = defaults.bytes if chosen.bytes is None else chosen.bytes
     compute = defaults.compute_ns if chosen.compute_ns is None else chosen.compute_ns
     iterations = defaults.iterations if chosen.iterations is None else chosen.iterations
-    options = PatternOptions(compute_ns=compute, blocks=defaults.blocks, sweeps=defaults.sweeps)
+    blocks = defaults.blocks if chosen.blocks is None else chosen.blocks
+    sweeps = defaults.sweeps if chosen.sweeps is None else chosen.sweeps
+    options = PatternOptions(compute_ns=compute, blocks=blocks, sweeps=sweeps)
 
     def operation(pattern: str, volume: int, times: int = 1) -> Operation:
         algorithm = chosen.algorithms.get(pattern, "")
@@ -124,6 +153,8 @@ def generated(name: str, ranks: int, settings: ProgramSettings | None = None) ->
 
     if name == "cg":
         operations = [operation("halo3d", size), operation("allreduce", DOT_PRODUCT, times=2)]
+    elif name == "solver":
+        operations = [operation("halo2d", size), operation("allreduce", DOT_PRODUCT)]
     else:
         operations = [operation(name, size)]
     return Schedule.compose([Job(ranks, operations, repetitions=iterations)], name=name, rules=chosen.rules)
@@ -133,3 +164,33 @@ def _at(program: str | Schedule, ranks: int, settings: ProgramSettings) -> Sched
     if isinstance(program, str):
         return generated(program, ranks, settings)
     return program if program.ranks == ranks else program.extrapolate(ranks)
+
+
+def collective(name: str, ranks: int, size: int, times: int = 1, rules: Sequence[AlgorithmRule] = ()) -> Program:
+    """A collective, or COLLECTIVE=ALGORITHM, `times` times one after another. Raises UsageError for another name."""
+    kind, _, algorithm = name.partition("=")
+    known = [*dict.fromkeys(algorithms()["collective"]), "dissemination"]
+    if kind not in known or kind not in PATTERNS:
+        raise UsageError(unknown_name("program", kind, [*APPLICATIONS, *known]))
+    operation = Operation(kind, bytes=size, algorithm=algorithm, times=times)
+    schedule = Schedule.compose([Job(ranks, [operation])], name=name, rules=rules)
+    return Program(name, ranks, size, times, schedule, is_collective=True)
+
+
+def application(name: str, ranks: int, rules: Sequence[AlgorithmRule] = ()) -> Program:
+    """One of APPLICATIONS, as of `APPLICATION`."""
+    chosen = replace(SWEEP if name == "sweep" else APPLICATION, rules=tuple(rules))
+    schedule = generated(name, ranks, chosen)
+    return Program(name, ranks, chosen.bytes or 0, chosen.iterations or 1, schedule, is_collective=False)
+
+
+def own_program(schedule: Schedule, ranks: int) -> Program:
+    """One's own program, extrapolated if it has another number of ranks. Raises UsageError if it cannot be."""
+    return Program(schedule.name, ranks, 0, 1, _at(schedule, ranks, ProgramSettings()), is_collective=False)
+
+
+def program_named(name: str, ranks: int, size: int, operations: int, rules: Sequence[AlgorithmRule] = ()) -> Program:
+    """An application or a collective of that name; `size` and `operations` are of a collective."""
+    if name in APPLICATIONS:
+        return application(name, ranks, rules)
+    return collective(name, ranks, size, operations, rules)

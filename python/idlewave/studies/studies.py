@@ -23,7 +23,7 @@ from .algorithm_times import MACHINE as ALGORITHMS_MACHINE
 from .algorithm_times import RANKS as ALGORITHMS_RANKS
 from .benchmark_error import BENCHMARK_ERROR, CLOCK_ERROR_NS, MACHINE, RANKS, REPETITIONS, benchmark_cases
 from .case_runner import OnProgress, Running, run_cases
-from .noise_study import APPLICATION_RANKS, NOISE, NOISES, NoisePlan, noise_cases
+from .noise_study import APPLICATION_RANKS, NOISE, NoisePlan, noise_cases
 from .noise_study import MACHINE as NOISE_MACHINE
 from .noise_study import PROGRAMS as NOISE_PROGRAMS
 from .noise_study import RANKS as NOISE_RANKS
@@ -74,7 +74,7 @@ class Studies:
         sizes: Sequence[int] = SIZES,
         segments: Sequence[int] = SEGMENTS,
         reduction_cost: float = 0.0,
-        noise: AnyNoise | Literal["machine"] | None = "machine",
+        noise: str | AnyNoise | Literal[False] | None = None,
         seeds: int = SEEDS,
         seed: int = 0,
         folder: str | Path | None = None,
@@ -84,14 +84,16 @@ class Studies:
     ) -> pd.DataFrame:
         """How long each collective takes by each algorithm (docs/studies/algorithms.md), without noise and with it.
 
-        `noise` "machine" is that of the machine, or 1000 Hz × 16 µs if it has none; None: none. The folder gets the
-        rules that choose the fastest algorithms: rules.csv and Open MPI's open-mpi.conf, with noise also
-        rules-noise.csv and open-mpi-noise.conf. A row a case: the values of `AlgorithmCase`, then messages, time_ps,
-        and with noise mean_ps, error_ps, low_ps, median_ps and high_ps. Raises UsageError.
+        `noise` is a name as of `idlewave.noise_presets.noise_named`, or noise; None: that of the machine, or
+        1000Hz:16us if it has none; False: none. The folder gets the rules that choose the fastest algorithms: rules.csv
+        and Open MPI's open-mpi.conf, with noise also rules-noise.csv and open-mpi-noise.conf. A row a case: the values
+        of `AlgorithmCase`, then messages, time_ps, and with noise mean_ps, error_ps, low_ps, median_ps and high_ps.
+        Raises UsageError.
         """
         on = as_machine(machine)
         plan = AlgorithmPlan(collectives, ranks, sizes, segments, reduction_cost, seeds, seed)
-        cases = algorithm_cases(on, plan, noise_for(on) if noise == "machine" else noise)
+        found = noise_for(on, noise) if noise is None or isinstance(noise, str) else noise or None
+        cases = algorithm_cases(on, plan, found)
         return run_study(ALGORITHMS, cases, folder, Running(workers, executor, on_progress))
 
     def benchmark_error(
@@ -136,8 +138,8 @@ class Studies:
         (docs/studies/co-scheduling.md).
 
         A row a case: the values of `CoSchedulingCase`, then finish_ps and messages. `programs` are names of generated
-        ones (`idlewave.studies.programs.NAMES`) or schedules; `noise` are "own", the machine's, or words such as
-        1000Hz:100us. Raises UsageError.
+        ones (`idlewave.studies.programs.NAMES`) or schedules; `noise` are "own", the machine's, presets
+        such as "jaguar", or regular ones such as "1000Hz:100us". Raises UsageError.
         """
         from .co_scheduling import CO_SCHEDULING, co_scheduling_cases
 
@@ -254,7 +256,7 @@ class Studies:
         *,
         programs: Sequence[str] = NOISE_PROGRAMS,
         schedule: Schedule | None = None,
-        noises: Sequence[str] = NOISES,
+        noise: Sequence[str] | None = None,
         ranks: Sequence[int] = NOISE_RANKS,
         sizes: Sequence[int] = NOISE_SIZES,
         operations: int = 1,
@@ -276,7 +278,7 @@ class Studies:
             machine=as_machine(machine),
             programs=programs,
             own=schedule,
-            noises=noises,
+            noise=noise,
             ranks=ranks,
             sizes=sizes,
             operations=operations,

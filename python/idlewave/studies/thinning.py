@@ -18,8 +18,8 @@ from ..multiple_tests import holm
 from ..schedule import Schedule
 from .case_study import CaseStudy, Row
 from .noise_sources import NoiseSources
+from .programs import Program, own_program, program_named
 from .seed_statistics import check_seeds, finish_times, mean_interval
-from .study_programs import COMPUTE_NS, ITERATIONS, Program, own_program, program_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ class ThinningPlan:
 
 def thinning_study(plan: ThinningPlan) -> CaseStudy[ThinningCase]:
     """The study: its table has the columns of `ThinningCase`, and those of `thinning_row`."""
-    return CaseStudy("thinning", 1, thinning_row, _page, more=partial(_next_cases, plan))
+    return CaseStudy("thinning", 2, thinning_row, _page, more=partial(_next_cases, plan))
 
 
 def thinning_cases(plan: ThinningPlan) -> list[ThinningCase]:
@@ -179,7 +179,7 @@ def _program(plan: ThinningPlan, ranks: int) -> Program:
     if plan.own is not None:
         return own_program(plan.own, ranks)
     rules = plan.machine.algorithm_rules
-    return program_named(plan.program, ranks, plan.size, plan.operations, COMPUTE_NS, ITERATIONS, rules)
+    return program_named(plan.program, ranks, plan.size, plan.operations, rules)
 
 
 def _case(

@@ -13,13 +13,12 @@ from ..schedule import Schedule
 from ..simulation import as_machine, checked_schedule, simulate
 from .case_runner import OnProgress, Running, run_cases
 from .case_study import CaseStudy, Row
+from .seed_statistics import CONFIDENCE, mean_interval
 from .stopping import check_stop
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
     from ..report.study_page import StudyPage
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 RUNS = 100
 """Simulations of each number of ranks, if none are asked for."""
-CONFIDENCE = 0.95
-RESAMPLES = 10_000
 COLUMNS = ["offset_ps", "seed", "constant_ps", "finish_ps", "slowdown"]
 _REMEMBERED = 2
 """So many times without a variation are remembered: runs of one number of ranks follow each other."""
@@ -121,9 +118,9 @@ class SlowdownByVariation:
     def of(cls, runs: pd.DataFrame) -> SlowdownByVariation:
         """That of runs of one number of ranks, in a table of the study."""
         slowdown = runs["slowdown"].to_numpy()
-        low, high = mean_interval(slowdown, int(runs["seed"].min()))
+        found = mean_interval(slowdown, int(runs["seed"].min()))
         rows = runs[COLUMNS].reset_index(drop=True)
-        return cls(int(runs["ranks"].iloc[0]), float(slowdown.mean()), low, high, CONFIDENCE, rows)
+        return cls(int(runs["ranks"].iloc[0]), found.mean, found.low, found.high, CONFIDENCE, rows)
 
     def row(self) -> dict[str, float]:
         """As a row of a table: ranks, mean, low, high, and of the single runs the median, the least and the most."""
@@ -166,17 +163,6 @@ def slowdown_by_variation(
 def slowdowns(table: pd.DataFrame) -> list[SlowdownByVariation]:
     """That of each number of ranks in a table of the study, in its order."""
     return [SlowdownByVariation.of(runs) for _, runs in table.groupby("ranks", sort=False)]
-
-
-def mean_interval(values: npt.NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
-    """The interval of the mean of the distribution from which `values` were drawn: bootstrap percentiles."""
-    import numpy as np
-
-    rng = np.random.default_rng([seed, len(values)])
-    means = [values[rng.integers(0, len(values), len(values))].mean() for _ in range(RESAMPLES)]
-    outside = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(means, [outside, 1 - outside])
-    return float(low), float(high)
 
 
 @dataclass(frozen=True)

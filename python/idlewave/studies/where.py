@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..machine import Machine
 from ..noise_models import REACHES
+from ..noise_presets import chosen_noises
 from ..schedule import Schedule
 from .case_study import CaseStudy
-from .noise_choice import chosen_noises
 from .programs import GENERATED, ProgramSettings, programs_at
 from .simulated_case import SEEDS, SimulatedCase, checked_seeds, simulated_row
 

@@ -19,11 +19,12 @@ from idlewave.algorithm_choice import rules_named
 from idlewave.algorithm_rules import AlgorithmRule, core_rules
 from idlewave.formatting import plain
 from idlewave.noise_models import Noise, as_times
+from idlewave.noise_presets import noise_named
 from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
 from idlewave.open_mpi_rules import open_mpi_rules
 from idlewave.report.algorithms_page import beside_published
 from idlewave.studies.algorithm_costs import by_table, calls_of, cost_of, libraries, others, slower_beyond_chance
-from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row, regular_noise
+from idlewave.studies.algorithm_times import ALGORITHMS, AlgorithmCase, algorithm_row
 from idlewave.studies.decision_tables import (
     NOISY,
     QUIET,
@@ -54,7 +55,7 @@ SCAN = {"collectives": ("scan",), "ranks": (4,), "sizes": (8,), "seeds": 5}
 
 
 def study(on: Machine | str = "infiniband-hdr", **options: object) -> pd.DataFrame:
-    return idlewave.study.algorithms(on, **{"noise": None, **options})  # type: ignore[arg-type]
+    return idlewave.study.algorithms(on, **{"noise": False, **options})  # type: ignore[arg-type]
 
 
 # ---- times and switches
@@ -543,9 +544,9 @@ def test_what_is_no_study_is_refused(options: dict[str, object], why: str) -> No
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--noise-period", "1us", "--noise-length", "1us"], "a detour shorter than its period"),
-        (["--noise-length", "3"], "expected a time with a unit"),
-        (["--noise-length", "3us", "--no-noise"], "expected --no-noise, or a period or length of noise, found both"),
+        (["--noise", "1000Hz:1ms"], "detours shorter than their period"),
+        (["--noise", "1000Hz:3"], "expected a time with a unit"),
+        (["--noise", "jaguar", "--no-noise"], "expected --no-noise or --noise, found both"),
         (["--ranks", "2,2"], "expected different numbers of ranks"),
         (["--bytes", "8k"], "expected different sizes"),
     ],
@@ -557,10 +558,10 @@ def test_options_that_make_no_study_are_refused(options: list[str], why: str, tm
 
 
 def test_noise_that_is_named_stands_for_that_of_the_machine_also_in_an_array_of_jobs(tmp_path: Path) -> None:
-    own = idlewave.study.algorithms(noisy := machine().with_noise(regular_noise()), **SCAN)  # type: ignore[arg-type]
+    own = idlewave.study.algorithms(noisy := machine().with_noise(noise_named("1000Hz:16us")), **SCAN)  # type: ignore[arg-type]
     assert list(own["machine_id"]) == [noisy.identity()] * 2
     (tmp_path / "noisy.toml").write_text(noisy.to_toml())
-    named = ["--noise-period", "40us", "--noise-length", "20us"]
+    named = ["--noise", "25000Hz:20us"]
     words = ["study", "algorithms", "-m", "noisy.toml", "--collectives", "scan", "--ranks", "4", "--bytes", "8"]
     for more in (["--array", "slurm", "--tasks", "1"], ["--share", "0/1"]):
         done = run_command([*words, "--seeds", "5", *named, "-o", "out", *more], tmp_path)
@@ -568,5 +569,5 @@ def test_noise_that_is_named_stands_for_that_of_the_machine_also_in_an_array_of_
     done = run_command(["study", "collect", "out", "--json"], tmp_path)
     assert done.status == 0, done.complained
     rows = json.loads(done.printed)["rows"]
-    expected = idlewave.study.algorithms(machine(), noise=regular_noise(40 * US, 20 * US), **SCAN)  # type: ignore[arg-type]
+    expected = idlewave.study.algorithms(machine(), noise="25000Hz:20us", **SCAN)  # type: ignore[arg-type]
     assert [row["mean_ps"] for row in rows] == list(expected["mean_ps"]) != list(own["mean_ps"])

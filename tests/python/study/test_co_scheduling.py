@@ -205,6 +205,7 @@ def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
         ({"programs": ("halo4d",)}, "did you mean 'halo"),
         ({"programs": ()}, "at least one program"),
         ({"noise": ["own"]}, "has no noise of its own"),
+        ({"noise": ["altix:same"]}, "the study co-schedules them"),
         ({"noise": ["10Hz:1s"]}, "shorter than their period"),
         ({"together": (0,)}, "together from 1 on"),
         ({"skews_ns": (-1,)}, "skews from 0"),

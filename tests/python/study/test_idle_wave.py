@@ -37,7 +37,7 @@ def machine(per_byte: str = "0ns") -> Machine:
 
 def plan(pattern: str, protocol: str, partners: int = 1, **more: Any) -> WavePlan:
     given = {
-        "ranks": RANKS, "iterations": ITERATIONS, "compute_ps": COMPUTE, "size": 1, "delays": DELAYS, "noise": ()
+        "ranks": RANKS, "iterations": ITERATIONS, "compute_ps": COMPUTE, "size": 1, "delays": DELAYS, "noise_shares": ()
     }  # fmt: skip
     return WavePlan(patterns=[pattern], protocols=[protocol], partners=[partners], **given | more)
 
@@ -94,7 +94,7 @@ def test_published_speeds_hold_and_nonblocking_rendezvous_is_slower_than_publish
     """σ = 2 of rendezvous both ways is that of two exchanges one after another: who sends in the second to a rank that
     waits in the first waits, too. Where both begin together, the receives are posted."""
     table = idlewave.study.idle_wave(
-        machine(), WavePlan(ranks=42, iterations=24, compute_ps=COMPUTE, size=1, noise=(), patterns=LINE)
+        machine(), WavePlan(ranks=42, iterations=24, compute_ps=COMPUTE, size=1, noise_shares=(), patterns=LINE)
     )
     compared = beside_published(table)
     assert len(compared) == 20
@@ -155,7 +155,7 @@ def test_a_collective_stops_all_ranks_at_once() -> None:
 
 
 def test_of_several_seeds_the_first_one_has_a_picture_whichever_it_is() -> None:
-    noisy = idle_wave_cases(machine(), plan("nonblocking", "eager", noise=(0.05,), seeds=2, seed=5))[1:]
+    noisy = idle_wave_cases(machine(), plan("nonblocking", "eager", noise_shares=(0.05,), seeds=2, seed=5))[1:]
     assert [(case.seed, bool(idle_wave_row(case)["picture"])) for case in noisy] == [(5, True), (6, False)]
     own = OwnProgram(Schedule.pattern("bcast", ranks=4), "0@0us+1us", seeds=2, seed=5)
     cases = idle_wave_cases(machine().with_noise(NOISES["random"]), own)
@@ -163,7 +163,7 @@ def test_of_several_seeds_the_first_one_has_a_picture_whichever_it_is() -> None:
 
 
 def test_a_slope_is_said_only_of_lines_that_explain_half_of_the_variance() -> None:
-    table = idlewave.study.idle_wave(machine(), plan("nonblocking", "eager", noise=(0.1,), seeds=3))
+    table = idlewave.study.idle_wave(machine(), plan("nonblocking", "eager", noise_shares=(0.1,), seeds=3))
     noisy = table["noise"] > 0
     for fit, said in ((0.51, True), (0.49, False)):
         page = idle_wave_page(table.assign(decay_r2=np.where(noisy, fit, 0.0), decay_ps=1e6))
@@ -173,7 +173,7 @@ def test_a_slope_is_said_only_of_lines_that_explain_half_of_the_variance() -> No
 
 
 def test_noise_makes_waves_decay() -> None:
-    more = {"noise": (0.02, 0.1), "seeds": 4, "delays": None, "iterations": 20, "ranks": 24}
+    more = {"noise_shares": (0.02, 0.1), "seeds": 4, "delays": None, "iterations": 20, "ranks": 24}
     rows = [
         idle_wave_row(case) | {"noise": case.noise}
         for case in idle_wave_cases(machine(), plan("nonblocking", "eager", **more))
@@ -185,7 +185,7 @@ def test_noise_makes_waves_decay() -> None:
 
 def test_the_machine_s_own_noise_is_among_the_levels() -> None:
     noisy = machine().with_noise(NOISES["recorded"])
-    cases = idle_wave_cases(noisy, plan("nonblocking", "eager", noise=(0.02,), seeds=2))
+    cases = idle_wave_cases(noisy, plan("nonblocking", "eager", noise_shares=(0.02,), seeds=2))
     assert [case.noise for case in cases] == [0, 0.02, 0.02, pytest.approx(0.35 / 0.65), pytest.approx(0.35 / 0.65)]
     assert [case.machine.noise is noisy.noise for case in cases] == [False] * 3 + [True] * 2
 
@@ -195,7 +195,7 @@ def test_the_decay_is_that_of_the_standard_deviation_of_the_noise_whatever_its_d
     share, found = 0.05, []
     for interval in (COMPUTE // 10, 10 * COMPUTE):
         more = {
-            "noise": (share,),
+            "noise_shares": (share,),
             "seeds": 8,
             "delays": None,
             "iterations": 24,
@@ -264,12 +264,12 @@ def test_what_is_no_delay_is_refused(text: str) -> None:
         ({"protocols": ("lazy",)}, "lazy"),
         ({"ranks": 5, "partners": (2,)}, "a number of ranks from 6 on, found 5"),
         ({"ranks": 7, "partners": (1,)}, "an even number of ranks"),
-        ({"noise": (1.5,)}, "up to 1, found 1.5"),
+        ({"noise_shares": (1.5,)}, "up to 1, found 1.5"),
         ({"compute_ps": 1500}, "whole ns"),
         ({"delays": "3ms"}, "RANK@TIME"),
-        ({"patterns": ("sendrecv",), "noise": (0.3,)}, "the pattern nonblocking with noise"),
+        ({"patterns": ("sendrecv",), "noise_shares": (0.3,)}, "the pattern nonblocking with noise"),
         ({"patterns": ("sendrecv",), "noise_interval_ps": 10**9}, "the pattern nonblocking with noise"),
-        ({"noise": (), "noise_interval_ps": 10**9}, "the pattern nonblocking with noise"),
+        ({"noise_shares": (), "noise_interval_ps": 10**9}, "the pattern nonblocking with noise"),
     ],
 )
 def test_what_is_no_wave_is_refused(options: dict[str, Any], why: str) -> None:
@@ -342,7 +342,7 @@ def test_the_command_writes_table_and_page_and_goes_on(tmp_path: Path) -> None:
         "--compute",
         "300us",
     ]
-    words += ["--bytes", "1", "--noise", "0.05", "--seeds", "2", "-o", "out"]
+    words += ["--bytes", "1", "--noise-shares", "0.05", "--seeds", "2", "-o", "out"]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
     assert "2 of 4 speeds are those published" in plain(first.printed)
@@ -364,11 +364,14 @@ def test_the_command_takes_a_program_and_an_array_repeats_its_words(tmp_path: Pa
     collected = run_command(["study", "collect", "study-idle-wave"], tmp_path)
     assert collected.status == 0, collected.complained
     lone = ["study", "idle-wave", "--patterns", "sendrecv", "--ranks", "8"]
-    for more in (["--noise", "0.3"], ["--noise-interval", "1ms"], ["--seeds", "3"]):
+    for more in (["--noise-shares", "0.3"], ["--noise-interval", "1ms"], ["--seeds", "3"]):
         refused = run_command([*lone, *more], tmp_path)
         assert refused.status == 2
         assert "nonblocking" in refused.complained
-    for more, why in ((["--ranks", "8"], "your own program is what it is"), (["--noise", "none"], "--noise")):
+    for more, why in (
+        (["--ranks", "8"], "your own program is what it is"),
+        (["--noise-shares", "none"], "--noise-shares"),
+    ):
         assert why in run_command([*words, *more], tmp_path).complained
     assert "needs --delays" in run_command(words[:4], tmp_path).complained
     assert "no trace" in run_command(["study", "idle-wave", "--gaps", "wall"], tmp_path).complained

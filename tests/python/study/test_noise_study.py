@@ -10,10 +10,21 @@ import idlewave
 import pandas as pd
 import pytest
 from command_runs import run_command
-from idlewave import Machine, UsageError
+from idlewave import Machine, Schedule, UsageError
 from idlewave.cli.study_noise_options import scales_of
 from idlewave.formatting import plain
-from idlewave.noise_presets import co_scheduled, noise_named, noise_preset, noise_presets
+from idlewave.jobs import Job, Operation
+from idlewave.noise_presets import (
+    REGULAR,
+    chosen_noises,
+    co_scheduled,
+    noise_named,
+    noise_preset,
+    noise_presets,
+    noise_text,
+    with_noise_named,
+)
+from idlewave.pattern_options import PatternOptions
 from idlewave.report.noise_page import bottleneck, noise_page
 from idlewave.report.noise_published import beside_published
 from idlewave.studies.case_runner import run_cases
@@ -25,6 +36,7 @@ from idlewave.studies.noise_study import (
     noise_row,
     published_cases,
 )
+from idlewave.studies.programs import ProgramSettings, generated, program_named
 from trace_files import write_trace
 
 US = 10**6
@@ -33,7 +45,7 @@ PUBLISHED_PERCENT = {"altix": 0.05, "chic": 0.21, "jaguar": 0.02, "zeptoos": 0.0
 
 def rows(*noises: str, program: str = "dissemination", ranks: int = 64, **more: object) -> pd.DataFrame:
     options = {"sizes": (1,), "published": False, "seeds": 4} | more
-    return idlewave.study.noise(programs=(program,), noises=noises, ranks=(ranks,), **options).set_index("noise")
+    return idlewave.study.noise(programs=(program,), noise=noises, ranks=(ranks,), **options).set_index("noise")
 
 
 @pytest.mark.parametrize("name", noise_presets())
@@ -46,6 +58,21 @@ def test_each_published_system_has_its_share_of_time(name: str) -> None:
 def test_what_is_no_noise_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
         noise_named(name)
+
+
+def test_all_studies_take_noise_by_the_same_names() -> None:
+    quiet = Machine.preset("odin")
+    noisy = quiet.with_noise(noise_named("1000Hz:100us"))
+    assert with_noise_named(noisy, "own") is noisy
+    assert with_noise_named(noisy, "own:same").noise == noise_named("1000Hz:100us:same")
+    assert with_noise_named(quiet, "jaguar").noise == noise_preset("jaguar")
+    with pytest.raises(UsageError, match="'odin' has no noise of its own"):
+        with_noise_named(quiet, "own")
+    assert list(chosen_noises(None, quiet)) == list(REGULAR)
+    assert list(chosen_noises(None, noisy)) == ["own"]
+    words = {"1000Hz:100us": "detours of 100 µs at 1000 Hz", "jaguar": "detours like those of jaguar"}
+    assert {name: plain(noise_text(name)) for name in words} == words
+    assert noise_text("own:same") == "detours of the machine at the same times on all ranks"
 
 
 @pytest.mark.parametrize(("ranks", "length_us"), [(64, 100), (256, 100), (64, 20)])
@@ -106,7 +133,7 @@ def test_a_faster_network_makes_the_operation_faster_and_not_the_noise() -> None
 
 
 def test_a_grid_of_regular_noise_is_named_by_frequencies_and_lengths(tmp_path: Path) -> None:
-    words = ["--frequencies", "100,1000Hz", "--lengths", "16us,50us,100us", "--noises", "-", "--programs", "barrier"]
+    words = ["--frequencies", "100,1000Hz", "--lengths", "16us,50us,100us", "--programs", "barrier"]
     more = ["--ranks", "4", "--seeds", "2", "--bytes", "1", "--no-published", "-o", "out", "--json"]
     done = run_command(["study", "noise", *words, *more], tmp_path)
     assert done.status == 0, done.complained
@@ -118,17 +145,26 @@ def test_a_grid_of_regular_noise_is_named_by_frequencies_and_lengths(tmp_path: P
 def test_the_noise_of_the_machine_is_simulated_and_the_page_says_from_where_on_it_matters() -> None:
     machine = Machine.preset("odin").with_noise(noise_named("1000Hz:100us"))
     table = idlewave.study.noise(
-        machine, programs=("barrier",), noises=("zeptoos",), ranks=(2, 64), sizes=(1,), seeds=4, published=False
+        machine, programs=("barrier",), noise=("own", "zeptoos"), ranks=(2, 64), sizes=(1,), seeds=4, published=False
     )
-    assert list(table["noise"]) == ["machine", "zeptoos"] * 2
+    assert list(table["noise"]) == ["own", "zeptoos"] * 2
     said = [plain(text) for _, text in noise_page(table).findings]
     where = "costs at least a tenth from 64 ranks on and takes more time than all else from 64 ranks on"
     assert any(f"The noise of the machine itself {where}." in text for text in said)
 
 
+def test_the_solver_is_that_of_the_other_studies_with_fewer_iterations() -> None:
+    """halo2d and an allreduce of 8 B, five times: as `generated` makes it for --programs of other studies."""
+    here, there = program_named("solver", 16, 1, 1), generated("solver", 16, ProgramSettings(iterations=5))
+    halo = Operation("halo2d", bytes=8192, options=PatternOptions(compute_ns=1_000_000))
+    composed = Schedule.compose([Job(16, [halo, Operation("allreduce", bytes=8)], repetitions=5)])
+    times = [idlewave.simulate(each, "odin").finish.tolist() for each in (here.schedule, there, composed)]
+    assert times[0] == times[1] == times[2]
+
+
 def test_ones_own_program_is_one_of_the_programs() -> None:
     own = idlewave.Schedule.pattern("halo2d", ranks=16, bytes=100)
-    found = idlewave.study.noise(programs=(), schedule=own, noises=("1000Hz:100us",), ranks=(16,), published=False)
+    found = idlewave.study.noise(programs=(), schedule=own, noise=("1000Hz:100us",), ranks=(16,), published=False)
     assert list(found["schedule"]) == [own.name]
     assert found["quiet_ps"].iloc[0] == idlewave.simulate(own, "odin").max_finish
 
@@ -141,7 +177,7 @@ def test_a_trace_is_simulated_on_its_ranks_and_on_multiples(tmp_path: Path) -> N
     assert scales_of("8,1KiB", schedule, (64,)) == (8, 1024)
     fixed = idlewave.Schedule.pattern("halo2d", ranks=4)
     assert scales_of(None, fixed, (64,)) == (4,), "a pattern has its own number of ranks"
-    words = ["study", "noise", "trace", "--programs", "-", "--noises", "1000Hz:10us", "--seeds", "2", "--no-published"]
+    words = ["study", "noise", "trace", "--programs", "-", "--noise", "1000Hz:10us", "--seeds", "2", "--no-published"]
     done = run_command([*words, "--ranks", f"{own},{2 * own}", "-o", "out", "--json"], tmp_path)
     assert done.status == 0, done.complained
     assert [row["ranks"] for row in json.loads(done.printed)["rows"]] == [own, 2 * own]
@@ -169,7 +205,7 @@ def test_the_statements_of_the_talk_are_held_against_the_rows() -> None:
 def test_a_program_that_takes_no_time_has_no_slowdown(tmp_path: Path) -> None:
     text = '[network]\nL = "0us"\no = "0us"\ng = "1us"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
     (tmp_path / "free.toml").write_text(f'name = "free"\n{text}')
-    words = ["-m", "free.toml", "--ranks", "2", "--programs", "bcast", "--bytes", "1", "--noises", "jaguar"]
+    words = ["-m", "free.toml", "--ranks", "2", "--programs", "bcast", "--bytes", "1", "--noise", "jaguar"]
     done = run_command(["study", "noise", *words, "--no-published", "-o", "out"], tmp_path)
     assert done.status == 0, done.complained
     assert "nan" not in done.printed
@@ -205,18 +241,18 @@ def test_the_page_says_whether_the_longest_detour_or_the_share_decides() -> None
 
 
 def test_equal_cases_give_equal_rows_with_other_workers() -> None:
-    cases = {"programs": ("bcast", "solver"), "noises": ("jaguar",), "ranks": (16,), "seeds": 3, "published": False}
+    cases = {"programs": ("bcast", "solver"), "noise": ("jaguar",), "ranks": (16,), "seeds": 3, "published": False}
     one, two = (idlewave.study.noise(workers=workers, **cases).drop(columns="simulation_s") for workers in (1, 3))
     pd.testing.assert_frame_equal(one, two)
 
 
 def test_the_command_writes_the_table_and_the_page_and_continues(tmp_path: Path) -> None:
     words = ["study", "noise", "--ranks", "8,16", "--seeds", "2", "--no-published", "--bytes", "1,1KiB", "-o", "out"]
-    first = run_command([*words, "--noises", "jaguar,zeptoos"], tmp_path)
+    first = run_command([*words, "--noise", "jaguar,zeptoos"], tmp_path)
     assert first.status == 0, first.complained
     assert "Slowdowns at 16 ranks" in first.printed
     assert (tmp_path / "out/report.html").read_text().count("<figure") == 2
-    again = run_command([*words, "--noises", "jaguar,zeptoos", "--json"], tmp_path)
+    again = run_command([*words, "--noise", "jaguar,zeptoos", "--json"], tmp_path)
     found = json.loads(again.printed)["rows"]
     assert len(found) == 2 * 2 * (2 + 1 + 1)
     table = pd.read_parquet(tmp_path / "out/study.parquet")
@@ -229,7 +265,7 @@ def test_the_command_writes_the_table_and_the_page_and_continues(tmp_path: Path)
         ({"ranks": (1,)}, "a number of ranks from 2 on"),
         ({"programs": ("bcats",)}, "bcats"),
         ({"seeds": 1}, "at least 2 seeds"),
-        ({"noises": ()}, "a noise and a program"),
+        ({"noise": ()}, "expected different noises"),
     ],
 )
 def test_what_is_no_study_is_refused(plan: dict[str, object], why: str) -> None:

@@ -15,7 +15,7 @@ from idlewave.report.verify_page import verify_page
 from idlewave.studies.case_runner import run_cases
 from idlewave.studies.verify.closed_forms import FORMS, OF_MANY_RANKS, closed_form
 from idlewave.studies.verify.pairs import ARRANGEMENTS, PLACES, delayed_pair, shifted_pair
-from idlewave.studies.verify.programs import POP_CALLS, jaguar_noise, pop, pop_calls, pop_messages
+from idlewave.studies.verify.programs import POP_CALLS, pop, pop_calls, pop_messages
 from idlewave.studies.verify.statements import NO, OPEN, YES, Statement, factors, statements
 from idlewave.studies.verify.study import VERIFY, VerifyCase, verify_cases, verify_row
 
@@ -89,7 +89,6 @@ def test_the_program_like_pop_has_the_published_calls_and_share_of_point_to_poin
     assert halos / (halos + pop_messages(32_768)) == pytest.approx(0.002, rel=0.05)
     small = simulate(pop(64, 100), "odin").messages
     assert small == pop_messages(64) + 4 * 64 * pop_calls(64, 100)["halo2d"]
-    assert jaguar_noise().overhead == pytest.approx(0.0002, rel=0.01)
 
 
 def small_table() -> pd.DataFrame:

@@ -142,13 +142,14 @@ EXAMPLES = {
     "study overlap": Example(_SMALL, {"folder": "study-overlap"}),
     "study sensitivity": Example(f"{_SMALL} --factors 10 --growths 0.1", {"folder": "study-sensitivity"}),
     "study idle-wave": Example(
-        "--ranks 8 --iterations 4 --patterns nonblocking --partners 1 --noise none", {"folder": "study-idle-wave"}
+        "--ranks 8 --iterations 4 --patterns nonblocking --partners 1 --noise-shares none",
+        {"folder": "study-idle-wave"},
     ),
     "study machines": Example(
         "-m odin -m sci --set L=0.5x --programs allreduce --ranks 4 --iterations 1", {"folder": "study-machines"}
     ),
     "study noise": Example(
-        "--ranks 4 --programs bcast --bytes 8 --noises jaguar --seeds 2 --no-published", {"folder": "study-noise"}
+        "--ranks 4 --programs bcast --bytes 8 --noise jaguar --seeds 2 --no-published", {"folder": "study-noise"}
     ),
     "study thinning": Example("--ranks 4 --programs bcast --seeds 2", {"folder": "study-thinning"}),
     "study variation": Example("{goal} -m {varying} --runs 3", {"folder": "study-variation"}),

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from ...jobs import Job, Operation
 from ...machine import Level, Machine, Parameters
-from ...noise_models import Noise, as_times
 from ...pattern_options import PatternOptions
-from ...random_noise import ExponentialLength, MixedNoise, PoissonNoise
 from ...schedule import Schedule
 
 ALLREDUCES = 10
@@ -24,7 +22,6 @@ POP_COMPUTE_NS = 100_000
 POP_HALO_BYTES = 1024
 POP_NEIGHBOURS = 4
 """Messages of a rank in a halo exchange."""
-_SECOND = 10**12
 AMG_LEVELS = ((8192, 80_000), (2048, 20_000), (512, 5_000), (128, 2_000))
 """Bytes of a face and computation, ns, on each level of the multigrid cycle, assumed: an eighth of the points each."""
 AMG_CYCLES = 2
@@ -33,18 +30,6 @@ AMG_CYCLES = 2
 def cray_xt() -> Machine:
     """A machine like a Cray XT: 8.1 µs half round trip, 2.5 GB/s, assumed."""
     return Machine("like a Cray XT", Level(Parameters(L=305_000, o_s=3_920_000, o_r=3_920_000, g=3_920_000, G=400.0)))
-
-
-def regular_noise(hertz: int, length_ps: int) -> Noise:
-    """A detour of that length, `hertz` times a second, on each rank at times of its own."""
-    return Noise(as_times([0]), as_times([length_ps]), _SECOND // hertz)
-
-
-def jaguar_noise() -> MixedNoise:
-    """Noise of the shape of Jaguar's: 0.02 % of the time, as published; a tick of 250 Hz and rare long detours are
-    assumed."""
-    long = PoissonNoise(10 * _SECOND, ExponentialLength(1.25e9, 0.25e9))
-    return MixedNoise(Noise(as_times([0]), as_times([300_000]), 4 * 10**9), (long,))
 
 
 def allreduces(ranks: int, size: int, algorithm: str) -> Schedule:

@@ -10,13 +10,14 @@ from ...errors import UsageError
 from ...formatting import unknown_name
 from ...machine import Machine
 from ...noise_models import REACHES, AnyNoise, Noise, as_times
+from ...noise_presets import noise_preset, regular_noise
 from ...schedule import Schedule
 from ...simulation import simulate
 from ..case_study import CaseStudy, Row
 from ..stopping import check_stop
 from .closed_forms import FORMS, OF_MANY_RANKS, closed_form
 from .pairs import ARRANGEMENTS, DELAYS_PS, PLACES, SHIFTS_PS, delayed_pair, shifted_pair
-from .programs import ALGORITHMS, allreduces, amg, cray_xt, jaguar_noise, pop, regular_noise
+from .programs import ALGORITHMS, allreduces, amg, cray_xt, pop
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +212,7 @@ def _allreduce_row(case: VerifyCase) -> Row:
 
 
 def _pop_row(case: VerifyCase) -> Row:
-    noise: AnyNoise | None = jaguar_noise() if case.name == JAGUAR else None
+    noise: AnyNoise | None = noise_preset("jaguar") if case.name == JAGUAR else None
     return _simulated(pop(case.ranks, case.percent), case.machine.with_noise(noise), case.seed)
 
 
