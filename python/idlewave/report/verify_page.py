@@ -57,13 +57,15 @@ def _of(topic: str, found: list[Statement]) -> list[Statement]:
 
 def _findings(found: list[Statement]) -> Iterator[tuple[str, str]]:
     holding, decided = held(found)
-    yield "all", f"{holding} of {plural(decided, 'statement')} hold here."
+    if decided:
+        yield "all", f"{holding} of {plural(decided, 'statement')} hold here."
     for topic in TOPICS:
         own = _of(topic, found)
         if not own:
             continue
         holding, decided = held(own)
-        yield topic, f"{holding} of {decided} hold."
+        if decided:
+            yield topic, f"{holding} of {decided} hold."
     for one in found:
         if one.holds == NO:
             because = f" {one.reason[0].upper()}{one.reason[1:]}." if one.reason else ""

@@ -177,6 +177,11 @@ def test_what_is_said_of_the_calls_of_pop_is_counted_in_what_was_simulated() -> 
     assert of(whole, 5) == [OPEN] * 3
 
 
+def test_of_a_topic_whose_statements_are_not_decided_the_page_counts_none() -> None:
+    table = idlewave.study.verify(checks=("pop",), ranks=(16,))
+    assert not any(" of 0 " in text for _, text in verify_page(table).findings)
+
+
 def test_closed_forms_are_called_so_and_hold_for_all_sizes(table: pd.DataFrame) -> None:
     forms = verify_page(table).tables[0]
     assert forms.headings[1] == "closed form"
