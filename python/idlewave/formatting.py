@@ -92,6 +92,8 @@ def percent_text(fraction: float, *, signed: bool = False) -> str:
     """`fraction` in percent: 0.0021 -> "0.21 %"."""
     if math.isinf(fraction):
         return "infinite"
+    if math.isnan(fraction):
+        return "–"
     return f"{percent_number(fraction, signed=signed)}{SPACE}%"
 
 
@@ -110,7 +112,9 @@ def percent_tick(fraction: float) -> str:
 
 
 def percent_range(low: float, high: float) -> str:
-    """Two fractions in percent: "0.19 to 0.23 %", or one of them if both have the same text."""
+    """Two fractions in percent: "0.19 to 0.23 %", or one of them if both have the same text; "–" if one is NaN."""
+    if math.isnan(low) or math.isnan(high):
+        return "–"
     first, last = percent_number(low), percent_number(high)
     return f"{last}{SPACE}%" if first == last else f"{first} to {last}{SPACE}%"
 

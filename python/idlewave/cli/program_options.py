@@ -28,7 +28,7 @@ from .input_options import (
     note_scope,
     note_traced,
 )
-from .option_types import Count
+from .option_types import Count, Size, refuse_given
 from .structure_options import by_structure, structure_of, structure_options
 from .terminal import say
 
@@ -49,6 +49,8 @@ _OWN = (
     "chosen",
     "reduction_cost",
 )
+_GENERATED = ("volume", "compute_ns", "iterations")
+"""What generated programs alone have."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def _options(programs: Sequence[str]) -> list[Callable[[Any], Any]]:
         click.option(
             "--bytes",
             "volume",
-            type=Count(0, MOST_BYTES),
+            type=Size(0, MOST_BYTES),
             help="Size of a message or vector of generated programs.  [default: of each program its own]",
         ),
         click.option(
@@ -125,6 +127,8 @@ def programs_of(options: dict[str, Any], default: Sequence[str]) -> ProgramChoic
         own["volume"], own["compute_ns"], own["iterations"], own["reduction_cost"], choice.named, choice.rules
     )
     programs: list[str | Schedule] = [] if names is None else names.split(",")
+    if source is not None and not programs:
+        refuse_given(click.get_current_context(), _GENERATED, "your own program is what it is")
     if source is None:
         if structure.is_wanted or conversion:
             raise UsageError("options of a trace, such as --extrapolate and --cut, are of use with a TRACE alone")

@@ -20,7 +20,7 @@ from ..studies.benchmark_error import (
     REPETITIONS,
     benchmark_cases,
 )
-from ..units import parse_count
+from ..units import parse_count, parse_size
 from .case_study_options import case_study_options, run_command
 from .completion import machines
 from .input_options import load_machine
@@ -28,13 +28,15 @@ from .option_types import Count
 from .terminal import say, show_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
 
-def _counts(text: str, what: str) -> list[int]:
+def _numbers(text: str, what: str, parse: Callable[[str], int]) -> list[int]:
     """The whole numbers in a text such as "64,1024", each once. Raises UsageError."""
     try:
-        numbers = [parse_count(word) for word in text.split(",")]
+        numbers = [parse(word) for word in text.split(",")]
     except ValueError:
         numbers = []
     if not numbers or len({*numbers}) != len(numbers):
@@ -64,7 +66,7 @@ def _counts(text: str, what: str) -> list[int]:
     show_default=True,
     help="Numbers of ranks.",
 )
-@click.option("--bytes", "volumes", metavar="COUNT,…", default="1", show_default=True, help="Sizes of a message, B.")
+@click.option("--bytes", "volumes", metavar="SIZE,…", default="1", show_default=True, help="Sizes of a message.")
 @click.option(
     "--repetitions", type=Count(1), default=REPETITIONS, show_default=True, help="Operations that a benchmark times."
 )
@@ -94,8 +96,8 @@ def study_benchmark_error(
     cases = benchmark_cases(
         load_machine(machine_name),
         collectives.split(","),
-        _counts(sizes, "numbers of ranks"),
-        _counts(volumes, "sizes"),
+        _numbers(sizes, "numbers of ranks", parse_count),
+        _numbers(volumes, "sizes", parse_size),
         repetitions,
         clock_error_ns,
         seed,

@@ -25,7 +25,7 @@ from .program_options import numbers_of, program_options, programs_of, show_find
     metavar="NAME+NAME,…",
     default=",".join(SCALED),
     show_default=True,
-    help=f"Parameters of the network that are times a factor together, of {', '.join(NAMES)}; several sets by commas.",
+    help=f"Parameters of the network that are multiplied by one factor, of {', '.join(NAMES)}; several sets by commas.",
 )
 @click.option(
     "--factors",

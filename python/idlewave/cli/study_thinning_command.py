@@ -15,7 +15,7 @@ from ..studies.thinning import PROGRAM, RANKS, SEEDS, ThinningPlan, thinning_cas
 from .case_study_options import case_study_options, run_command
 from .input_options import load_machine, note_scope
 from .noise_options import one_noise_option
-from .option_types import Count
+from .option_types import Count, refuse_given
 from .study_noise_options import machine_of_study, own_schedule, program_options, scales_of
 from .terminal import say, show_table
 
@@ -60,6 +60,10 @@ def study_thinning(
     and with the costliest removed one after another.
     """
     machine = load_machine(machine_name, between, node_ranks)
+    if source is not None:
+        refuse_given(
+            click.get_current_context(), ("programs", "volumes", "operations"), "your own program is what it is"
+        )
     own = own_schedule(source, machine, chosen, reduction_cost)
     scales = scales_of(sizes, own, RANKS)
     note_scope(machine, max(scales))

@@ -12,7 +12,7 @@ import pandas as pd
 from idlewave.formatting import count_text, percent_range, percent_text, percent_tick, plural, seconds_text, time_text
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
-from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text
+from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text, nothing_lost
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
@@ -39,17 +39,17 @@ def co_scheduling_page(table: pd.DataFrame) -> StudyPage:
 
 def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (without numbers), what it rests on here, and whether it holds, at the most ranks of each
-    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, else "–", and
-    below `LEAST_SEEDS` seeds."""
+    program: "yes" or "no" if the interval of the share that is taken away is above or below one half, "–" where it is
+    neither, and of fewer than `LEAST_SEEDS` seeds."""
     found: list[tuple[str, ...]] = []
     for (noise, program), own in _noisy(at_most_ranks(table)).groupby(["noise", "program"], sort=False):
         taken = _taken_away(table, own)
         if taken is None:
             continue
         share, low, high = taken
-        few = own["seed"].nunique() < LEAST_SEEDS
         here = f"{program}, {noise_text(str(noise))}: {_share_text(share, low, high)} of it"
-        found.append((STATEMENT, here, "–" if few else "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
+        is_known = own.groupby("together")["seed"].nunique().min() >= LEAST_SEEDS
+        found.append((STATEMENT, here, "–" if not is_known else "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
     return found
 
 
@@ -91,9 +91,10 @@ def _takes_time(table: pd.DataFrame, rows: pd.DataFrame) -> bool:
 def _share_text(share: float, low: float, high: float) -> str:
     if share < 0:
         return "nothing"
+    text = percent_text(share)
     if np.isnan(low):
-        return percent_text(share)
-    text, between = percent_text(share), percent_range(max(low, 0.0), max(high, 0.0))
+        return f"{text} ({plural(1, 'seed')})"
+    between = percent_range(max(low, 0.0), max(high, 0.0))
     return text if text == between else f"{text} ({between})"
 
 
@@ -103,10 +104,11 @@ def _findings(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[tuple[str, s
         if 1 not in by:
             continue
         ranks, topic = int(by[1]["ranks"]), f"{program}, {noise_text(str(noise))}"
-        if by[1]["mean"] < LEAST:
-            yield topic, f"On {plural(ranks, 'rank')} this noise costs nothing, whenever its detours come."
+        if own["mean"].max() < LEAST:
+            yield topic, nothing_lost(ranks, int(own["seeds"].min()))
             continue
-        said = f"On {plural(ranks, 'rank')} the run is {mean_text(by[1])} longer if each rank has detours of its own"
+        longer = "not" if by[1]["mean"] < LEAST else mean_text(by[1])
+        said = f"On {plural(ranks, 'rank')} the run is {longer} longer if each rank has detours of its own"
         for group in sorted({*by} - {1}):
             whose = "all ranks" if group == ranks else f"{count_text(group)} neighbours"
             said += f", {mean_text(by[group])} if {whose} have theirs together"
@@ -153,7 +155,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
     for number, (noise, rows) in enumerate(found.groupby("noise", sort=False)):
         shown = _variants(rows[rows["skew_ns"] == 0])
         lines = LinePanels(
-            "program", "variant", "ranks", "mean", "ranks", "longer by noise",
+            "program", "variant", "ranks", "mean", "ranks", "slowdown",
             low="low", high="high", words=words_of_groups(shown), shared=False, y_text=percent_tick,
         )  # fmt: skip
         yield ReportFigure(
@@ -165,7 +167,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             skewed = _variants(at_most_ranks(rows[rows["together"] > 1]))
             skewed = skewed.assign(skew_us=skewed["skew_ns"] / 1000)
             lines = LinePanels(
-                "program", "variant", "skew_us", "mean", "skew [µs]", "longer by noise",
+                "program", "variant", "skew_us", "mean", "skew [µs]", "slowdown",
                 low="low", high="high", words=words_of_groups(skewed), base=None, shared=False,
                 y_text=percent_tick,
             )  # fmt: skip
@@ -191,7 +193,7 @@ def _tables(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[Table]:
             for row in rows_of(rows)
         ]  # fmt: skip
         headings = ("program", "ranks", "together", "skew", "without noise", "mean", "median", "10 to 90 %")
-        yield Table(f"Longer by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 1)
+        yield Table(f"Slowdown by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 1)
 
 
 def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:

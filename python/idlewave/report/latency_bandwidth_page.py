@@ -30,6 +30,14 @@ WORDS: dict[object, str] = {
     "O": "overhead per byte (O)",
 }
 
+_COUNTED = {
+    "L": ("latency", "latencies"),
+    "G": ("byte", "bytes"),
+    "g": ("gap", "gaps"),
+    "o": ("overhead", "overheads"),
+    "O": ("byte", "bytes"),
+}
+
 
 def latency_bandwidth_page(table: pd.DataFrame) -> StudyPage:
     """The page of a table of the study."""
@@ -39,8 +47,8 @@ def latency_bandwidth_page(table: pd.DataFrame) -> StudyPage:
     beside = f"That {STATEMENT}, as the talk found for two, holds for {held} of {plural(len(known), 'program')} here."
     return StudyPage(
         title=TITLE,
-        about="Programs are simulated with L and G times a factor, and the largest factors are sought that let the run "
-        "time grow by a few percent.",
+        about="Programs are simulated with L and G multiplied by factors, and the largest factors are sought that let "
+        "the run time grow by a few percent.",
         findings=[*_findings(table), *([("published", beside)] if known else [])],
         figures=list(_figures(table)),
         tables=list(_tables(table)),
@@ -53,8 +61,8 @@ def latency_bandwidth_page(table: pd.DataFrame) -> StudyPage:
             ),
             (
                 "counts",
-                "are derivatives at the machine's own value: how many latencies, or bytes, one after another decide "
-                "when the last rank ends.",
+                "on the critical path are derivatives at that factor: how many latencies, or bytes, one after another "
+                "decide when the last rank ends.",
             ),
         ],
     )
@@ -62,7 +70,8 @@ def latency_bandwidth_page(table: pd.DataFrame) -> StudyPage:
 
 def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says, what it rests on here, at the most ranks of each program, and whether it holds: whether the
-    smallest growth is reached by a growth of G that is less than that of L by a factor `FAR`."""
+    smallest growth is reached by a growth of G that is less than that of L by a factor `FAR`. A parameter that is 0
+    stays 0 by any factor, which says nothing: "–"."""
     found: list[tuple[str, ...]] = []
     for program, own in at_most_ranks(_tolerances(table)).groupby("program", sort=False):
         first = own[own["growth"] == own["growth"].min()]
@@ -70,10 +79,10 @@ def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
         if not {"L", "G"} <= {*by}:
             continue
         growth = percent_text(float(first["growth"].iloc[0]))
-        here = f"{program}: {growth} longer with L {_factor_text(by['L'])}, with G {_factor_text(by['G'])}"
+        here = f"{program}: until {growth} longer, L {_grown(by['L'])}, G {_grown(by['G'])}"
         more = (by["L"]["tolerated"] - 1) >= FAR * (by["G"]["tolerated"] - 1)
-        both_free = _is_free(by["L"]) and _is_free(by["G"])
-        found.append((STATEMENT, here, "–" if both_free else "yes" if more else "no"))
+        is_open = (_is_free(by["L"]) and _is_free(by["G"])) or not (by["L"]["value_ps"] and by["G"]["value_ps"])
+        found.append((STATEMENT, here, "–" if is_open else "yes" if more else "no"))
     return found
 
 
@@ -96,36 +105,53 @@ def _is_free(row: dict[str, Any]) -> bool:
 
 
 def _factor_text(row: dict[str, Any]) -> str:
+    """The tolerated factor: "2.14 times (11.3 µs)"; "–" of a parameter that is 0."""
+    if not row["value_ps"]:
+        return "–"
     if _is_free(row):
-        return f"not even times {count_text(MOST_FACTOR)}"
+        return f"more than {count_text(MOST_FACTOR)} times"
     unit = "/B" if row["parameter"] in ("G", "O") else ""
-    return f"times {row['tolerated']:.3g} ({time_text(row['tolerated'] * row['value_ps'])}{unit})"
+    return f"{row['tolerated']:.3g} times ({time_text(row['tolerated'] * row['value_ps'])}{unit})"
+
+
+def _grown(row: dict[str, Any]) -> str:
+    return f"to {_factor_text(row)}" if row["value_ps"] else "is 0"
+
+
+def _may_grow(parameter: str, rows: list[dict[str, Any]]) -> str:
+    """How much a parameter may grow, for each growth of the run time."""
+    if not rows[0]["value_ps"]:
+        return f"{parameter} is 0"
+    first, *others = rows
+    limits = [f"{_grown(first)} until the run is {percent_text(first['growth'])} longer"]
+    limits += [f"{_grown(row)} until {percent_text(row['growth'])}" for row in others]
+    return f"{parameter} may grow {join_words(limits)}"
 
 
 def _findings(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
     tolerances = at_most_ranks(_tolerances(table))
     points = at_most_ranks(table[table["factor"] == 1])
     for program, own in tolerances.groupby("program", sort=False):
-        said = []
-        for parameter, rows in own.groupby("parameter", sort=False):
-            limits = [
-                f"{percent_text(row['growth'])} with {_factor_text(row)}" for row in rows_of(rows.sort_values("growth"))
-            ]
-            said.append(f"{WORDS[parameter]}: {join_words(limits)}")
-        ranks = int(own["ranks"].iloc[0])
-        yield str(program), f"On {plural(ranks, 'rank')} the run is longer by, with the {'; '.join(said)}."
+        said = [
+            _may_grow(str(parameter), rows_of(rows.sort_values("growth")))
+            for parameter, rows in own.groupby("parameter", sort=False)
+        ]
+        yield str(program), f"On {plural(int(own['ranks'].iloc[0]), 'rank')} {'; '.join(said)}."
         counts = {row["parameter"]: row for row in rows_of(points[points["program"] == program])}
         if {"L", "G"} <= {*counts}:
-            latencies, volume = counts["L"]["derivative"], counts["G"]["derivative"]
-            waits = f"{count_text(latencies)} {'latency' if latencies == 1 else 'latencies'}"
-            text = f"{waits} and {plural(volume, 'byte')}, one after another, decide when it ends."
-            yield str(program), text
+            yield str(program), f"{_count(counts['L'])} and {_count(counts['G'])} are on its critical path."
+
+
+def _count(row: dict[str, Any]) -> str:
+    """How many of a parameter decide when the last rank ends, one after another: "200 latencies"."""
+    one, more = _COUNTED[row["parameter"]]
+    return f"{count_text(row['derivative'])} {one if row['derivative'] == 1 else more}"
 
 
 def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
     shown = at_most_ranks(_curve(table))
     lines = LinePanels(
-        "program", "parameter", "factor", "relative", "parameter, times", "time / that of the machine",
+        "program", "parameter", "factor", "relative", "factor of the parameter", "time / time at factor 1",
         words=WORDS, base=10, log=True, level=1.0, x_text=lambda value: f"{value:g}",
     )  # fmt: skip
     yield ReportFigure(
@@ -138,7 +164,7 @@ def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
     if tolerances["growth"].nunique() > 1:
         last = at_most_ranks(tolerances).sort_values("growth", kind="stable")
         lines = LinePanels(
-            "program", "parameter", "growth", "tolerated", "longer by", "tolerated, times",
+            "program", "parameter", "growth", "tolerated", "longer by", "tolerated factor",
             words=WORDS, base=10, log=True, level=1.0, x_text=percent_tick,
         )  # fmt: skip
         yield ReportFigure(
@@ -149,7 +175,7 @@ def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
     if tolerances["ranks"].nunique() > 1:
         least = tolerances[tolerances["growth"] == tolerances["growth"].min()]
         lines = LinePanels(
-            "program", "parameter", "ranks", "tolerated", "ranks", "tolerated, times", words=WORDS, log=True, level=1.0
+            "program", "parameter", "ranks", "tolerated", "ranks", "tolerated factor", words=WORDS, log=True, level=1.0
         )
         yield ReportFigure(
             "tolerances",
@@ -181,8 +207,8 @@ def _tables(table: pd.DataFrame) -> Iterator[Table]:
     texts = [
         (str(row["program"]), str(row["parameter"]), count_text(row["ranks"]), f"{row['factor']:g}",
          seconds_text(row["finish_ps"] / 1e12), percent_text(row["relative"] - 1, signed=True),
-         count_text(row["derivative"]))
+         _count(row))
         for row in rows_of(curves)
     ]  # fmt: skip
-    more = ("program", "parameter", "ranks", "factor", "run time", "longer by", "count")
+    more = ("program", "parameter", "ranks", "factor", "run time", "longer by", "on the critical path")
     yield Table("Run times with other parameters", more, texts, 2)

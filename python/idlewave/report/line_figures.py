@@ -11,7 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from idlewave.formatting import count_text
 from idlewave.plot_limits import bulk_limits, mark_outside
 
-MARKS = "osD^v"
+MARKS = "osD^vPX"
+"""As many as have no common divisor with the number of `LINES`, so that no two of many lines look the same."""
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 

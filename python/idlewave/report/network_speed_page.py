@@ -34,8 +34,8 @@ def network_speed_page(table: pd.DataFrame) -> StudyPage:
     beside = f"{held} of {len(known)} statements of the talk hold here; the table says which."
     return StudyPage(
         title=TITLE,
-        about="Programs are simulated on a network whose parameters are times a factor, with and without noise: below "
-        "1 the network is faster.",
+        about="Programs are simulated on a network whose parameters are multiplied by a factor, with and without "
+        "noise: below 1 the network is faster.",
         findings=[*_findings(found), *([("published", beside)] if known else [])],
         figures=list(_figures(found)),
         tables=list(_tables(found)),
@@ -58,10 +58,10 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (its figures have no numbers), what it rests on here, at the most ranks of each program, and
     whether it holds.
 
-    That the bottleneck does not move: the time that noise adds differs by less than a factor `STEADY` over all factors,
-    and by more only if that is so for all values in the intervals; "–" where neither is.
+    That the bottleneck does not move: the time that noise adds differs by less than a factor `STEADY` over all factors.
     That a faster network gives nothing: it gives less than half of what it gives without noise; "–" where noise does
-    not double the run time, all of its interval, so that there is no bottleneck. "–", too, below `LEAST_SEEDS` seeds.
+    not double the run time, so that there is no bottleneck. "yes" and "no" hold for all values of the intervals; "–"
+    where neither does, and of fewer than `LEAST_SEEDS` seeds.
     """
     rows: list[tuple[str, ...]] = []
     for (noise, program, names), own in at_most_ranks(found).groupby(["noise", "program", "scaled"], sort=False):
@@ -72,7 +72,7 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
         least, most = ordered[0], ordered[-1]
         times = f"times {own['factor'].min():g} to {own['factor'].max():g}"
         here = f"{of} {times}: noise adds {_added(least)} to {_added(most)}"
-        rows.append((BOTTLENECK, here, _is_same(least, most)))
+        rows.append((BOTTLENECK, here, _is_same(ordered)))
         fast, as_it_is = _row(own, own["factor"].min()), _row(own, 1.0)
         if fast is None or as_it_is is None or fast["factor"] >= 1:
             continue
@@ -80,21 +80,31 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
         if quiet < LEAST:
             continue
         here = f"{of} times {fast['factor']:g}: {_shorter(quiet)} without noise, {_shorter(noisy)} with it"
-        dominates = as_it_is["low"] >= 1 and as_it_is["seeds"] >= LEAST_SEEDS
-        rows.append((NO_GAIN, here, "–" if not dominates else "yes" if noisy < quiet / 2 else "no"))
+        rows.append((NO_GAIN, here, _is_no_gain(as_it_is, fast, quiet)))
     return rows
 
 
-def _is_same(least: dict[str, Any], most: dict[str, Any]) -> str:
-    """Whether two means are within a factor `STEADY`: "yes" or "no" if that holds for all values in their intervals."""
-    if min(least["seeds"], most["seeds"]) < LEAST_SEEDS:
+def _is_same(rows: list[dict[str, Any]]) -> str:
+    """Whether what noise adds is within a factor `STEADY` in all rows, with all values of the intervals."""
+    if min(row["seeds"] for row in rows) < LEAST_SEEDS:
         return "–"
-    (least_low, least_high), (most_low, most_high) = (
-        (row["quiet_ps"] * row["low"], row["quiet_ps"] * row["high"]) for row in (least, most)
-    )
-    if least_low > 0 and most_high < STEADY * least_low:
+    lows = [row["quiet_ps"] * row["low"] for row in rows]
+    highs = [row["quiet_ps"] * row["high"] for row in rows]
+    if min(lows) > 0 and max(highs) < STEADY * min(lows):
         return "yes"
-    return "no" if most_low > STEADY * max(least_high, 0.0) else "–"
+    return "no" if max(lows) > STEADY * max(min(highs), 0.0) else "–"
+
+
+def _is_no_gain(as_it_is: dict[str, Any], fast: dict[str, Any], quiet: float) -> str:
+    """Whether the faster network gives less than half of `quiet` under noise, with all values of the intervals."""
+    if min(as_it_is["seeds"], fast["seeds"]) < LEAST_SEEDS or as_it_is["low"] < 1:
+        return "–"
+    (own_low, own_high), (fast_low, fast_high) = (
+        (row["quiet_ps"] * (1 + row["low"]), row["quiet_ps"] * (1 + row["high"])) for row in (as_it_is, fast)
+    )
+    if 1 - fast_low / own_high < quiet / 2:
+        return "yes"
+    return "no" if 1 - fast_high / own_low >= quiet / 2 else "–"
 
 
 def _row(rows: pd.DataFrame, factor: float) -> dict[str, Any] | None:
@@ -102,9 +112,9 @@ def _row(rows: pd.DataFrame, factor: float) -> dict[str, Any] | None:
 
 
 def _added(row: dict[str, Any]) -> str:
-    """What noise adds in the mean, with its interval if there are several seeds."""
+    """What noise adds in the mean, with its interval; of one seed "5 ms (1 seed)"."""
     if row["seeds"] == 1:
-        return _time(row["added_ps"])
+        return f"{_time(row['added_ps'])} ({plural(1, 'seed')})"
     low, high = (_time(row["quiet_ps"] * max(float(row[name]), 0.0)) for name in ("low", "high"))
     return f"{_time(row['added_ps'])} ({low} to {high})"
 
@@ -132,7 +142,8 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
             quiet, noisy = _gain(as_it_is, row, "quiet_ps"), _gain(as_it_is, row, "noisy_ps")
             said.append(f"times {row['factor']:g}: {_shorter(quiet)} without noise, {_shorter(noisy)} with it")
         text = f"{_words(names)} {'; '.join(said)}. On {plural(as_it_is['ranks'], 'rank')} noise adds "
-        added = [f"{_added(row)} at {row['factor']:g}" for row in (others[0], as_it_is, others[-1])]
+        by_factor = {row["factor"]: row for row in (others[0], as_it_is, others[-1])}
+        added = [f"{_added(row)} at {factor:g}" for factor, row in sorted(by_factor.items())]
         yield f"{program}, {noise_text(str(noise))}", f"{text}{join_words(added)}."
 
 
@@ -150,7 +161,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             "line",
             "factor",
             "ms",
-            f"{_words(names)}, times",
+            f"factor of {_words(names)}",
             "run time [ms]",
             low="low",
             high="high",
@@ -166,7 +177,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
         )
         for index, (noise, own) in enumerate(rows.sort_values("factor", kind="stable").groupby("noise", sort=False)):
             if own["ranks"].nunique() > 1:
-                named = own.assign(ms=own["added_ps"] / 1e9, line=[f"times {factor:g}" for factor in own["factor"]])
+                named = own.assign(ms=own["added_ps"] / 1e9, line=[f"factor {factor:g}" for factor in own["factor"]])
                 lines = LinePanels("program", "line", "ranks", "ms", "ranks", "added by noise [ms]", shared=False)
                 yield ReportFigure(
                     f"added-{number}-{index}",
@@ -194,8 +205,9 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
         yield Table(
             "Published (its figures have no numbers), and simulated. The bottleneck counts as the same if what noise "
             f"adds differs by less than a factor {STEADY:g}, with all values of the intervals; a faster network "
-            "gives nothing if it gives less than half of what it gives without noise, asked where noise at least "
-            "doubles the run time",
+            "gives nothing if it gives less than half of what it gives without noise, with all values of the "
+            "intervals, asked where noise at least doubles the run time. "
+            f"Of fewer than {LEAST_SEEDS} seeds nothing is said",
             ("statement", "here", "holds"),
             statements,
             3,
@@ -206,6 +218,6 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
              _time(row["noisy_ps"]), _time(row["added_ps"]), mean_text(row))
             for row in rows_of(rows.sort_values(["program", "ranks", "factor"], kind="stable"))
         ]  # fmt: skip
-        headings = ("program", "ranks", "factor", "without noise", "with it, mean", "added", "longer by")
+        headings = ("program", "ranks", "factor", "without noise", "with it, mean", "added", "slowdown")
         seeds = plural(rows["seeds"].max(), "seed")
-        yield Table(f"{_words(names)} times a factor, {noise_text(str(noise))}, {seeds}", headings, texts, 1)
+        yield Table(f"Factors of {_words(names)}, {noise_text(str(noise))}, {seeds}", headings, texts, 1)

@@ -15,7 +15,7 @@ from idlewave.plot_style import INK, PALETTE, new_figure, say_empty, styled, tid
 from idlewave.report.line_figures import LINES, legend_above, rank_axis
 from idlewave.report.line_figures import MARKS as FEW_MARKS
 
-MARKS = f"{FEW_MARKS}PX<"
+MARKS = f"{FEW_MARKS}<"
 _MOST_COLUMNS = 2
 _MOST_TICKS = 6
 _ROOM = 4.5

@@ -94,7 +94,7 @@ def _figures(table: pd.DataFrame, found: pd.DataFrame) -> Iterator[ReportFigure]
         line=[plural(ranks, "rank") for ranks in shares["ranks"]],
     )
     lines = LinePanels(
-        "program", "line", "share", "relative", "o / g = O / G", "time / that without overlap", base=None, level=1.0
+        "program", "line", "share", "relative", "o / g = O / G", "time / time without overlap", base=None, level=1.0
     )
     yield ReportFigure(
         "overlap",

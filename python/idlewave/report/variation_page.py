@@ -11,7 +11,7 @@ from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
-from idlewave.studies.seed_statistics import CONFIDENCE
+from idlewave.studies.seed_statistics import CONFIDENCE, LEAST_SEEDS
 from idlewave.studies.variation import SlowdownByVariation, slowdowns
 
 TITLE = "What a network that varies costs a program"
@@ -34,6 +34,9 @@ def variation_page(table: pd.DataFrame) -> StudyPage:
 def _findings(found: list[SlowdownByVariation]) -> Iterator[tuple[str, str]]:
     for one in found:
         row = one.row()
+        if row["runs"] == 1:
+            yield f"{count_text(one.ranks)} ranks", f"{_change(row['mean'])} in one run."
+            continue
         mean = f"{_change(row['mean'])} in the mean ({_percent(row['low'])} to {_percent(row['high'])})"
         runs = f"the single runs {_percent(row['least'])} to {_percent(row['most'])}, median {_percent(row['median'])}"
         yield f"{count_text(one.ranks)} ranks", f"{mean}; {runs}."
@@ -42,7 +45,9 @@ def _findings(found: list[SlowdownByVariation]) -> Iterator[tuple[str, str]]:
 
 
 def _by_scale(few: SlowdownByVariation, many: SlowdownByVariation) -> str:
-    """Whether more ranks lose more; "" if the intervals of their means overlap."""
+    """Whether more ranks lose more; "" if intervals of their means overlap, and of fewer than `LEAST_SEEDS` runs."""
+    if min(len(few.runs), len(many.runs)) < LEAST_SEEDS:
+        return ""
     if many.low > few.high:
         than = "more"
     elif many.high < few.low:

@@ -35,7 +35,7 @@ def plot_slowdown_shares(runs: pd.DataFrame) -> Figure:
         axes.plot([np.nanmean(slowdown)] * 2, [0, 100], color=color, linestyle=line, linewidth=0.7)
     bound(axes, np.zeros(len(runs)), 100 * runs["slowdown"], across="x")
     axes.set_ylim(0, 102)
-    axes.set_xlabel("longer than with constant L and G [%]")
+    axes.set_xlabel("slowdown by the variation [%]")
     axes.set_ylabel("runs [%]")
     legend_above(figure, axes)
     return figure
@@ -57,7 +57,7 @@ def plot_slowdown_by_start(runs: pd.DataFrame) -> Figure:
     axes.axhline(0, color=INK, linewidth=0.8)
     bound(axes, runs["offset_ps"] / 1e12 / unit, 100 * runs["slowdown"])
     axes.set_xlabel(f"the run begins in the recording at [{name}]")
-    axes.set_ylabel("longer [%]")
+    axes.set_ylabel("slowdown [%]")
     legend_above(figure, axes)
     return figure
 

@@ -11,7 +11,7 @@ from idlewave.formatting import count_text, join_words, percent_range, percent_t
 from idlewave.noise_models import REACHES
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
-from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text
+from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text, nothing_lost
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
@@ -45,7 +45,8 @@ def where_page(table: pd.DataFrame) -> StudyPage:
             (
                 "one alone",
                 "the CPU stands still in a detour only with that kind of work. Work that would begin in a detour waits "
-                "for its end, however short the work is; so what costs a nanosecond can lose a whole detour.",
+                "for its end, however short the work is; so what costs a nanosecond can lose a whole detour. Kinds "
+                "that a generated program has none of are left out.",
             ),
             (
                 "sums",
@@ -66,16 +67,22 @@ def _findings(found: pd.DataFrame) -> Iterator[tuple[str, str]]:
             continue
         whole = by[ALL]
         if whole["mean"] < LEAST:
-            yield topic, f"On {plural(whole['ranks'], 'rank')} this noise costs nothing, wherever it is."
+            if own["mean"].max() < LEAST:
+                yield topic, nothing_lost(int(whole["ranks"]), int(own["seeds"].min()))
             continue
         alone = sorted((by[name] for name in REACHES if name in by), key=lambda row: -float(row["mean"]))
-        shares = [f"{WORDS[row['where']]} {percent_text(row['mean'] / whole['mean'])}" for row in alone]
+        some = [
+            (f"in {WORDS[row['where']]} alone", percent_text(row["mean"] / whole["mean"]))
+            for row in alone
+            if row["mean"] >= LEAST
+        ]
         none = [str(WORDS[row["where"]]) for row in alone if row["mean"] < LEAST]
-        some = [text for text, row in zip(shares, alone, strict=True) if row["mean"] >= LEAST]
         text = f"On {plural(whole['ranks'], 'rank')} noise everywhere makes the run {mean_text(whole)} longer."
         if some:
-            text += f" Alone in one kind of work it does of that: {join_words(some)}"
-            text += f"; in {join_words(none, ' or ')} nothing." if none else "."
+            (most, share), *others = some
+            causes = [f"{most} causes {share} of that", *(f"{kind} {other}" for kind, other in others)]
+            text += f" Noise {join_words(causes)}"
+            text += f"; in {join_words(none, ' or ')} alone nothing." if none else "."
         summed = sum(float(row["mean"]) for row in alone) / float(whole["mean"])
         if summed > 1.1:
             text += f" In sum these are {percent_text(summed)}: different kinds of work can lose the same detour."
@@ -90,7 +97,7 @@ def _figures(found: pd.DataFrame) -> Iterator[ReportFigure]:
             "ranks",
             "mean",
             "ranks",
-            "longer by noise",
+            "slowdown",
             low="low",
             high="high",
             words=WORDS,
@@ -114,4 +121,4 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
             for row in rows_of(rows)
         ]  # fmt: skip
         headings = ("program", "noise in", "ranks", "without noise", "mean", "median", "10 to 90 %")
-        yield Table(f"Longer by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 2)
+        yield Table(f"Slowdown by {noise_text(str(noise))}, {plural(rows['seeds'].max(), 'seed')}", headings, texts, 2)

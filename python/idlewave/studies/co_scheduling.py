@@ -60,14 +60,14 @@ def co_scheduling_cases(
     quiet = machine.with_noise(None)
     noisy = {word: quiet.with_noise(_of_phase(found, "random")) for word, found in noises.items()}
     numbers = checked_seeds(seeds)
-    _check(together, skews_ns)
+    _check(together, skews_ns, [found for found in noises.values() if not isinstance(found, Noise)])
     found = []
     for program in programs_at(programs, ranks, settings, machine):
         count = program.ranks
         found.append(CoSchedulingCase(program, quiet, count, 0, "", 1, 0))
         for word, on in noisy.items():
             for group in _groups(together, on, count):
-                for skew in skews_ns if group > 1 and isinstance(on.noise, Noise) else (0,):
+                for skew in skews_ns if group > 1 else (0,):
                     found += [CoSchedulingCase(program, on, count, seed, word, group, skew) for seed in numbers]
     return found
 
@@ -121,11 +121,16 @@ def _groups(together: Sequence[int] | None, machine: Machine, ranks: int) -> lis
     return found
 
 
-def _check(together: Sequence[int] | None, skews_ns: Sequence[int]) -> None:
+def _check(together: Sequence[int] | None, skews_ns: Sequence[int], random: Sequence[AnyNoise]) -> None:
+    """Raise UsageError for numbers that are none, and for skews that have no meaning; `random` noise has none."""
     if together is not None and (not together or min(together) < 1):
         raise UsageError(f"expected numbers of ranks together from 1 on, found {list(together)}")
     if not skews_ns or min(skews_ns) < 0 or max(skews_ns) > 10**9:
         raise UsageError(f"expected skews from 0 to 10^9 ns, found {list(skews_ns)}")
+    if max(skews_ns) > 0 and random:
+        raise UsageError(f"{_RANDOM}; it has no skews")
+    if max(skews_ns) > 0 and together is not None and max(together) == 1:
+        raise UsageError("expected ranks together, of which detours have a skew: a rank for itself has none")
 
 
 def _page(table: pd.DataFrame) -> StudyPage:

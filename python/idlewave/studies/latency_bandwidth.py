@@ -61,7 +61,7 @@ def sensitivity_cases(
         if name not in NAMES:
             raise UsageError(unknown_name("parameter", name, NAMES))
     quiet = machine.with_noise(None)
-    chosen = checked_factors([1.0, *(factor for factor in factors if factor != 1)])
+    chosen = sorted(checked_factors([1.0, *(factor for factor in factors if factor != 1)]))
     limits = checked_factors(growths, what="growth")
     points: list[tuple[float | None, float | None]] = [(factor, None) for factor in chosen]
     points += [(None, growth) for growth in limits]

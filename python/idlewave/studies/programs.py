@@ -117,14 +117,27 @@ def programs_at(
         chosen = ProgramSettings(**{**vars(chosen), "rules": machine.algorithm_rules})
     found = []
     for program in programs:
-        own = [program.ranks] if isinstance(program, Schedule) else RANKS
-        for count in sorted(own if ranks is None else ranks):
-            found.append(_at(program, count, chosen))
+        found += [_at(program, count, chosen) for count in ranks_of(program, ranks)]
     names = [(schedule.name, schedule.ranks) for schedule in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"expected each program once at each number of ranks, found {quote(twice[0])} twice")
     return found
+
+
+def ranks_of(program: str | Schedule, ranks: Sequence[int] | None = None) -> list[int]:
+    """The numbers of ranks of a program in a study that is asked for `ranks`, None: for none."""
+    own = [program.ranks] if isinstance(program, Schedule) else RANKS
+    return sorted(own if ranks is None else ranks)
+
+
+def lacking_work(program: str | Schedule, settings: ProgramSettings | None = None) -> set[str]:
+    """The kinds of a CPU's work, of calc and reduction, that a generated program has none of; of a schedule nothing is
+    known."""
+    if isinstance(program, Schedule):
+        return set()
+    lacking = set() if settings is not None and settings.reduction_cost else {"reduction"}
+    return lacking if _DEFAULTS.get(program, _COLLECTIVE).compute_ns else {"calc", *lacking}
 
 
 def generated(name: str, ranks: int, settings: ProgramSettings | None = None) -> Schedule:

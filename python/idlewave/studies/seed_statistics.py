@@ -104,6 +104,8 @@ def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -
             continue
         added = own.sort_values("seed")["finish_ps"].to_numpy() / base - 1
         q10, median, q90 = (float(value) for value in np.quantile(added, [0.1, 0.5, 0.9]))
+        if len(added) == 1:
+            q10 = q90 = np.nan
         quantiles = {"q10": q10, "median": median, "q90": q90}
         rows.append({**named, "quiet_ps": base, "seeds": len(added), **vars(mean_interval(added)), **quantiles})
     columns = ["noise", *by, "quiet_ps", "seeds", "mean", "low", "high", "q10", "median", "q90"]

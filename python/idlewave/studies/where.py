@@ -11,7 +11,7 @@ from ..noise_models import REACHES
 from ..noise_presets import chosen_noises
 from ..schedule import Schedule
 from .case_study import CaseStudy
-from .programs import GENERATED, ProgramSettings, programs_at
+from .programs import GENERATED, ProgramSettings, lacking_work, programs_at, ranks_of
 from .simulated_case import SEEDS, SimulatedCase, checked_seeds, simulated_row
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def where_cases(
     seeds: int | Sequence[int] = SEEDS,
 ) -> list[WhereCase]:
     """For each program and number of ranks a case without noise, and one for each noise, kind of work that it reaches,
-    and seed. Raises UsageError."""
+    and seed. Kinds that a generated program has none of are left out. Raises UsageError."""
     quiet = machine.with_noise(None)
     noises = chosen_noises(noise, machine)
     numbers = checked_seeds(seeds)
@@ -51,10 +51,12 @@ def where_cases(
         for where, names in reached.items()
     }
     cases = []
-    for program in programs_at(programs, ranks, settings, machine):
+    lacking = [lacking_work(program, settings) for program in programs for _ in ranks_of(program, ranks)]
+    for program, without in zip(programs_at(programs, ranks, settings, machine), lacking, strict=True):
         cases.append(WhereCase(program, quiet, program.ranks, 0, "", ALL))
         for (word, where), under in on.items():
-            cases += [WhereCase(program, under, program.ranks, seed, word, where) for seed in numbers]
+            if where not in without:
+                cases += [WhereCase(program, under, program.ranks, seed, word, where) for seed in numbers]
     return cases
 
 

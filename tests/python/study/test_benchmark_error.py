@@ -138,7 +138,7 @@ def test_the_command_writes_the_table_and_the_page_and_continues(tmp_path: Path)
         "--collectives",
         "bcast,scatter",
         "--bytes",
-        "1",
+        "1B",
         "-o",
         "out",
     ]

@@ -120,12 +120,41 @@ def test_what_remains_of_compute_alone_is_all_of_it() -> None:
     assert said[0].startswith("On 16 ranks the run is 11 % longer if each rank has detours of its own, 11 % if all")
 
 
+def made_up(finish: dict[int, list[int]]) -> pd.DataFrame:
+    """A table of a program on 4 ranks that takes 1000 ps without noise, and with so many ranks together as here."""
+    noisy = [(together, seed, time) for together, times in finish.items() for seed, time in enumerate(times)]
+    rows = [("", 1, 0, 1000), *(("1000Hz:100us", *row) for row in noisy)]
+    table = pd.DataFrame(rows, columns=["noise", "together", "seed", "finish_ps"])
+    return table.assign(program="p", machine="m", ranks=4, skew_ns=0, overhead=0.1)
+
+
+def test_of_one_seed_there_is_no_interval_and_of_few_no_conclusion() -> None:
+    for seeds in (1, 2, 4):
+        page = co_scheduling_page(made_up({1: [2000] * seeds, 4: [1100] * seeds}))
+        assert [holds for _, _, holds in beside_published(made_up({1: [2000] * seeds, 4: [1100] * seeds}))] == ["–"]
+        assert "published" not in dict(page.findings)
+    page = co_scheduling_page(made_up({1: [2000], 4: [1100]}))
+    assert "100 % (1 seed) longer" in plain(page.findings[0][1])
+    assert "takes away 90 % (1 seed) of it" in plain(page.findings[0][1])
+    assert [row[7] for row in page.tables[1].rows] == ["–", "–"]
+    assert beside_published(made_up({1: [2000] * 5, 4: [1100] * 5}))[0][2] == "yes"
+
+
+def test_nothing_is_said_to_be_lost_only_if_it_is_so_in_all_variants() -> None:
+    said = co_scheduling_page(made_up({1: [1000, 1000], 4: [1000, 1000]})).findings
+    assert [plain(text) for _, text in said] == ["On 4 ranks nothing was lost in the mean of these 2 seeds."]
+    said = co_scheduling_page(made_up({1: [1000, 1000], 4: [1100, 1100]})).findings
+    assert plain(said[0][1]).startswith("On 4 ranks the run is not longer if each rank has detours of its own, 10 % if")
+
+
 def test_random_detours_come_on_one_rank_or_on_all() -> None:
     machine = Machine.preset("odin").with_noise(PoissonNoise(10**9, FixedLength(10**8)))
     table = idlewave.study.co_scheduling(machine, programs=("allreduce",), ranks=(32,), seeds=2)
     assert {*table.loc[table["noise"] == "own", "together"]} == {1, 32}
     with pytest.raises(UsageError, match="recorded or regular"):
         idlewave.study.co_scheduling(machine, programs=("allreduce",), ranks=(32,), together=(4,))
+    with pytest.raises(UsageError, match="it has no skews"):
+        idlewave.study.co_scheduling(machine, programs=("allreduce",), ranks=(32,), skews_ns=(0, 100))
 
 
 def test_noise_of_each_rank_for_itself_is_that_of_any_simulation() -> None:
@@ -209,6 +238,7 @@ def test_an_array_of_jobs_has_the_words_of_the_command(tmp_path: Path) -> None:
         ({"noise": ["10Hz:1s"]}, "shorter than their period"),
         ({"together": (0,)}, "together from 1 on"),
         ({"skews_ns": (-1,)}, "skews from 0"),
+        ({"skews_ns": (0, 100), "together": (1,)}, "a rank for itself has none"),
         ({"seeds": 0}, "at least one seed"),
         ({"programs": ("cg", "cg")}, "each program once"),
     ],

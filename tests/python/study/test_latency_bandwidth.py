@@ -51,8 +51,36 @@ def test_a_program_that_no_factor_makes_longer_tolerates_any() -> None:
     found = table[table["growth"].notna()]
     assert found["exceeding"].isna().all()
     assert (found["tolerated"] == 1e6).all()
-    assert "1.0 % with not even times 1,000,000" in plain(latency_bandwidth_page(table).findings[0][1])
+    said = plain(latency_bandwidth_page(table).findings[0][1])
+    assert said.startswith("On 2 ranks L may grow to more than 1,000,000 times until the run is 1.0 % longer; G may")
     assert beside_published(table)[0][2] == "–"
+
+
+@pytest.mark.parametrize(("latency", "gap_per_byte"), [("0us", "3ns"), ("5us", "0ns")])
+def test_a_parameter_that_is_0_tolerates_nothing_and_decides_nothing(latency: str, gap_per_byte: str) -> None:
+    costs = f'L = "{latency}"\no = "1us"\ng = "2us"\nG = "{gap_per_byte}"\nO = "0ns"'
+    machine = Machine.from_toml(f'name = "m"\n[network]\n{costs}\nS = "inf"\n')
+    table = idlewave.study.sensitivity(machine, programs=[message()], factors=(), growths=(0.1,))
+    assert beside_published(table)[0][2] == "–"
+    page = latency_bandwidth_page(table)
+    zero = "L" if latency == "0us" else "G"
+    assert f"{zero} is 0" in plain(page.findings[0][1])
+    assert [row[4] for row in page.tables[1].rows if row[1] == zero] == ["–"]
+
+
+def test_the_sentence_has_the_factor_the_value_and_each_growth() -> None:
+    """1 % of a message's 10 µs is a fiftieth of its latency of 5 µs, and 10 % a fifth."""
+    table = idlewave.study.sensitivity(MACHINE, programs=[message()], factors=(), growths=(0.1, 0.01))
+    said = plain(latency_bandwidth_page(table).findings[0][1])
+    assert said.startswith("On 2 ranks L may grow to 1.02 times (5.09 µs) until the run is 1.0 % longer")
+    assert "(5.99 µs) until 10 %; G may grow to 1.03 times" in said
+
+
+def test_the_curve_is_in_the_order_of_its_factors_and_counts_say_of_what() -> None:
+    table = idlewave.study.sensitivity(MACHINE, programs=[message()], factors=(4.0, 0.5), growths=(0.1,))
+    rows = latency_bandwidth_page(table).tables[2].rows
+    assert [row[3] for row in rows] == ["0.5", "1", "4"] * 2
+    assert [row[6] for row in rows] == ["1 latency"] * 3 + ["1,000 bytes"] * 3
 
 
 @pytest.mark.parametrize("growth", [0.01, 0.3, 5.0])
@@ -83,7 +111,7 @@ def test_the_command_takes_a_schedule_and_writes_table_and_page(tmp_path: Path) 
     words = ["study", "sensitivity", "own.goal", "--parameters", "L,G,o", "--growths", "0.1", "-o", "out"]
     first = run_command(words, tmp_path)
     assert first.status == 0, first.complained
-    assert "1 latency and 1,000 bytes, one after another, decide when it ends" in first.printed
+    assert "1 latency and 1,000 bytes are on its critical path" in first.printed
     assert (tmp_path / "out/report.html").exists()
     assert len(pd.read_parquet(tmp_path / "out/study.parquet")) == 3 * (7 + 1)
 

@@ -67,6 +67,34 @@ def test_dense_noise_adds_as_much_on_any_network_and_a_faster_one_gives_little()
     assert [holds for _, _, holds in beside_published(found)] == ["yes", "yes"]
 
 
+def made_up(quiet: dict[float, int], noisy: dict[float, list[int]]) -> pd.DataFrame:
+    """A table of a program on 4 ranks: times, ps, by factor, without noise and with each seed of it."""
+    rows = [("", factor, 0, time) for factor, time in quiet.items()]
+    rows += [("1000Hz:100us", factor, seed, time) for factor, times in noisy.items() for seed, time in enumerate(times)]
+    table = pd.DataFrame(rows, columns=["noise", "factor", "seed", "finish_ps"])
+    return table.assign(program="p", machine="m", ranks=4, scaled="L")
+
+
+@pytest.mark.parametrize(
+    ("fast", "holds"),
+    [([2950] * 6, "yes"), ([2500] * 6, "no"), ([2000, 3500] * 3, "–"), ([2950] * 4, "–"), ([2950], "–")],
+)
+def test_a_faster_network_gives_nothing_only_if_all_of_the_intervals_say_so(fast: list[int], holds: str) -> None:
+    """It gives 20 % without noise, so that less than 10 % of 3000 ps is nothing."""
+    table = made_up({0.1: 800, 1.0: 1000}, {0.1: fast, 1.0: [3000] * len(fast)})
+    assert beside_published(added_by_noise(table))[1][2] == holds
+
+
+def test_each_factor_has_its_say_in_what_noise_adds_and_is_named_once() -> None:
+    quiet = dict.fromkeys((0.5, 1.0, 2.0), 1000)
+    wide = made_up(quiet, {0.5: [1100] * 6, 1.0: [1050, 1280] * 3, 2.0: [1170] * 6})
+    assert beside_published(added_by_noise(wide))[0][2] == "–", "the mean of factor 2 is the most, the interval of 1"
+    two = made_up({0.5: 1000, 1.0: 1000}, {0.5: [2000], 1.0: [1999]})
+    (_, text), *_ = network_speed_page(two).findings
+    assert text.count("at 0.5") == text.count("at 1") == 1
+    assert beside_published(added_by_noise(two))[0][2] == "–", "one seed"
+
+
 def test_the_sentences_say_what_the_rows_say() -> None:
     """The sentences have the gain of the rows."""
     table = idlewave.study.network(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from command_examples import make_material
 from command_runs import run_command
-from idlewave import Machine, UsageError
+from idlewave import Machine, Schedule, UsageError
 from idlewave.formatting import plain
 from idlewave.measure.noise import Signature, fit_signature
 from idlewave.measure.noise.replay import write_noise
@@ -239,3 +239,11 @@ def test_the_machine_that_was_measured_has_the_sources_of_its_cores(tmp_path: Pa
 def test_a_machine_without_noise_is_refused() -> None:
     with pytest.raises(UsageError, match="has no noise"):
         sources_of_machine(Machine.preset("odin"))
+
+
+def test_options_of_generated_programs_are_refused_beside_ones_own(tmp_path: Path) -> None:
+    Schedule.pattern("bcast", ranks=4).save(tmp_path / "own.goal")
+    for option in (["--programs", "allreduce"], ["--bytes", "1KiB"], ["--operations", "50"]):
+        refused = run_command(["study", "thinning", "own.goal", "-o", "out", *option], tmp_path)
+        assert refused.status == 2
+        assert f"{option[0]} has no meaning beside it" in refused.complained

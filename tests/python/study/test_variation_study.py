@@ -299,6 +299,16 @@ def test_more_ranks_are_said_to_lose_more_only_if_the_intervals_are_apart() -> N
     assert "scale" not in said[1]
 
 
+def test_one_run_has_no_interval_and_a_few_do_not_say_which_ranks_lose_more() -> None:
+    rows = [(ranks, n, 100 + loss) for ranks, loss in ((4, 10), (8, 30)) for n in range(4)]
+    table = pd.DataFrame(rows, columns=["ranks", "offset_ps", "finish_ps"])
+    table = table.assign(schedule="p", machine="m", seed=0, constant_ps=100, slowdown=table["finish_ps"] / 100 - 1)
+    assert "scale" not in dict(variation_page(table).findings)
+    page = variation_page(table[table["offset_ps"] == 0])
+    assert [plain(text) for _, text in page.findings] == ["10 % longer in one run.", "30 % longer in one run."]
+    assert [row[4:6] for row in page.tables[0].rows] == [("–", "–")] * 2
+
+
 def test_the_command_needs_a_variation(tmp_path: Path) -> None:
     write_machine(tmp_path)
     made = run_command(["study", "variation", "p.goal", "-m", "odin"], tmp_path)

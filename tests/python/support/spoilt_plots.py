@@ -241,7 +241,7 @@ def wave_fronts_plot(spoil: Spoil) -> Figure:
 def wave_decay_plot(spoil: Spoil) -> Figure:
     late = pd.DataFrame({"distance": np.arange(1, 30), "median": np.linspace(1, 0.5, 29)})
     late = late.assign(low=late["median"] - 0.1, high=late["median"] + 0.1)
-    return plot_wave_decay([("no noise", late), ("noise", spoil(late, "median"))])
+    return plot_wave_decay([("no noise", late), ("noise", spoil(late, "median"))], "10 to 90 %")
 
 
 def machine_rows() -> pd.DataFrame:
