@@ -70,7 +70,8 @@ OPEN_MPI_COLLECTIVES = (
 def open_mpi_file(tables: Mapping[OpenMpiCollective, Sequence[AlgorithmRule]], notes: Iterable[str] = ()) -> str:
     """The text of the file with these rules, which Open MPI has algorithms for; `notes` are its first comments.
 
-    Of collectives for which Open MPI counts the blocks of all ranks, sizes are those on the least ranks of their rules.
+    Of collectives for which Open MPI counts the blocks of all ranks, sizes hold on the ranks of their rules: those on
+    numbers of ranks between are by so much shorter as there are more ranks.
     """
     lines = [*(f"# {note}" for note in notes), f"{len(tables)} # collectives"]
     for own, rules in tables.items():

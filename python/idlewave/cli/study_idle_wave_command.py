@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
 from ..escaping import quote
-from ..formatting import plain_time
 from ..noise_presets import with_noise_named
 from ..studies.idle_wave import (
     COMPUTE_PS,
@@ -17,6 +15,7 @@ from ..studies.idle_wave import (
     ITERATIONS,
     MACHINE,
     NOISE_SHARES,
+    NOISY,
     PARTNERS,
     PROTOCOLS,
     RANKS,
@@ -35,7 +34,7 @@ from .noise_options import one_noise_option
 from .number_lists import counts_from, names_from, shares_from
 from .option_types import Count, Size, refuse_given
 from .own_program import ProgramOptions, load_program, program_options
-from .terminal import say, show_table
+from .terminal import say, show_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +43,8 @@ _GENERATED = (
     "patterns", "protocols", "partners", "ranks", "iterations", "compute", "size", "noise_shares", "noise_interval"
 )  # fmt: skip
 """The parameters of generated programs."""
+_NOISE = ("noise", "noise_interval", "seeds")
+"""The parameters of noise, without the shares that it adds: these may be none."""
 
 
 def _time(text: str, what: str) -> int:
@@ -138,8 +139,11 @@ def study_idle_wave(
         program = OwnProgram(load_program(own, machine), delays, seeds, seed)
         run_command(IDLE_WAVE, idle_wave_cases(machine, program), given, _show)
         return
+    names = names_from(patterns, "patterns")
+    if NOISY not in names:
+        refuse_given(click.get_current_context(), _NOISE, f"only the pattern {NOISY} has noise, which these cases lack")
     plan = WavePlan(
-        patterns=names_from(patterns, "patterns"),
+        patterns=names,
         protocols=names_from(protocols, "protocols"),
         partners=counts_from(partners, "distances of partners"),
         ranks=ranks,
@@ -158,36 +162,9 @@ def study_idle_wave(
 def _show(table: pd.DataFrame) -> None:
     """Print the waves without noise, and the sentences of the page."""
     quiet = table[table["noise"] == 0]
-    columns = [
-        "pattern",
-        "protocol",
-        "partners",
-        "iteration_ps",
-        "speed",
-        "speed_r2",
-        "reached",
-        "decay_ps",
-        "cost",
-        "ranks_cost",
-    ]
-    formats: dict[str, Any] = {
-        "iteration_ps": _time_or_dash,
-        "speed": _number_or_dash,
-        "speed_r2": _number_or_dash,
-        "decay_ps": _time_or_dash,
-        "cost": "{:.3f}".format,
-        "ranks_cost": "{:.1f}".format,
-    }
-    show_table(quiet[columns], "Idle waves without noise: speed in ranks a second, costs in delays", formats)
-    from ..report.idle_wave_page import idle_wave_page
+    from ..report.idle_wave_page import costs_table, idle_wave_page
 
+    waves = costs_table(quiet)
+    show_rows(waves.caption, waves.headings, waves.rows, waves.headings[waves.text_columns :])
     for topic, text in idle_wave_page(table).findings:
         say(f"• {topic}: {text}")
-
-
-def _time_or_dash(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else plain_time(value)
-
-
-def _number_or_dash(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:,.4g}"

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import UsageError
 from ..formatting import plain_percent, plain_time
@@ -37,9 +38,15 @@ if TYPE_CHECKING:
 @machine_of_study
 @program_options(PROGRAMS, SIZES, RANKS)
 @noise_options(f"{OWN}, if the machine has some, and {','.join(NOISES)}; none with --frequencies")
-@click.option("--frequencies", type=Names(), default="", help="Frequencies of regular noise, Hz, with commas.")
 @click.option(
-    "--lengths", type=Names(), default="", help="Lengths of its detours, such as 16us,50us; of each frequency."
+    "--frequencies", type=Names(), metavar="HZ,…", default="", help="Frequencies of regular noise, Hz, with commas."
+)
+@click.option(
+    "--lengths",
+    type=Names(),
+    metavar="TIME,…",
+    default="",
+    help="Lengths of its detours, such as 16us,50us; of each frequency.",
 )
 @click.option(
     "--application-ranks",
@@ -51,9 +58,10 @@ if TYPE_CHECKING:
 @click.option("--seeds", type=Count(2), default=SEEDS, show_default=True, help="Seeds of the noise, of each case.")
 @click.option("--seed", type=Count(0), default=0, show_default=True, help="The first of these seeds.")
 @click.option(
-    "--no-published",
-    is_flag=True,
-    help="Leave out the published experiments: regular noise, and faster and slower networks.",
+    "--published/--no-published",
+    default=None,
+    help="The published experiments, too, or not: regular noise, and faster and slower networks.  [default: only "
+    "without TRACE, -m and --programs]",
 )
 @case_study_options("noise")
 def study_noise(
@@ -73,7 +81,7 @@ def study_noise(
     application_ranks: int,
     seeds: int,
     seed: int,
-    no_published: bool,
+    published: bool | None,
     **common: Any,  # noqa: ANN401 - of case_study_options
 ) -> None:
     """Simulate programs with noise of several shapes, from few ranks to many.
@@ -96,9 +104,16 @@ def study_noise(
         application_ranks=application_ranks,
         seeds=seeds,
         seed=seed,
-        published=not no_published,
+        published=_is_default() if published is None else published,
     )
     run_command(NOISE, noise_cases(plan), common, _show)
+
+
+def _is_default() -> bool:
+    """Whether neither a trace, nor a machine, nor programs were given, of which one asks nothing else."""
+    context = click.get_current_context()
+    given = ("source", "machine_name", "programs")
+    return all(context.get_parameter_source(name) is ParameterSource.DEFAULT for name in given)
 
 
 def _noises(named: list[str] | None, regular: list[str]) -> list[str] | None:
@@ -124,10 +139,10 @@ def _show(table: pd.DataFrame) -> None:
     rows = table[table["asks"] == "scale"]
     last = rows[rows["ranks"] == rows.groupby(["program", "bytes"])["ranks"].transform("max")]
     for (program, size, ranks), own in last.groupby(["program", "bytes", "ranks"], sort=False):
-        shown = own[["noise", "overhead", "lost_ps", "longest_ps", "slowdown", "low", "high"]]
-        names = {"overhead": "takes", "lost_ps": "lost", "longest_ps": "longest detour"}
+        shown = own[["noise", "overhead", "lost_ps", "worst_ps", "slowdown", "low", "high"]]
+        names = {"overhead": "takes", "lost_ps": "lost", "worst_ps": "expected worst"}
         parts = dict.fromkeys(("takes", "slowdown", "low", "high"), _share)
-        times = dict.fromkeys(("lost", "longest detour"), plain_time)
+        times = dict.fromkeys(("lost", "expected worst"), plain_time)
         title = f"Slowdown of {program}, {size} B, {ranks:,} ranks, with a 95 % interval of the mean"
         show_table(shown.rename(columns=names), title, {**parts, **times})
     for topic, text in noise_page(table).findings:

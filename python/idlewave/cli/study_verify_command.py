@@ -82,7 +82,8 @@ def _show(table: pd.DataFrame) -> None:
     from ..studies.verify.statements import statements
 
     shown = ("topic", "statement", "published", "here", "holds")
+    names = ["topic", "statement", "published, or closed form", "here", "holds"]
     rows = [[getattr(one, name) for name in shown] for one in statements(table)]
-    show_table(pd.DataFrame(rows, columns=list(shown)), "Published or closed form, and simulated", {})
+    show_table(pd.DataFrame(rows, columns=names), "Published or closed form, and simulated", {})
     for topic, text in verify_page(table).findings:
         say(f"• {topic}: {text}")

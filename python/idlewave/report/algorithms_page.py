@@ -201,7 +201,8 @@ def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, Collectiv
         "costs",
         "What other choices cost, and the one algorithm that costs least for all calls: times by those "
         "of the fastest algorithms, without noise; the geometric mean over all numbers of ranks and sizes, and the "
-        "worst.",
+        "worst. One algorithm is the same one, with the same segments, for all calls of a collective. A library is "
+        "missing where no rule of its own is known, or none of its algorithms.",
         partial(plot_algorithm_costs, cost_rows(quiet)),
     )
     for name, times in quiet.items():
@@ -215,9 +216,9 @@ def _figures(quiet: Mapping[str, CollectiveTimes], noisy: Mapping[str, Collectiv
         yield ReportFigure(
             f"regions-{name}",
             f"{name}: which algorithm is chosen by ranks and size. In the study's own tables 8k and the like are "
-            "segments; a number with % or × says what a library's choice costs, and with noise what that of the table "
-            "without noise does. Without a number the choice is as good as the fastest. Where it is grey the simulator "
-            "lacks the library's algorithm.",
+            "segments of so many KiB; a number with % or × says what a library's choice costs, and with noise "
+            "what that of the table without noise does. Without a number the choice is as good as the "
+            "fastest. Where it is grey the simulator lacks the library's algorithm.",
             partial(plot_algorithm_regions, cells, sorted({variant.algorithm for variant in times.variants})),
         )
 

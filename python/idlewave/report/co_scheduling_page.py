@@ -12,11 +12,11 @@ import pandas as pd
 from idlewave.formatting import count_text, percent_range, percent_text, percent_tick, plural, seconds_text, time_text
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
-from idlewave.report.mean_texts import FEWEST, INTERVALS, LEAST, NOTHING, mean_text, nothing_lost
+from idlewave.report.mean_texts import INTERVALS, LEAST, NOTHING, mean_text, nothing_lost
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.seed_statistics import at_most_ranks, rows_of, share_taken_away, slowdowns
+from idlewave.studies.seed_statistics import LEAST_SEEDS, at_most_ranks, rows_of, share_taken_away, slowdowns
 
 TITLE = "What co-scheduling noise takes away"
 STATEMENT = "co-scheduled noise takes most of the damage away"
@@ -40,7 +40,7 @@ def co_scheduling_page(table: pd.DataFrame) -> StudyPage:
 def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What the talk says (without numbers), what it rests on here, and whether it holds, at the most ranks of each
     program: "yes" or "no" if the interval of the share that is taken away is above or below one half, "–" where it is
-    neither, and of fewer than `FEWEST` seeds."""
+    neither, and of fewer than `LEAST_SEEDS` seeds."""
     found: list[tuple[str, ...]] = []
     for (noise, program), own in _noisy(at_most_ranks(table)).groupby(["noise", "program"], sort=False):
         taken = _taken_away(table, own)
@@ -48,7 +48,7 @@ def beside_published(table: pd.DataFrame) -> list[tuple[str, ...]]:
             continue
         share, low, high = taken
         here = f"{program}, {noise_text(str(noise))}: {_share_text(share, low, high)} of it"
-        is_known = own.groupby("together")["seed"].nunique().min() >= FEWEST
+        is_known = own.groupby("together")["seed"].nunique().min() >= LEAST_SEEDS
         found.append((STATEMENT, here, "–" if not is_known else "yes" if low > 0.5 else "no" if high < 0.5 else "–"))
     return found
 

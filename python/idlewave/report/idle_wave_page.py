@@ -22,6 +22,8 @@ AGREES = 0.02
 """A step differs from the published one by no more than this share of it where they agree."""
 ABSORBED = 0.1
 """A delay is absorbed if the program ends by less than this share of it later, amplified if by as much more than it."""
+LINE = 0.5
+"""The least share of the variance that a line explains, by the median over seeds, where sentences say its slope."""
 LOW, HIGH = 0.1, 0.9
 """The quantiles of the bands over seeds."""
 _SIDES = ("up", "down")
@@ -95,7 +97,7 @@ def _cost(row: dict[str, Any]) -> str:
         return f"The delay is amplified: {ended}{_slower(row)}."
     if row["pattern"] != PROGRAM and row["reached"] == others:
         return ""
-    decays = not _none(row["decay_ps"]) and row["decay_ps"] > 0
+    decays = not _none(row["decay_ps"]) and row["decay_ps"] > 0 and row["decay_r2"] >= LINE
     lost = f", {time_text(row['decay_ps'])} less late each" if decays else ""
     return f"The wave reaches {reached}{lost}{_in_time(row)}; {ended}."
 
@@ -118,14 +120,16 @@ def _slower(row: dict[str, Any]) -> str:
 
 def _noise_findings(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
     for _, rows in table.groupby(["schedule", "pattern", "protocol", "partners", "delays"], sort=False):
-        levels = rows[rows["noise"] > 0].dropna(subset="decay_ps")
+        fits = rows.groupby("noise")["decay_r2"].transform("median")
+        lines = rows[fits >= LINE].dropna(subset="decay_ps")
+        levels = lines[lines["noise"] > 0]
         if not len(levels):
             continue
         said = [
             f"{percent_text(float(str(share)))} noise {time_text(own['decay_ps'].median())}"
             for share, own in levels.groupby("noise", sort=True)
         ]
-        without = rows.loc[rows["noise"] == 0, "decay_ps"].dropna()
+        without = lines.loc[lines["noise"] == 0, "decay_ps"]
         before = f"without noise {time_text(without.iloc[0])}, " if len(without) else ""
         row = _records(rows)[0]
         seeds = plural(levels.groupby("noise").size().max(), "seed")
@@ -195,9 +199,12 @@ def _decay_figure(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[ReportFi
         bands = pd.DataFrame({"median": late.median(), "low": late.quantile(LOW), "high": late.quantile(HIGH)})
         title = f"{percent_text(float(str(share)))} noise" if share else "no noise"
         decays.append((title, bands.reset_index()))
-    band = f"{percent_text(LOW)} to {percent_text(HIGH)} of the seeds, and of the ranks at a distance"
-    caption = f"{_title(_records(noisy)[0])}: by how much ranks are late at most. Median, and {band}."
-    yield ReportFigure("decay", caption, partial(plot_wave_decay, decays))
+    band = f"{percent_text(LOW)} to {percent_text(HIGH)}"
+    caption = (
+        f"{_title(_records(noisy)[0])}: by how much ranks are late at most. Median, and {band} of the seeds, and of "
+        "the ranks at a distance."
+    )
+    yield ReportFigure("decay", caption, partial(plot_wave_decay, decays, band))
 
 
 def _lateness(row: dict[str, Any]) -> pd.DataFrame:
@@ -213,22 +220,7 @@ def _tables(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[Table]:
         ]
         known = ("pattern", "protocol", "side", "ranks an iteration", "published, σ d", "agrees")
         yield Table("Speeds, and those published (Afzal, Hager, Wellein 2019)", known, rows, 3)
-    headings = (
-        "program",
-        "iteration",
-        "speed",
-        "fit R²",
-        "reached",
-        "less late a rank",
-        "fit R²",
-        "ends later by",
-        "all ranks later by",
-    )
-    yield Table(
-        "What one delay does. Speed in ranks (of other shapes: messages) a second; the last two are in delays",
-        headings,
-        [_costs(row) for row in _records(quiet)],
-    )
+    yield costs_table(quiet)
     for row in _records(quiet[quiet["pattern"] == PROGRAM]):
         yield _ranks_table(row)
     if len(noisy):
@@ -237,6 +229,30 @@ def _tables(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[Table]:
             ("program", "noise", "seeds", "less late a rank", "reached", "ends later by"),
             list(_noise_rows(noisy)),
         )
+
+
+def costs_table(quiet: pd.DataFrame) -> Table:
+    """What delays do without noise: a row each."""
+    headings = (
+        "program",
+        "delays",
+        "iteration",
+        "speed",
+        "speed's R²",
+        "reached",
+        "less late a rank",
+        "its R²",
+        "ends later by",
+        "all ranks later by",
+    )
+    own = (quiet["pattern"] == PROGRAM).any()
+    speed = "messages a second" if own else "ranks (of other shapes: messages) an iteration"
+    return Table(
+        f"What delays do, without noise. Speed in {speed}; the last two are in delays",
+        headings,
+        [_costs(row) for row in _records(quiet)],
+        2,
+    )
 
 
 def _ranks_table(row: dict[str, Any]) -> Table:
@@ -258,9 +274,10 @@ def _ranks_table(row: dict[str, Any]) -> Table:
 
 def _costs(row: dict[str, Any]) -> tuple[str, ...]:
     return (
-        _title(row),
+        str(row["schedule"]) if row["pattern"] == PROGRAM else _title(row),
+        row["delays"],
         "–" if _none(row["iteration_ps"]) else time_text(row["iteration_ps"], 4),
-        "–" if _none(row["speed"]) else f"{row['speed']:,.4g}",
+        _speed(row),
         _share(row["speed_r2"]),
         count_text(row["reached"]),
         "–" if _none(row["decay_ps"]) else time_text(row["decay_ps"]),
@@ -268,6 +285,15 @@ def _costs(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['cost']:.3f}",
         f"{row['ranks_cost']:.1f}",
     )
+
+
+def _speed(row: dict[str, Any]) -> str:
+    """The speed in ranks an iteration; of one's own program, whose iterations are not known, in messages a second."""
+    if _none(row["speed"]):
+        return "–"
+    if row["pattern"] == PROGRAM:
+        return f"{row['speed']:,.4g}"
+    return "–" if _none(row["iteration_ps"]) else f"{row['speed'] * row['iteration_ps'] / 1e12:.3f}"
 
 
 def _noise_rows(noisy: pd.DataFrame) -> Iterator[tuple[str, ...]]:

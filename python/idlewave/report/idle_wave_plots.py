@@ -43,8 +43,9 @@ def plot_idle_waves(pictures: Mapping[str, Picture], ranks: int) -> Figure:
         axes.set_ylabel("rank")
     for axes in panels[max(len(pictures) - columns, 0) : len(pictures)]:
         axes.set_xlabel("time [ms]")
-    bar = figure.colorbar(shades, ax=list(panels), shrink=0.6, aspect=30, pad=0.01)
-    bar.set_label("late, in delays")
+    bar = figure.colorbar(shades, ax=list(panels), shrink=0.6, aspect=30, pad=0.01, extend="max")
+    bar.set_ticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "0.25", "0.5", "0.75", "≥ 1"])
+    bar.set_label("late [delays]")
     bar.outline.set_visible(False)
     return figure
 
@@ -75,10 +76,10 @@ def plot_wave_fronts(fronts: Mapping[str, Mapping[str, pd.DataFrame]]) -> Figure
 
 
 @styled
-def plot_wave_decay(decays: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
+def plot_wave_decay(decays: Sequence[tuple[str, pd.DataFrame]], band: str) -> Figure:
     """By how much ranks are late at most over their distance: a line each with its band, by title.
 
-    The tables have the columns distance, median, low and high, in delays.
+    The tables have the columns distance, median, low and high, in delays; `band` says what lies from low to high.
     """
     figure = new_figure(3.2)
     axes = figure.subplots()
@@ -90,11 +91,12 @@ def plot_wave_decay(decays: Sequence[tuple[str, pd.DataFrame]]) -> Figure:
         axes.plot(table["distance"], table["median"], label=title, linewidth=1.3, markersize=3, **looks)
         axes.fill_between(table["distance"], table["low"], table["high"], color=looks["color"], alpha=0.15, linewidth=0)
         bound(axes, table["distance"], table["median"], among=every)
+    axes.fill_between([], [], [], color=INK, alpha=0.15, linewidth=0, label=band)
     axes.axhline(1, color=INK, linewidth=0.7)
     axes.set_xlim(left=0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("distance from the delayed rank [ranks or messages]")
-    axes.set_ylabel("late at most, in delays")
+    axes.set_ylabel("late at most [delays]")
     legend_above(figure, axes, 4)
     return figure
 

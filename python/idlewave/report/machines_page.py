@@ -94,8 +94,9 @@ def _gains(gains: pd.DataFrame) -> Iterator[tuple[str, str]]:
         if said := _most(slower[~slower["edit"].map(_lowers)], "loss"):
             yield _topic(program), f"What slows it down most: {said}."
         small = rows.groupby("base", sort=False)["gain"].agg(lambda gain: gain.abs().max())
-        if count := int((small <= EQUAL).sum()):
-            yield _topic(program), f"On {plural(count, 'machine')} no edit changes its time by {percent_text(EQUAL)}."
+        if unchanged := [str(base) for base in small.index[small <= EQUAL]]:
+            where = join_words(unchanged)
+            yield _topic(program), f"No edit changes its time by more than {percent_text(EQUAL)} on {where}."
         odd = [
             f"{row['edit']} on {row['base']} ({percent_text(row['loss'])})"
             for row in _records(slower[slower["loss"] > EQUAL])
@@ -151,10 +152,17 @@ def _noise(quiet: pd.DataFrame, noisy: pd.DataFrame) -> Iterator[tuple[str, str]
         changed = [
             f"{row['machine']} {_range(row, 'gain', 'gain_low', 'gain_high')} instead of {percent_text(before)}"
             for row in _records(rows[rows["edit"] != ""])
-            if not row["gain_low"] <= (before := float(gains[row["machine"]])) <= row["gain_high"]
+            if _beyond_seeds(row, before := float(gains[row["machine"]]))
         ]
         if changed:
             yield _topic(program), f"With noise edits are worth something else: {join_words(changed)}."
+
+
+def _beyond_seeds(row: dict[str, Any], before: float) -> bool:
+    """Whether a gain with noise is another than `before`, the one without: outside of the quantiles over several
+    seeds, and by more than counts as equal."""
+    within = row["gain_low"] <= before <= row["gain_high"]
+    return bool(row["seeds"] > 1 and not within and abs((1 + row["gain"]) / (1 + before) - 1) > EQUAL)
 
 
 def _range(row: dict[str, Any], middle: str, low: str, high: str) -> str:
@@ -205,7 +213,9 @@ def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:
     ]
     silent = [str(name) for name, rows in table.groupby("base", sort=False) if not rows["noise"].any()]
     if silent:
-        found.append(("noise", f"is not known of {join_words(silent)}."))
+        found.append(
+            ("noise", f"is not simulated on {join_words(silent)}: it is not known, or the number of seeds is 0.")
+        )
     return found
 
 

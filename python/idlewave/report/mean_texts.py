@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from idlewave.formatting import percent_range, percent_text, plural
+from idlewave.studies.seed_statistics import LEAST_SEEDS
 
-FEWEST = 5
-"""Of fewer seeds, or runs, a page draws no conclusion: intervals by bootstrap are too narrow then."""
 LEAST = 0.0005
 """Means below are said to be nothing."""
 INTERVALS = (
     "intervals",
-    "are of means, 95 %, by bootstrap over seeds, each of which has other times of detours; they say nothing of "
-    f"another machine or noise. One seed has none, and of fewer than {FEWEST} nothing is concluded.",
+    "are of means, 95 %, Student's, widened for skew, over seeds, each of which has other times of detours; they say "
+    f"nothing of another machine or noise. One seed has none, and of fewer than {LEAST_SEEDS} nothing is concluded.",
 )
 """What a page says of its intervals."""
 NOTHING = ("nothing", f"is said of what makes a run longer by less than {percent_text(LEAST)} in the mean.")

@@ -11,11 +11,11 @@ import pandas as pd
 from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text
 from idlewave.noise_presets import noise_text
 from idlewave.report.line_panels import LinePanels, plot_line_panels
-from idlewave.report.mean_texts import FEWEST, INTERVALS, LEAST, mean_text
+from idlewave.report.mean_texts import INTERVALS, LEAST, mean_text
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
-from idlewave.studies.seed_statistics import at_most_ranks, rows_of, slowdowns
+from idlewave.studies.seed_statistics import LEAST_SEEDS, at_most_ranks, rows_of, slowdowns
 
 TITLE = "What a faster or slower network changes under noise"
 _CASE = ["program", "ranks", "scaled", "factor"]
@@ -61,7 +61,7 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
     That the bottleneck does not move: the time that noise adds differs by less than a factor `STEADY` over all factors.
     That a faster network gives nothing: it gives less than half of what it gives without noise; "–" where noise does
     not double the run time, so that there is no bottleneck. "yes" and "no" hold for all values of the intervals; "–"
-    where neither does, and of fewer than `FEWEST` seeds.
+    where neither does, and of fewer than `LEAST_SEEDS` seeds.
     """
     rows: list[tuple[str, ...]] = []
     for (noise, program, names), own in at_most_ranks(found).groupby(["noise", "program", "scaled"], sort=False):
@@ -86,7 +86,7 @@ def beside_published(found: pd.DataFrame) -> list[tuple[str, ...]]:
 
 def _is_same(rows: list[dict[str, Any]]) -> str:
     """Whether what noise adds is within a factor `STEADY` in all rows, with all values of the intervals."""
-    if min(row["seeds"] for row in rows) < FEWEST:
+    if min(row["seeds"] for row in rows) < LEAST_SEEDS:
         return "–"
     lows = [row["quiet_ps"] * row["low"] for row in rows]
     highs = [row["quiet_ps"] * row["high"] for row in rows]
@@ -97,7 +97,7 @@ def _is_same(rows: list[dict[str, Any]]) -> str:
 
 def _is_no_gain(as_it_is: dict[str, Any], fast: dict[str, Any], quiet: float) -> str:
     """Whether the faster network gives less than half of `quiet` under noise, with all values of the intervals."""
-    if min(as_it_is["seeds"], fast["seeds"]) < FEWEST or as_it_is["low"] < 1:
+    if min(as_it_is["seeds"], fast["seeds"]) < LEAST_SEEDS or as_it_is["low"] < 1:
         return "–"
     (own_low, own_high), (fast_low, fast_high) = (
         (row["quiet_ps"] * (1 + row["low"]), row["quiet_ps"] * (1 + row["high"])) for row in (as_it_is, fast)
@@ -206,7 +206,8 @@ def _tables(found: pd.DataFrame) -> Iterator[Table]:
             "Published (its figures have no numbers), and simulated. The bottleneck counts as the same if what noise "
             f"adds differs by less than a factor {STEADY:g}, with all values of the intervals; a faster network "
             "gives nothing if it gives less than half of what it gives without noise, with all values of the "
-            f"intervals, asked where noise at least doubles the run time. Of fewer than {FEWEST} seeds nothing is said",
+            "intervals, asked where noise at least doubles the run time. "
+            f"Of fewer than {LEAST_SEEDS} seeds nothing is said",
             ("statement", "here", "holds"),
             statements,
             3,

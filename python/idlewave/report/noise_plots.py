@@ -1,4 +1,4 @@
-"""Figures of the studies of noise: slowdown against ranks, loss against the longest detour, sources by cost."""
+"""Figures of the studies of noise: slowdown against ranks, loss against the expected worst loss, sources by cost."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from idlewave.formatting import percent_tick
 from idlewave.plot_limits import bulk_limits, mark_outside
 from idlewave.plot_style import INK, PALETTE, new_figure, say_empty, styled, tidy
 from idlewave.report.line_figures import LINES, legend_above, rank_axis
@@ -19,13 +20,14 @@ _MOST_COLUMNS = 2
 _MOST_TICKS = 6
 _ROOM = 4.5
 """How far axes reach beyond the bulk, in its widths: what noise costs grows by several decades with the ranks."""
-_LEAST = 1e-4
-"""Slowdowns below that are drawn at the lower end."""
+_NONE = 1e-12
+"""Below what any axis of slowdowns shows: ends of intervals at or below 0."""
 
 
 @styled
 def plot_noise_slowdowns(rows: pd.DataFrame) -> Figure:
     """Mean slowdown by noise with its interval, against ranks, both logarithmic: a panel a program, a line a noise.
+    What is 0 is not drawn, and said in the legend.
 
     `rows` have the columns title, noise, ranks, slowdown, low, high.
     """
@@ -45,14 +47,14 @@ def plot_noise_slowdowns(rows: pd.DataFrame) -> Figure:
         for number, noise in enumerate(noises):
             line = own[own["noise"] == noise].sort_values("ranks")
             if len(line):
-                _line(axes, line, number, noise)
+                _line(axes, line, number, _label(rows, noise))
         rank_axis(axes, sorted(rows["ranks"].unique()), _MOST_TICKS)
         axes.set_xlabel("")
         _logarithmic(axes, own["ranks"], own["slowdown"], rows["slowdown"])
     for axes in panels[len(titles) :]:
         axes.set_visible(False)
     for axes in panels[::columns]:
-        axes.set_ylabel("slowdown (1: twice the time)")
+        axes.set_ylabel("slowdown")
     for axes in panels[max(len(titles) - columns, 0) : len(titles)]:
         axes.set_xlabel("ranks")
         axes.tick_params(labelbottom=True)
@@ -60,41 +62,50 @@ def plot_noise_slowdowns(rows: pd.DataFrame) -> Figure:
     return figure
 
 
+def _label(rows: pd.DataFrame, noise: str) -> str:
+    none = (rows.loc[rows["noise"] == noise, "slowdown"] <= 0).any()
+    return f"{noise} (0 where not drawn)" if none else noise
+
+
 def _line(axes: Axes, line: pd.DataFrame, number: int, label: str) -> None:
     colour = PALETTE[number % len(PALETTE)]
     axes.plot(
-        line["ranks"], _at_least(line["slowdown"]), label=label, color=colour, linestyle=LINES[number % len(LINES)],
+        line["ranks"], _positive(line["slowdown"]), label=label, color=colour, linestyle=LINES[number % len(LINES)],
         marker=MARKS[number % len(MARKS)], markersize=4, linewidth=1.4, markerfacecolor="none",
     )  # fmt: skip
-    low, high = _at_least(line["low"]), _at_least(line["high"])
+    low, high = (np.maximum(line[end].to_numpy(float), _NONE) for end in ("low", "high"))
     axes.fill_between(line["ranks"].to_numpy(float), low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _at_least(values: pd.Series) -> npt.NDArray[np.float64]:
-    return np.asarray(np.maximum(values.to_numpy(float), _LEAST))
+def _positive(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """The values, NaN where they are not above 0."""
+    found = np.asarray(values, dtype=float)
+    return np.where(found > 0, found, np.nan)
 
 
 def _logarithmic(axes: Axes, places: npt.ArrayLike, values: npt.ArrayLike, among: npt.ArrayLike) -> None:
-    """A logarithmic axis y without outliers among all values, which are marked at its edges."""
-    drawn = np.maximum(np.asarray(values, dtype=float), _LEAST)
-    limits = bulk_limits(np.maximum(np.asarray(among, dtype=float), _LEAST), log=True, room=_ROOM)
+    """A logarithmic axis y in percent without outliers among all values above 0, which are marked at its edges."""
+    drawn, known = _positive(values), _positive(among)
+    limits = bulk_limits(known, log=True, room=_ROOM)
     mark_outside(axes, limits, places, drawn)
     axes.set_yscale("log")
     ends = limits.with_margin(1.5)
     axes.set_ylim(ends.low, ends.high)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 @styled
 def plot_noise_losses(rows: pd.DataFrame) -> Figure:
-    """What an operation loses against the longest detour expected among its ranks, µs, both logarithmic.
+    """What an operation loses against the expected worst loss, µs, both logarithmic.
 
-    `rows` have the columns noise, longest_ps, lost_ps; those without a loss are left out.
+    `rows` have the columns noise, worst_ps, lost_ps; those without a loss are left out.
     """
     figure = new_figure(3.4)
     axes = figure.subplots()
     tidy(axes)
-    usable = rows[(rows["longest_ps"] > 0) & (rows["lost_ps"] > 0)]
-    expected, lost = usable["longest_ps"].to_numpy(float) / 1e6, usable["lost_ps"].to_numpy(float) / 1e6
+    usable = rows[(rows["worst_ps"] > 0) & (rows["lost_ps"] > 0)]
+    expected, lost = usable["worst_ps"].to_numpy(float) / 1e6, usable["lost_ps"].to_numpy(float) / 1e6
     for number, noise in enumerate(rows["noise"].unique()):
         own = (usable["noise"] == noise).to_numpy()
         axes.plot(
@@ -106,7 +117,7 @@ def plot_noise_losses(rows: pd.DataFrame) -> Figure:
     mark_outside(axes, y, np.clip(expected, x.low, x.high), lost)
     ends = np.array([min(x.low, y.low), max(x.high, y.high)])
     axes.plot(ends, ends, color=INK, linewidth=0.8, label="equal")
-    axes.set(xscale="log", yscale="log", xlabel="longest detour expected [µs]", ylabel="time lost [µs]")
+    axes.set(xscale="log", yscale="log", xlabel="expected worst loss [µs]", ylabel="time lost [µs]")
     x, y = x.with_margin(1.5), y.with_margin(1.5)
     axes.set_xlim(x.low, x.high)
     axes.set_ylim(y.low, y.high)
@@ -130,7 +141,7 @@ def plot_regular_noise(rows: pd.DataFrame) -> Figure:
         for number, rate in enumerate(rates):
             line = own[own["hertz"] == rate].sort_values("us")
             axes.plot(
-                line["us"], _at_least(line["slowdown"]), label=f"{rate:g} Hz", color=PALETTE[number % len(PALETTE)],
+                line["us"], _positive(line["slowdown"]), label=f"{rate:g} Hz", color=PALETTE[number % len(PALETTE)],
                 linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)], markersize=4, linewidth=1.4,
                 markerfacecolor="none",
             )  # fmt: skip
@@ -141,6 +152,6 @@ def plot_regular_noise(rows: pd.DataFrame) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("length of a detour [µs]")
         _logarithmic(axes, own["us"], own["slowdown"], rows["slowdown"])
-    panels[0].set_ylabel("slowdown (1: twice the time)")
+    panels[0].set_ylabel("slowdown")
     legend_above(figure, panels[0])
     return figure

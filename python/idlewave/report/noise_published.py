@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from idlewave.formatting import count_text, percent_text, time_text
+from idlewave.formatting import count_text, percent_range, percent_text, time_text
 from idlewave.report.study_rows import row_objects
+from idlewave.studies.seed_statistics import LEAST_SEEDS
 from idlewave.units import parse_time
 
 HARDLY = 0.05
 """A slowdown by less is "nearly no propagation"."""
 SEVERE = 1.0
+BOTTLENECK = 1.0
+"""The slowdown from which on noise takes more time than all else."""
 MOST_OF = 0.5
+LEAST_RANKS = 4096
+"""Of fewer, no statement on a system of thousands of cores is said to hold or not to hold."""
 LEAST_LENGTHS = 3
 LINEAR = 0.9
 """The least coefficient of determination of a loss that grows linearly."""
-BECKMAN = "Beckman et al., allreduce on 32k processes, 1000 Hz of 200 µs"
+BECKMAN = "Beckman et al., allreduce on 32k processes, 1000 Hz of 200 µs (assumed)"
 FERREIRA = "Ferreira et al., allreduce, 10 Hz of 2.5 ms"
 Statement = tuple[str, str, str, str]
 """The statement, the published number, what is here, and whether it holds: "yes", "no", or "–" where the
@@ -39,38 +44,48 @@ def _systems(small: pd.DataFrame) -> Iterator[Statement]:
     """What the talk says of four systems, by the largest dissemination of a byte."""
     most = int(small["ranks"].max())
     by = {row.noise: row for row in row_objects(small[small["ranks"] == most])}
+    few = most < LEAST_RANKS
     where = f", {count_text(most)} ranks"
 
     def of(name: str) -> str:
-        return f"{name} {percent_text(by[name].slowdown)}"
+        return f"{name} {_mean(by[name])}"
+
+    def answer(holds: str, *names: str) -> str:
+        return "–" if few else _of_seeds(holds, *(by[name] for name in names))
 
     if "zeptoos" in by:
-        said, answer = of("zeptoos") + where, _below(by["zeptoos"], HARDLY)
-        yield "ZeptoOS shows nearly no propagation", "0.08 % of the time", said, answer
+        holds = answer(_below(by["zeptoos"], HARDLY), "zeptoos")
+        yield "ZeptoOS shows nearly no propagation", "0.08 % of the time", of("zeptoos") + where, holds
     if "jaguar" in by:
-        said, answer = of("jaguar") + where, _above(by["jaguar"], SEVERE)
-        yield "Jaguar is impacted severely", "0.02 % of the time", said, answer
+        holds = answer(_above(by["jaguar"], SEVERE), "jaguar")
+        yield "Jaguar is impacted severely", "0.02 % of the time", of("jaguar") + where, holds
     if "jaguar" in by and "zeptoos" in by:
         less, more = by["jaguar"], by["zeptoos"]
-        holds = less.overhead < more.overhead and less.low > more.high
-        yield "shape decides, not intensity", "", f"{of('jaguar')}, {of('zeptoos')}{where}", _answer(holds)
+        holds = answer(_apart(more, less), "jaguar", "zeptoos") if less.overhead < more.overhead else "–"
+        yield "shape decides, not intensity", "", f"{of('jaguar')}, {of('zeptoos')}{where}", holds
     if "altix" in by and "altix:same" in by:
-        holds = by["altix:same"].lost_ps < MOST_OF * by["altix"].lost_ps
-        said = f"{of('altix:same')} instead of {percent_text(by['altix'].slowdown)}{where}"
-        yield "co-scheduling takes most of the Altix's damage away", "", said, _answer(holds)
+        holds = answer(_apart(by["altix:same"], by["altix"], MOST_OF), "altix", "altix:same")
+        said = f"{of('altix:same')} instead of {_mean(by['altix'])}{where}"
+        yield "co-scheduling takes most of the Altix's damage away", "", said, holds
 
 
 def _networks(rows: pd.DataFrame) -> Iterator[Statement]:
-    """Whether noise still takes more time than all else on a network ten times as fast."""
+    """Whether noise takes more time than all else on the network as it is, ten times as slow and ten times as fast.
+
+    "–" where that is shown of none of the three: there is no bottleneck that could move.
+    """
     for noise, own in rows.groupby("noise", sort=False):
         by = {row.network: row for row in row_objects(own)}
         if not {0.1, 1.0, 10.0} <= {*by}:
             continue
-        slow, same, fast = (by[speed] for speed in (0.1, 1.0, 10.0))
-        losses = ", ".join(time_text(row.lost_ps) for row in (slow, same, fast))
-        said = f"{noise}: {losses} lost"
+        three = [by[speed] for speed in (0.1, 1.0, 10.0)]
+        losses = ", ".join(f"{time_text(row.lost_ps)} ({percent_range(row.low, row.high)})" for row in three)
+        said = f"{noise}: {losses} lost, {count_text(three[0].ranks)} ranks"
+        answers = {_above(row, BOTTLENECK) for row in three}
+        holds = "yes" if answers == {"yes"} else "no" if {"yes", "no"} <= answers else "–"
+        few = three[0].ranks < LEAST_RANKS
         statement = "networks 0.1, 1 and 10 times as fast: the noise bottleneck does not move"
-        yield statement, "", said, _above(fast, SEVERE)
+        yield statement, "", said, "–" if few else _of_seeds(holds, *three)
 
 
 def _ocean(scale: pd.DataFrame) -> Iterator[Statement]:
@@ -78,7 +93,9 @@ def _ocean(scale: pd.DataFrame) -> Iterator[Statement]:
     own = scale[(scale["program"] == "solver") & (scale["noise"] == "jaguar")]
     if len(own):
         row = row_objects(own.sort_values("ranks"))[-1]
-        said = f"solver, {count_text(row.ranks)} ranks: {1 + row.slowdown:.1f}"
+        said = (
+            f"solver, {count_text(row.ranks)} ranks: {1 + row.slowdown:.1f} ({1 + row.low:.1f} to {1 + row.high:.1f})"
+        )
         yield "POP on Jaguar, collectives dominate: times as long", "more than 2", said, "–"
 
 
@@ -93,7 +110,9 @@ def _linear(injected: pd.DataFrame) -> Iterator[Statement]:
         ]
         if fits:
             statement = f"Beckman et al.: growth with the noise is linear, {hertz:g} Hz"
-            yield statement, "", f"R² = {', '.join(f'{fit:.2f}' for fit in fits)}", _answer(min(fits) >= LINEAR)
+            holds = "yes" if min(fits) >= LINEAR else "no"
+            said = f"R² = {', '.join(f'{fit:.2f}' for fit in fits)}"
+            yield statement, "", said, _of_seeds(holds, *row_objects(rows))
 
 
 def regular_rows(rows: pd.DataFrame) -> pd.DataFrame:
@@ -117,7 +136,10 @@ def _factors(injected: pd.DataFrame) -> Iterator[Statement]:
         ("10Hz:2.5ms", FERREIRA, 32, 30),
     ):
         rows = row_objects(injected[injected["noise"] == noise])
-        said = [f"{1 + row.slowdown:.0f} ({_named(str(row.program))})" for row in rows]
+        said = [
+            f"{1 + row.slowdown:.0f} ({1 + row.low:.0f} to {1 + row.high:.0f}; {_named(str(row.program))})"
+            for row in rows
+        ]
         if said:
             where = f"{count_text(rows[0].ranks)} ranks: {', '.join(said)}"
             yield f"{statement}: times as long", f"{measured} measured, {simulated} simulated", where, "–"
@@ -136,5 +158,15 @@ def _below(row: Any, slowdown: float) -> str:  # noqa: ANN401 - of pandas
     return {"yes": "no", "no": "yes"}.get(_above(row, slowdown), "–")
 
 
-def _answer(holds: bool) -> str:
-    return "yes" if holds else "no"
+def _apart(less: Any, more: Any, share: float = 1.0) -> str:  # noqa: ANN401 - of pandas
+    """Whether one slowdown is below that share of the other: "–" if their intervals overlap."""
+    return "yes" if less.high < share * more.low else "no" if less.low > share * more.high else "–"
+
+
+def _of_seeds(holds: str, *rows: Any) -> str:  # noqa: ANN401 - of pandas
+    """The answer, "–" if it rests on too few seeds."""
+    return holds if min(row.seeds for row in rows) >= LEAST_SEEDS else "–"
+
+
+def _mean(row: Any) -> str:  # noqa: ANN401 - of pandas
+    return f"{percent_text(row.slowdown)} ({percent_range(row.low, row.high)})"

@@ -74,7 +74,7 @@ def _findings(table: pd.DataFrame, costs: dict[int, pd.DataFrame]) -> Iterator[t
             )
         if len(others):
             names = join_words([str(name) for name in others["source"]], comma="; ")
-            yield topic, f"Beside the others, no cost beyond chance: {names}."
+            yield topic, f"Beside the others, no cost is shown beyond chance: {names}."
     if sentence := _order(costs[max(costs)]):
         yield "shares", sentence
 
@@ -121,11 +121,11 @@ def to_do(table: pd.DataFrame) -> list[tuple[str, str]]:
         said.append(f"{advice(row.source)} {effect}{percent_text(row.slowdown)} ({_interval(row)}).")
         before = row.slowdown
     rest = (
-        f"Leave the other sources as they are: removing one of them saves nothing beyond chance at {count_text(ranks)} "
-        "ranks."
+        f"Of the other sources none is shown to save anything beyond chance at {count_text(ranks)} ranks: more seeds "
+        "or more ranks tell more."
         if said
-        else f"Remove none yet: no single removal saves more than chance does at {count_text(ranks)} ranks. More "
-        "seeds or more ranks tell more."
+        else f"Remove none yet: no single removal is shown to save more than chance does at {count_text(ranks)} ranks. "
+        "More seeds or more ranks tell more."
     )
     named = set(table["kind"]) == {CAUSES}
     left = len(said) < table["source"].nunique() - 1  # one of the names is that of no source

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import pandas as pd
 
 from idlewave.formatting import count_text, percent_text, plural, seconds_text
-from idlewave.report.mean_texts import FEWEST
 from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
-from idlewave.studies.seed_statistics import CONFIDENCE, RESAMPLES
+from idlewave.studies.seed_statistics import CONFIDENCE, LEAST_SEEDS
 from idlewave.studies.variation import SlowdownByVariation, slowdowns
 
 TITLE = "What a network that varies costs a program"
@@ -46,8 +45,8 @@ def _findings(found: list[SlowdownByVariation]) -> Iterator[tuple[str, str]]:
 
 
 def _by_scale(few: SlowdownByVariation, many: SlowdownByVariation) -> str:
-    """Whether more ranks lose more; "" if the intervals of their means overlap, and of fewer than `FEWEST` runs."""
-    if min(len(few.runs), len(many.runs)) < FEWEST:
+    """Whether more ranks lose more; "" if intervals of their means overlap, and of fewer than `LEAST_SEEDS` runs."""
+    if min(len(few.runs), len(many.runs)) < LEAST_SEEDS:
         return ""
     if many.low > few.high:
         than = "more"
@@ -89,8 +88,8 @@ def _rests(table: pd.DataFrame, found: list[SlowdownByVariation]) -> list[tuple[
     said = [
         (
             "intervals",
-            f"are of the mean over the times at which a run may begin: bootstrap over {runs} of each number of ranks, "
-            f"{RESAMPLES:,} resamples. That the network varies otherwise in another week is not in them.",
+            f"are of the mean over the times at which a run may begin: Student's, over {runs} of each number of ranks. "
+            "That the network varies otherwise in another week is not in them.",
         ),
         ("factors", "are the same for all pairs of nodes at one time, and constant within a phase of the recording."),
     ]

@@ -12,6 +12,7 @@ from idlewave.report.report_figure import ReportFigure
 from idlewave.report.study_page import StudyPage
 from idlewave.report.tables import Table
 from idlewave.report.verify_plots import plot_verify_allreduce, plot_verify_pop
+from idlewave.studies.verify.closed_forms import WORDS
 from idlewave.studies.verify.statements import (
     ALGORITHM_WORDS,
     BECKMAN_MEASURED,
@@ -28,7 +29,7 @@ from idlewave.studies.verify.statements import (
 
 TITLE = "Simulated, and what closed forms and publications say"
 TOPICS = {
-    "closed forms": "Closed forms, for 1 byte, and simulated",
+    "closed forms": "Closed forms for s bytes, and simulated",
     "two ranks": "Two ranks and a message",
     "allreduce": "Allreduces under injected noise",
     "POP": "A program that calls as POP does, under noise of Jaguar's shape",
@@ -56,17 +57,20 @@ def _of(topic: str, found: list[Statement]) -> list[Statement]:
 
 def _findings(found: list[Statement]) -> Iterator[tuple[str, str]]:
     holding, decided = held(found)
-    yield "all", f"{holding} of {plural(decided, 'statement')} hold here."
+    if decided:
+        yield "all", f"{holding} of {plural(decided, 'statement')} hold here."
     for topic in TOPICS:
         own = _of(topic, found)
         if not own:
             continue
         holding, decided = held(own)
-        yield topic, f"{holding} of {decided} hold."
+        if decided:
+            yield topic, f"{holding} of {decided} hold."
     for one in found:
         if one.holds == NO:
             because = f" {one.reason[0].upper()}{one.reason[1:]}." if one.reason else ""
-            yield one.topic, f"Does not hold: {one.statement}. Published: {one.published}; here: {one.here}.{because}"
+            said = "Closed form" if one.topic == "closed forms" else "Published"
+            yield one.topic, f"Does not hold: {one.statement}. {said}: {one.published}; here: {one.here}.{because}"
         elif one.holds == OPEN:
             yield one.topic, f"Not decided at this scale: {one.statement}. Here: {one.here}."
 
@@ -90,7 +94,7 @@ def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
         yield ReportFigure(
             f"verify-allreduce-{number}",
             f"Allreduces by {ALGORITHM_WORDS.get(name, name)} on {ranks} ranks under regular noise, and the published "
-            "factors at 1000 Hz of 200 µs. Bars: least to most over the seeds.",
+            "factors, which are assumed to be those of 1000 Hz of 200 µs. Bars: least to most over the seeds.",
             partial(plot_verify_allreduce, rows, published),
         )
     pop = table[table["check"] == "pop"]
@@ -106,7 +110,8 @@ def _figures(table: pd.DataFrame) -> Iterator[ReportFigure]:
 
 
 def _table(topic: str, caption: str, found: list[Statement]) -> Table:
-    headings = ("statement", "published", "simulated here", "difference", "holds", "reason, or what is assumed")
+    said = "closed form" if topic == "closed forms" else "published"
+    headings = ("statement", said, "simulated here", "difference", "holds", "reason, or what is assumed")
     rows: list[tuple[str, ...]] = [
         (one.statement, one.published, one.here, one.difference, one.holds, one.reason) for one in _of(topic, found)
     ]
@@ -128,7 +133,7 @@ def _rests(table: pd.DataFrame) -> list[tuple[str, str]]:
         ]
     if forms:
         said = f"The network of {forms} counts alone; messages are eager, or make a rendezvous where the form says so."
-        found = [("closed forms", said), *found]
+        found = [("closed forms", f"{said} {WORDS}."), *found]
     return found
 
 

@@ -63,7 +63,9 @@ class AlgorithmCase:
     """One call of a collective, which all ranks begin at the same moment.
 
     `bytes` are those of the vector, or of one rank's block, as `Schedule.pattern` counts them; `segment` 0: whole
-    messages. The noise of `machine` is drawn with `seeds` seeds from `seed` on.
+    messages. The noise of `machine` is drawn with `seeds` seeds from `seed` on. `own_choice` says whether the machine's
+    own rules choose this algorithm; None if they choose none. It is part of the case, since what identifies a machine
+    is only what its times depend on.
     """
 
     machine: Machine
@@ -75,6 +77,7 @@ class AlgorithmCase:
     reduction_cost: float
     seeds: int
     seed: int
+    own_choice: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,13 @@ def algorithm_cases(machine: Machine, plan: AlgorithmPlan, noise: AnyNoise | Non
     for ranks in sorted(plan.ranks):
         for collective in plan.collectives:
             for size in _sizes_of(collective, plan.sizes):
+                own = machine_choice(machine, collective, ranks, size)
                 for algorithm in algorithms_of(collective, noisy, ranks):
                     for segment in _segments_of(collective, algorithm, size, plan.segments):
                         call = (noisy, collective, algorithm, segment, ranks, size)
-                        found.append(AlgorithmCase(*call, plan.reduction_cost, seeds, plan.seed if seeds else 0))
+                        choice = None if own is None else own == Variant(algorithm, segment)
+                        seed = plan.seed if seeds else 0
+                        found.append(AlgorithmCase(*call, plan.reduction_cost, seeds, seed, choice))
     return found
 
 
@@ -135,8 +141,7 @@ def _segments_of(collective: str, algorithm: str, size: int, segments: Sequence[
 def algorithm_row(case: AlgorithmCase) -> Row:
     """The time from the common beginning until the last rank has ended, ps.
 
-    `own_choice` says whether the machine's own rules choose this algorithm; None if they choose none. `time_ps` is the
-    time without noise. With noise: the mean over the seeds, its standard error, the median, and the
+    `time_ps` is the time without noise. With noise: the mean over the seeds, its standard error, the median, and the
     quantiles LOW and HIGH; None without noise.
     """
     import numpy as np
@@ -150,9 +155,7 @@ def algorithm_row(case: AlgorithmCase) -> Row:
     )
     schedule = Schedule.compose([Job(case.ranks, [operation])])
     quiet = simulate(schedule, case.machine, noise=None, progress=check_stop)
-    own = machine_choice(case.machine, case.collective, case.ranks, case.bytes)
-    own_choice = None if own is None else own == Variant(case.algorithm, case.segment)
-    row: Row = {"messages": quiet.messages, "own_choice": own_choice, "time_ps": float(quiet.max_finish)}
+    row: Row = {"messages": quiet.messages, "time_ps": float(quiet.max_finish)}
     names = ("mean_ps", "error_ps", "low_ps", "median_ps", "high_ps")
     if not case.seeds:
         return row | dict.fromkeys(names)
@@ -187,7 +190,7 @@ def _files(table: pd.DataFrame) -> Mapping[str, str]:
     return decision_files(table)
 
 
-ALGORITHMS = CaseStudy("algorithms", 1, algorithm_row, _page, files=_files)
+ALGORITHMS = CaseStudy("algorithms", 2, algorithm_row, _page, files=_files)
 """The study: its table has the columns of `AlgorithmCase`, and those of `algorithm_row`."""
 
 

@@ -127,12 +127,16 @@ def digests_of(study: CaseStudy[C], cases: Sequence[C]) -> list[str]:
 def finished_table(
     study: CaseStudy[C], cases: Sequence[C], rows: Sequence[Row], folder: str | Path | None
 ) -> pd.DataFrame:
-    """The rows as a table with its provenance, which is written into `folder`."""
+    """The rows of the cases as a table with its provenance, which is written into `folder`.
+
+    Names of machines, schedules and paths are those of the cases: a row that was stored is found by their content.
+    """
     import pandas as pd
     import pyarrow as pa
 
     names = [name for name in rows[0] if name not in (SIMULATION, CASE)]
-    table = pd.DataFrame(list(rows), columns=[*names, SIMULATION, CASE])
+    named = [row | values_of(case) for row, case in zip(rows, cases, strict=True)]
+    table = pd.DataFrame(named, columns=[*names, SIMULATION, CASE])
     columns = with_provenance(pa.Table.from_pandas(table, preserve_index=False), study, sources_of(cases))
     if folder is not None:
         write_table(Path(folder) / TABLE, columns)

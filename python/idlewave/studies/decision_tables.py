@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..algorithm_rules import AlgorithmRule
 from ..algorithm_tables import rules_table
 from ..formatting import plain_percent, size_text
 from ..open_mpi_file import OPEN_MPI_COLLECTIVES, OpenMpiCollective, open_mpi_file
+from ..open_mpi_rules import OF_ALL_RANKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,12 +276,26 @@ def _files(table: pd.DataFrame, column: str, rules: str, open_mpi: str) -> dict[
 
 
 def open_mpi_tables(known: Mapping[str, CollectiveTimes]) -> dict[OpenMpiCollective, list[AlgorithmRule]]:
-    """For each collective of Open MPI the rules that choose among the algorithms which it has."""
+    """For each collective of Open MPI the rules that choose among the algorithms which it has.
+
+    Where Open MPI counts the blocks of all ranks, each number of ranks that was timed has rules of its own: sizes of
+    one block from which rules hold on several numbers of ranks are different sizes there.
+    """
     found = {}
     for own in OPEN_MPI_COLLECTIVES:
         if own.collective in known:
             times = known[own.collective]
-            found[own] = decision_table(times, allowed_in(own), by_size=own.counts_size)
+            rules = decision_table(times, allowed_in(own), by_size=own.counts_size)
+            found[own] = for_each_ranks(rules, times.ranks) if own.collective in OF_ALL_RANKS else rules
+    return found
+
+
+def for_each_ranks(rules: Sequence[AlgorithmRule], scales: Sequence[int]) -> list[AlgorithmRule]:
+    """The rules of a collective that hold on each of these numbers of ranks, as rules for it."""
+    found = []
+    for ranks in scales:
+        least = max(rule.ranks for rule in rules if rule.ranks <= ranks)
+        found += [replace(rule, ranks=ranks) for rule in rules if rule.ranks == least]
     return found
 
 

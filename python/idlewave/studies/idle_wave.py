@@ -60,6 +60,7 @@ class WaveCase:
     `pattern` and `protocol` name what the schedule is ("program": of one's own). `partners`: how many ranks away its
     partners are at most; `compute_ps`: its computation of each of the `iterations`. `noise`: the time that the
     machine's noise adds, as a share. `delays` as `parse_delays` reads them. `seed`: of the noise.
+    `pictured`: its row has a picture; of several seeds only the first one has.
     """
 
     schedule: Schedule
@@ -72,6 +73,7 @@ class WaveCase:
     noise: float
     delays: str
     seed: int
+    pictured: bool = True
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,11 @@ class WavePlan:
                 raise UsageError(f"expected noise that adds a share above 0, up to 1, found {share:g}")
         if "uneven" in self.patterns and self.ranks % 2:
             raise UsageError(f"expected an even number of ranks for the pattern uneven, found {self.ranks}")
+        other = self.noise_interval_ps is not None or (self.noise_shares and tuple(self.noise_shares) != NOISE_SHARES)
+        if other and not (NOISY in self.patterns and self.noise_shares):
+            raise UsageError(
+                f"expected the pattern {NOISY} with noise, the only one that has it, for shares and intervals of noise"
+            )
         if self.compute_ps % 1000:
             raise UsageError(f"expected a computation of whole ns, found {self.compute_ps} ps")
 
@@ -170,7 +177,13 @@ def _own_cases(machine: Machine, own: OwnProgram) -> list[WaveCase]:
     if machine.noise is None:
         return [quiet]
     noisy = replace(quiet, machine=machine, noise=added_share(machine.noise))
-    return [quiet, *(replace(noisy, seed=seed) for seed in range(own.seed, own.seed + own.seeds))]
+    return [quiet, *_each_seed(noisy, own.seeds)]
+
+
+def _each_seed(case: WaveCase, seeds: int) -> Iterator[WaveCase]:
+    """The case under so many seeds from its own on."""
+    for seed in range(case.seed, case.seed + seeds):
+        yield replace(case, seed=seed, pictured=seed == case.seed)
 
 
 def added_share(noise: AnyNoise) -> float:
@@ -185,16 +198,14 @@ def _noisy_cases(machine: Machine, plan: WavePlan) -> Iterator[WaveCase]:
     machine = with_protocol(machine, protocol)
     quiet = machine.with_noise(None)
     case = _case(plan, NOISY, protocol, partners, quiet)
-    seeds = range(plan.seed, plan.seed + plan.seeds)
     if plan.delays is None:
         yield replace(case, delays=plan.two_delays)
     interval = plan.noise_interval_ps or plan.compute_ps
     for share in plan.noise_shares:
         noisy = quiet.with_noise(PoissonNoise(interval, ExponentialLength(share * interval)))
-        yield from (replace(case, machine=noisy, noise=share, seed=seed) for seed in seeds)
+        yield from _each_seed(replace(case, machine=noisy, noise=share), plan.seeds)
     if machine.noise is not None:
-        case = replace(case, machine=machine, noise=added_share(machine.noise))
-        yield from (replace(case, seed=seed) for seed in seeds)
+        yield from _each_seed(replace(case, machine=machine, noise=added_share(machine.noise)), plan.seeds)
 
 
 def _case(plan: WavePlan, pattern: str, protocol: str, partners: int, machine: Machine) -> WaveCase:
@@ -236,7 +247,7 @@ def idle_wave_row(case: WaveCase) -> Row:
         **_speeds(case, wave, iteration),
         **_decay(wave),
         "wave": _ranks_text(wave),
-        "picture": _picture(without, delayed, delays) if case.seed == 0 or not case.noise else "",
+        "picture": _picture(without, delayed, delays) if case.pictured else "",
     }
 
 
@@ -350,5 +361,5 @@ def _memory(case: WaveCase) -> int:
     return 2 * memory_needs.recorded(case.schedule.ranks, case.schedule.least_ops, Recording().most_bytes)
 
 
-IDLE_WAVE = CaseStudy("idle-wave", 1, idle_wave_row, _page, _memory)
+IDLE_WAVE = CaseStudy("idle-wave", 2, idle_wave_row, _page, _memory)
 """The study: its table has the columns of `WaveCase`, and those of `idle_wave_row`."""

@@ -39,7 +39,7 @@ BECKMAN_MACHINE, BECKMAN_RANKS = "bluegene-p", 32_768
 FERREIRA_MACHINE, FERREIRA_RANKS = "odin", 8192
 """A Cray XT, whose parameters are in no source at hand; nor is the number of processes."""
 NETWORK_NOISES, NETWORK_SPEEDS = ("chic", "jaguar"), (0.1, 1.0, 10.0)
-PUBLISHED_SEEDS = 2
+PUBLISHED_SEEDS = 5
 BECKMAN_NOISES = tuple(f"{hertz}Hz:{length}us" for hertz in (1000, 100, 10) for length in (16, 50, 100, 200))
 FERREIRA_NOISES = ("10Hz:2.5ms",)
 PUBLISHED_ALGORITHMS = ("allreduce=recursive_doubling", "allreduce=reduce_bcast")
@@ -92,13 +92,18 @@ class NoisePlan:
     seed: int = 0
     published: bool = True
 
+    def __post_init__(self) -> None:
+        check_seeds(self.seeds, self.seed)
+        if not self.ranks:
+            raise UsageError("expected numbers of ranks, found none")
+        if min(self.ranks) < 2:
+            raise UsageError(f"expected a number of ranks from 2 on, found {min(self.ranks)}")
+        if not self.sizes:
+            raise UsageError("expected sizes of collectives, found none")
+
 
 def noise_cases(plan: NoisePlan) -> list[NoiseCase]:
     """The cases of a plan, those of few ranks first. Raises UsageError."""
-    check_seeds(plan.seeds, plan.seed)
-    for count in plan.ranks:
-        if count < 2:
-            raise UsageError(f"expected a number of ranks from 2 on, found {count}")
     names = (*([] if plan.machine.noise is None else [OWN]), *NOISES) if plan.noise is None else plan.noise
     noises = chosen_noises(names, plan.machine)
     machines = {name: plan.machine.with_noise(noise) for name, noise in noises.items()}
@@ -184,19 +189,19 @@ def _case(
 def noise_row(case: NoiseCase) -> Row:
     """What the noise costs: the time without it, ps; the mean slowdown with its interval, and quantiles of it.
 
-    `overhead` is the share of time that the detours take. `longest_ps` is how much longer the slowest of as many ranks
-    computes, in the mean over the same seeds, which each compute as long as the program takes, step by step: what is
-    expected to be lost if every step waits for the slowest rank once.
+    `overhead` is the share of time that the detours take. `worst_ps` is the expected worst loss: what the slowest of as
+    many ranks loses in a step, in the mean over the same seeds, if each computes as long as the step takes, times the
+    steps. So much is lost if every step waits for the slowest rank once.
     """
     noise = case.machine.noise
     quiet = int(finish_times(case.schedule, case.machine.with_noise(None), 1)[0])
     lost = finish_times(case.schedule, case.machine, case.seeds, case.seed) - quiet
     slowdown = (lost / quiet if quiet else lost * math.nan).astype(float)
-    found = mean_interval(slowdown, case.seed)
+    found = mean_interval(slowdown)
     return {
         "overhead": None if noise is None else float(noise.overhead),
         "quiet_ps": quiet,
-        "longest_ps": _longest(case, quiet),
+        "worst_ps": _worst(case, quiet),
         "lost_ps": float(lost.mean()),
         "slowdown": found.mean,
         "low": found.low,
@@ -211,7 +216,7 @@ def _quantiles(values: object) -> Sequence[float]:
     return [float(value) for value in np.quantile(values, list(QUANTILES.values()))]  # type: ignore[call-overload]
 
 
-def _longest(case: NoiseCase, quiet: int) -> float:
+def _worst(case: NoiseCase, quiet: int) -> float:
     nanoseconds = -(-quiet // (1000 * case.steps))
     computing = Operation("compute", options=PatternOptions(compute_ns=nanoseconds))
     schedule = Schedule.compose([Job(case.ranks, [computing])])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
@@ -40,7 +41,8 @@ class Delay:
 
 
 def parse_delays(text: str) -> tuple[Delay, ...]:
-    """The delays in a text such as "32@10ms+13.5ms,5@0ms+1ms": RANK@TIME+LENGTH. Raises UsageError."""
+    """The delays in a text such as "32@10ms+13.5ms,5@0ms+1ms": RANK@TIME+LENGTH. Raises UsageError,
+    also for delays of one rank that overlap."""
     found = []
     for word in text.split(","):
         match = _DELAY.fullmatch(word)
@@ -53,6 +55,9 @@ def parse_delays(text: str) -> tuple[Delay, ...]:
         if delay.at < 0 or delay.length <= 0:
             raise UsageError(f"expected a delay from 0 on, of a length above 0, found {quote(word.strip())}")
         found.append(delay)
+    for one, after in pairwise(sorted(found, key=lambda delay: (delay.rank, delay.at))):
+        if one.rank == after.rank and after.at < one.at + one.length:
+            raise UsageError(f"expected delays of a rank one after another, found {one} and {after}, which overlap")
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from ..schedule import Schedule
 
 CONFIDENCE = 0.95
-RESAMPLES = 10_000
+LEAST_SEEDS = 5
+"""Of fewer, no statement is said to hold or not to hold."""
 QUANTILES = {"least": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "most": 1.0}
-_ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
-_DRAWN = 10**6
-"""So many values are drawn at once at most."""
 
 
 @dataclass(frozen=True)
@@ -43,52 +42,55 @@ def finish_times(schedule: Schedule, machine: Machine, seeds: int, seed: int = 0
     return np.array([simulate(schedule, machine, seed=one, progress=check_stop).max_finish for one in numbers])
 
 
-def mean_interval(values: npt.NDArray[np.float64], seed: int = 0) -> Interval:
-    """The mean, and an interval in which that of the distribution lies: bootstrap percentiles over the values;
-    NaN for the ends of one value."""
+def mean_interval(values: npt.NDArray[np.float64]) -> Interval:
+    """The mean, and an interval in which that of the distribution lies: Student's, NaN of fewer than two values.
+
+    Where no value is negative, no mean is taken to be.
+    """
     import numpy as np
 
-    if len(values) == 1:
-        return Interval(float(values[0]), np.nan, np.nan)
-    low, high = np.quantile(_means(values, np.random.default_rng([len(values), seed])), _ENDS)
-    return Interval(float(values.mean()), float(low), float(high))
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Interval(mean, math.nan, math.nan)
+    reach = errors_of_interval(len(values)) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return Interval(mean, max(mean - reach, min(0.0, float(np.min(values)))), mean + reach)
 
 
-def share_taken_away(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], seed: int = 0) -> Interval:
-    """By which share the mean of `after` is below that of `before`, and its interval: bootstrap over both; NaN for
-    the ends of one value."""
-    import numpy as np
+def errors_of_interval(values: int) -> float:
+    """How many standard errors the interval of the mean of so many values reaches to each side: Student's quantile,
+    times 1 + 1 / n.
 
-    rng = np.random.default_rng([seed, len(before), len(after)])
-    means = [_means(array, rng) for array in (before, after)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = 1 - means[1] / means[0]
-    if not before.mean() > 0:
-        return Interval(np.nan, np.nan, np.nan)
-    is_one = min(len(before), len(after)) == 1
-    low, high = (np.nan, np.nan) if is_one else np.quantile(drawn[np.isfinite(drawn)], _ENDS)
-    return Interval(float(1 - after.mean() / before.mean()), float(low), float(high))
+    Losses are skewed, few but large, so that Student's interval alone holds their mean in less than 90 % of cases.
+    Widened it does in 90 to 94 % with 2 to 20 exponentially distributed ones.
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(values - 1, (1 + CONFIDENCE) / 2)) * (1 + 1 / values)
 
 
-def _means(values: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """The means of resamples of the values."""
-    import numpy as np
+def share_taken_away(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]) -> Interval:
+    """By which share the mean of `after` is below that of `before`, and its interval: Fieller's of a ratio of means.
 
-    count = len(values)
-    means = np.empty(RESAMPLES)
-    rows = max(1, _DRAWN // count)
-    for begin in range(0, RESAMPLES, rows):
-        own = means[begin : begin + rows]
-        own[:] = values[rng.integers(0, count, (len(own), count))].mean(axis=1)
-    return means
+    Its lower end is -inf where the mean before may be 0; both are NaN of fewer than two values.
+    """
+    m, n, seeds = float(before.mean()), float(after.mean()), min(len(before), len(after))
+    if m <= 0:
+        return Interval(math.nan, math.nan, math.nan)
+    if seeds < 2:
+        return Interval(1 - n / m, math.nan, math.nan)
+    reach = errors_of_interval(seeds)
+    a, c = (mean**2 - reach**2 * values.var(ddof=1) / len(values) for mean, values in ((m, before), (n, after)))
+    if a <= 0:
+        return Interval(1 - n / m, -math.inf, 1.0)
+    root = math.sqrt(max((m * n) ** 2 - a * c, 0.0))
+    return Interval(1 - n / m, 1 - (m * n + root) / a, min(1 - (m * n - root) / a, 1.0))
 
 
 def slowdowns(table: pd.DataFrame, by: Sequence[str], quiet_by: Sequence[str]) -> pd.DataFrame:
     """For each noise and each set of the values of `by`: by which share noise makes the run longer.
 
     Columns: noise, those of `by`, quiet_ps (the time without noise of the same values of `quiet_by`), seeds, mean, low
-    and high (its interval by bootstrap over the seeds), median, q10, q90; NaN for the ends of one seed. Runs that
-    take no time are left out.
+    and high (its interval over the seeds, NaN of one), median, q10, q90. Runs that take no time are left out.
     """
     import numpy as np
     import pandas as pd

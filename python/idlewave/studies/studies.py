@@ -263,7 +263,7 @@ class Studies:
         application_ranks: int = APPLICATION_RANKS,
         seeds: int = NOISE_SEEDS,
         seed: int = 0,
-        published: bool = True,
+        published: bool | None = None,
         folder: str | Path | None = None,
         workers: int | None = None,
         executor: Executor | None = None,
@@ -271,9 +271,11 @@ class Studies:
     ) -> pd.DataFrame:
         """What noise costs `programs` and one's own (`schedule`) at scale (docs/studies/noise.md): a row a case.
 
-        Columns: the values of `NoiseCase`, then overhead, quiet_ps, longest_ps, lost_ps, and of the slowdown its mean,
-        low and high, least, q25, median, q75 and most. Raises UsageError.
+        Columns: the values of `NoiseCase`, then overhead, quiet_ps, worst_ps, lost_ps, and of the slowdown its mean,
+        low and high, least, q25, median, q75 and most. `published`: the published experiments, too; None: only where
+        machine and programs are the default. Raises UsageError.
         """
+        is_default = machine == NOISE_MACHINE and tuple(programs) == NOISE_PROGRAMS and schedule is None
         plan = NoisePlan(
             machine=as_machine(machine),
             programs=programs,
@@ -285,7 +287,7 @@ class Studies:
             application_ranks=application_ranks,
             seeds=seeds,
             seed=seed,
-            published=published,
+            published=is_default if published is None else published,
         )
         return run_study(NOISE, noise_cases(plan), folder, Running(workers, executor, on_progress))
 

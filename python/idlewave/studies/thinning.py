@@ -19,7 +19,7 @@ from ..schedule import Schedule
 from .case_study import CaseStudy, Row
 from .noise_sources import NoiseSources
 from .programs import Program, own_program, program_named
-from .seed_statistics import check_seeds, finish_times, mean_interval
+from .seed_statistics import Interval, check_seeds, finish_times, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def _next_cases(plan: ThinningPlan, table: pd.DataFrame) -> list[ThinningCase]:
 
 
 def removals(table: pd.DataFrame) -> list[str]:
-    """The sources to remove, the one that saves most first, each as far as it saves more than chance."""
+    """The sources to remove, one after another: of those that save more than chance does, that which saves most."""
     largest = table[table["ranks"] == table["ranks"].max()]
     found: list[str] = []
     current = largest[largest["way"] == ALL].iloc[0]
@@ -121,9 +121,10 @@ def removals(table: pd.DataFrame) -> list[str]:
         if not len(tried):
             break
         saved = savings(current, tried)
-        best = saved.sort_values("saved_ps", ascending=False).iloc[0]
-        if not best["matters"]:
+        saved = saved[saved["matters"]]
+        if not len(saved):
             break
+        best = saved.sort_values("saved_ps", ascending=False).iloc[0]
         found.append(str(best["source"]))
         current = tried[tried["source"] == best["source"]].iloc[0]
     return found
@@ -163,7 +164,7 @@ def thinning_row(case: ThinningCase) -> Row:
     if quiet == 0:
         raise UsageError("expected a program that takes some time")
     lost = (finish_times(case.schedule, case.machine, case.seeds, case.seed) - quiet).astype(float)
-    found = mean_interval(lost / quiet, case.seed)
+    found = Interval(0.0, 0.0, 0.0) if noise is None else mean_interval(lost / quiet)
     return {
         "overhead": 0.0 if noise is None else float(noise.overhead),
         "quiet_ps": quiet,

@@ -101,7 +101,7 @@ VARIATION = CaseStudy("variation", 1, variation_row, _page)
 class SlowdownByVariation:
     """How much longer a program takes where L and G vary: `mean` 0.1 is a tenth longer, in the mean over the offsets.
 
-    The mean lies between `low` and `high` with a probability of `confidence` (bootstrap over the offsets): this covers
+    The mean lies between `low` and `high` with a probability of `confidence` (Student's, over the offsets): this covers
     which offsets were drawn, and not that the network may vary otherwise at another time than when it was recorded.
     `runs` has a row a simulation: offset_ps into the recording, seed of the noise, constant_ps (without the variation),
     finish_ps, slowdown.
@@ -118,7 +118,7 @@ class SlowdownByVariation:
     def of(cls, runs: pd.DataFrame) -> SlowdownByVariation:
         """That of runs of one number of ranks, in a table of the study."""
         slowdown = runs["slowdown"].to_numpy()
-        found = mean_interval(slowdown, int(runs["seed"].min()))
+        found = mean_interval(slowdown)
         rows = runs[COLUMNS].reset_index(drop=True)
         return cls(int(runs["ranks"].iloc[0]), found.mean, found.low, found.high, CONFIDENCE, rows)
 

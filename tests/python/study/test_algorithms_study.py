@@ -426,6 +426,48 @@ def test_the_machines_own_rules_are_set_beside_the_fastest_too() -> None:
     assert f"The choice of {OWN} costs" in said
 
 
+def test_edited_rules_of_the_machine_are_set_beside_the_fastest_at_once(tmp_path: Path) -> None:
+    """What identifies a machine is what times depend on; its rules are not."""
+    for name in ("chain", "linear"):
+        on = replace(machine(1), algorithm_rules=(AlgorithmRule("bcast", name, segment=0),))
+        table = study(on, collectives=("bcast",), ranks=(8,), sizes=(64,), segments=(), folder=tmp_path)
+        assert list(table.loc[table["own_choice"], "algorithm"]) == [name]
+
+
+@pytest.mark.parametrize(
+    ("collective", "small", "large"),
+    [
+        ("allgather", "bruck", "ring"),
+        ("alltoall", "bruck", "linear"),
+        ("gather", "binomial", "linear"),
+        ("scatter", "binomial", "linear"),
+    ],
+)
+def test_open_mpi_chooses_by_the_file_what_the_study_decided_wherever_it_timed(
+    collective: str, small: str, large: str, tmp_path: Path
+) -> None:
+    """Another algorithm is faster from 611 B on, on 20 ranks as on 24; Open MPI counts the blocks of all ranks."""
+    sizes = (8, 512, 4096)
+    times = {small: (100, 100, 500), large: (200, 111, 111)}
+    rows = [
+        (collective, ranks, size, name, 0, time, 0, math.nan, math.nan, "made up")
+        for ranks in (20, 24)
+        for name, own in times.items()
+        for size, time in zip(sizes, own, strict=True)
+    ]
+    names = ["collective", "ranks", "bytes", "algorithm", "segment", QUIET, "seeds", NOISY, "error_ps", "machine"]
+    table = pd.DataFrame(rows, columns=names)
+    decided = decision_table(times_by_collective(table, QUIET)[collective])
+    assert [(rule.ranks, rule.bytes, rule.algorithm) for rule in decided] == [(20, 0, small), (20, 611, large)]
+    file = tmp_path / "open-mpi.conf"
+    file.write_text(decision_files(table)["open-mpi.conf"])
+    read = open_mpi_rules(file, file.read_bytes()).rules
+    rules = [rule for rule in read if rule.collective == collective and not rule.fallback]
+    for ranks in (20, 24):
+        for size in (*sizes, 610, 611):
+            assert chosen(rules, ranks, size * ranks).algorithm == chosen(decided, ranks, size).algorithm, (ranks, size)
+
+
 def test_calls_whose_algorithm_the_simulator_lacks_are_not_held_against_a_library() -> None:
     table = study(collectives=("bcast",), ranks=(16, 24), sizes=(8, 32_768, 1 << 20), segments=())
     times = CollectiveTimes(table, QUIET)

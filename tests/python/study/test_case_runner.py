@@ -75,6 +75,14 @@ class LastFirst(Executor):
         return future
 
 
+def test_a_stored_row_has_the_names_of_the_present_case(tmp_path: Path) -> None:
+    cases = small_cases(tmp_path, 2)
+    run_cases(SMALL, cases, tmp_path / "out")
+    other = [replace(case, machine=replace(case.machine, name="renamed")) for case in cases]
+    assert list(run_cases(SMALL, other, tmp_path / "out")["machine"]) == ["renamed"] * 2
+    assert computed(tmp_path) in ([0, 1], [1, 0]), "and is not computed again"
+
+
 def test_rows_are_in_the_order_of_the_cases_whatever_the_order_in_which_they_come(tmp_path: Path) -> None:
     table = run_cases(SMALL, small_cases(tmp_path, 5), None, Running(executor=LastFirst()))
     assert computed(tmp_path) == [4, 3, 2, 1, 0]

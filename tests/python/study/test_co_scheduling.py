@@ -105,7 +105,7 @@ def test_a_skew_of_half_a_period_is_no_co_scheduling() -> None:
 
 
 def test_the_published_statement_holds_for_collectives_and_applications() -> None:
-    table = idlewave.study.co_scheduling(programs=("allreduce", "cg"), ranks=(64,), seeds=5)
+    table = idlewave.study.co_scheduling(programs=("allreduce", "cg"), ranks=(64,), seeds=10)
     found = beside_published(table)
     assert [holds for _, _, holds in found] == ["yes"] * 4
 

@@ -154,6 +154,24 @@ def test_a_collective_stops_all_ranks_at_once() -> None:
     assert spread.max() - spread.min() < COMPUTE
 
 
+def test_of_several_seeds_the_first_one_has_a_picture_whichever_it_is() -> None:
+    noisy = idle_wave_cases(machine(), plan("nonblocking", "eager", noise_shares=(0.05,), seeds=2, seed=5))[1:]
+    assert [(case.seed, bool(idle_wave_row(case)["picture"])) for case in noisy] == [(5, True), (6, False)]
+    own = OwnProgram(Schedule.pattern("bcast", ranks=4), "0@0us+1us", seeds=2, seed=5)
+    cases = idle_wave_cases(machine().with_noise(NOISES["random"]), own)
+    assert [case.pictured for case in cases] == [True, True, False]
+
+
+def test_a_slope_is_said_only_of_lines_that_explain_half_of_the_variance() -> None:
+    table = idlewave.study.idle_wave(machine(), plan("nonblocking", "eager", noise_shares=(0.1,), seeds=3))
+    noisy = table["noise"] > 0
+    for fit, said in ((0.51, True), (0.49, False)):
+        page = idle_wave_page(table.assign(decay_r2=np.where(noisy, fit, 0.0), decay_ps=1e6))
+        [*texts] = [text for topic, text in page.findings if topic.startswith("decay")]
+        assert bool(texts) is said
+        assert not any("without noise" in text for text in texts)
+
+
 def test_noise_makes_waves_decay() -> None:
     more = {"noise_shares": (0.02, 0.1), "seeds": 4, "delays": None, "iterations": 20, "ranks": 24}
     rows = [
@@ -226,10 +244,14 @@ def test_a_delay_stops_its_rank_once_and_swallows_detours_in_it() -> None:
 
 def test_delays_are_written_as_they_are_read() -> None:
     assert parse_delays("32@10ms+13.5ms, 0@0s+1ps") == (Delay(32, 10**10, 135 * 10**8), Delay(0, 0, 1))
+    assert len(parse_delays("3@2ms+1ms,3@1ms+1ms,4@1ms+5ms")) == 3, "one after another, and of another rank"
     assert str(Delay(32, 10**10, 135 * 10**8)) == "32@10ms+13.5ms"
 
 
-@pytest.mark.parametrize("text", ["", "3", "3@1ms", "x@1ms+1ms", "3@1+1ms", "3@1ms+0ms", "3@-1ms+1ms", "3@1ms+1ms,"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "3", "3@1ms", "x@1ms+1ms", "3@1+1ms", "3@1ms+0ms", "3@-1ms+1ms", "3@1ms+1ms,", "3@2ms+1ms,3@1ms+1001us"],
+)
 def test_what_is_no_delay_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="delay"):
         parse_delays(text)
@@ -245,6 +267,9 @@ def test_what_is_no_delay_is_refused(text: str) -> None:
         ({"noise_shares": (1.5,)}, "up to 1, found 1.5"),
         ({"compute_ps": 1500}, "whole ns"),
         ({"delays": "3ms"}, "RANK@TIME"),
+        ({"patterns": ("sendrecv",), "noise_shares": (0.3,)}, "the pattern nonblocking with noise"),
+        ({"patterns": ("sendrecv",), "noise_interval_ps": 10**9}, "the pattern nonblocking with noise"),
+        ({"noise_shares": (), "noise_interval_ps": 10**9}, "the pattern nonblocking with noise"),
     ],
 )
 def test_what_is_no_wave_is_refused(options: dict[str, Any], why: str) -> None:
@@ -338,6 +363,11 @@ def test_the_command_takes_a_program_and_an_array_repeats_its_words(tmp_path: Pa
     assert run_command([*words, "--share", "0/1"], tmp_path).status == 0
     collected = run_command(["study", "collect", "study-idle-wave"], tmp_path)
     assert collected.status == 0, collected.complained
+    lone = ["study", "idle-wave", "--patterns", "sendrecv", "--ranks", "8"]
+    for more in (["--noise-shares", "0.3"], ["--noise-interval", "1ms"], ["--seeds", "3"]):
+        refused = run_command([*lone, *more], tmp_path)
+        assert refused.status == 2
+        assert "nonblocking" in refused.complained
     for more, why in (
         (["--ranks", "8"], "your own program is what it is"),
         (["--noise-shares", "none"], "--noise-shares"),

@@ -223,6 +223,20 @@ def test_what_noise_leaves_of_an_edit_is_said_where_it_is_beyond_the_spread_of_s
     assert gains["g=0.5x"] == pytest.approx(1 / 0.9 - 1)
 
 
+def test_of_one_seed_or_within_what_counts_as_equal_an_edit_is_not_said_to_be_worth_something_else() -> None:
+    several = noisy_rows(("m", "", 1000, 0.1), ("m", "L=0.5x", 500, 0.6))
+    nearly = noisy_rows(("m", "", 1000, 0.1), ("m", "L=0.5x", 500, 0.103))
+    for table, said in ((several, True), (several[several["seed"] == 0], False), (nearly, False)):
+        assert said is any("worth something else" in text for _, text in machines_page(table).findings)
+
+
+def test_without_seeds_the_page_does_not_say_that_a_machine_has_no_noise() -> None:
+    table = idlewave.study.machines([flat("noisy").with_noise(NOISE)], plan("g=0.999x", seeds=0))
+    page = machines_page(table)
+    assert "not simulated on noisy" in dict(page.rests)["noise"]
+    assert any("on noisy" in text for _, text in page.findings if "No edit" in text)
+
+
 def test_the_fastest_machine_with_noise_is_named_where_it_is_another() -> None:
     noise = [plain(text) for _, text in machines_page(noisy_rows(("a", "", 100, 0.5), ("b", "", 110, 0.1))).findings]
     assert "With noise the fastest of these is b, not a, by the medians." in noise
@@ -255,7 +269,7 @@ def test_the_command_writes_table_and_page_and_goes_on(tmp_path: Path) -> None:
     assert "small with" in first.printed
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 3
-    assert "is not known of odin" in page
+    assert "is not simulated on odin" in page
     again = json.loads(run_command([*words, "--json"], tmp_path).printed)["rows"]
     assert len(again) == 2 * 3 * (1 + 1 + 2)
     stored = pd.read_parquet(tmp_path / "out/study.parquet")

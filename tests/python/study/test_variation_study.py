@@ -28,7 +28,6 @@ from idlewave.machine import WITHIN
 from idlewave.measure.overtime import read_overtime
 from idlewave.recorded_pairs import recorded_pairs
 from idlewave.report.variation_page import variation_page
-from idlewave.studies.seed_statistics import mean_interval
 from idlewave.studies.variation import slowdown_by_variation, slowdowns
 from idlewave.variation import LEAST_RECORDED, unvaried_notes, variation_from_recording
 from overtime_recordings import recording_table, write_recording
@@ -246,16 +245,6 @@ def test_what_makes_no_study_is_refused() -> None:
         slowdown_by_variation(PING, MACHINE, Variation(HALF.starts, HALF.L, HALF.G))
     with pytest.raises(UsageError, match="at least one run"):
         slowdown_by_variation(PING, MACHINE, HALF, runs=0)
-
-
-@pytest.mark.long
-def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(1)
-    held = 0
-    for trial in range(200):
-        found = mean_interval(rng.exponential(1.0, 40), trial)
-        held += found.low <= 1 <= found.high
-    assert 170 <= held <= 199
 
 
 def write_machine(folder: Path) -> None:

@@ -146,6 +146,7 @@ def test_allreduces_grow_linearly_with_the_noise_and_by_two_trees_as_much_as_pub
     assert found["recursive_doubling", 1000, 200 * US][0] > 1.3 * trees, "half of the time, and nearly the same loss"
     other = said["Beckman et al.: allreduce on 4,096 processes, 1000 Hz of 200 µs, by recursive doubling"]
     assert other.holds == NO
+    assert other.reason.endswith("is assumed"), "what was at hand does not say of which noise the factor is"
     assert plain(other.reason).startswith("without noise it takes 50 % of the time of reduce and broadcast")
 
 
@@ -159,6 +160,32 @@ def test_pop_is_not_decided_on_few_ranks_and_is_where_it_is_more_than_doubled() 
     assert of(8192, 1.5) == OPEN
     assert of(8192, 2.1) == YES
     assert of(32_768, 1.5) == NO
+
+
+def test_what_is_said_of_the_calls_of_pop_is_counted_in_what_was_simulated() -> None:
+    def of(messages: int, percent: int) -> list[str]:
+        rows = pd.DataFrame([("quiet", 1.0), ("jaguar", 3.0)], columns=["name", "simulated_ps"])
+        rows = rows.assign(check="pop", ranks=32_768, percent=percent, messages=messages)
+        return [one.holds for one in statements(rows)[:3]]
+
+    halos = 4 * 32_768 * pop_calls(32_768, 100)["halo2d"]
+    whole = pop_messages(32_768) + halos
+    assert of(whole, 100) == [YES, YES, NO], "605.7 million messages are fewer than published"
+    assert of(whole + 1, 100)[0] == NO
+    assert of(whole + halos, 100)[1] == NO
+    assert of(10**9, 100)[2] == YES
+    assert of(whole, 5) == [OPEN] * 3
+
+
+def test_of_a_topic_whose_statements_are_not_decided_the_page_counts_none() -> None:
+    table = idlewave.study.verify(checks=("pop",), ranks=(16,))
+    assert not any(" of 0 " in text for _, text in verify_page(table).findings)
+
+
+def test_closed_forms_are_called_so_and_hold_for_all_sizes(table: pd.DataFrame) -> None:
+    forms = verify_page(table).tables[0]
+    assert forms.headings[1] == "closed form"
+    assert {row[0]: row[1] for row in forms.rows}["scatter"] == "h + (P − 2) i_s"
 
 
 def test_a_closed_form_that_is_missed_by_a_picosecond_does_not_hold(table: pd.DataFrame) -> None:

@@ -61,8 +61,8 @@ class Costs:
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """A schedule on `ranks` ranks with messages of `size` bytes, and its time: `text` is the formula for messages of a
-    byte, with o = o_s = o_r. `rendezvous`: all messages make one."""
+    """A schedule on `ranks` ranks with messages of `size` bytes, and its time: `text` is the formula, in WORDS.
+    `rendezvous`: all messages make one."""
 
     text: str
     schedule: Callable[[int, int], Schedule]
@@ -144,42 +144,47 @@ def _dissemination_time(cost: Costs, ranks: int) -> int:
 
 
 FORMS = {
-    "latency": ClosedForm("2o + L", _latency, lambda cost, _c, _p: cost.hop),
-    "ping-pong": ClosedForm("2 (2o + L)", _ping_pong, lambda cost, _c, _p: 2 * cost.hop),
+    "latency": ClosedForm("h", _latency, lambda cost, _c, _p: cost.hop),
+    "ping-pong": ClosedForm("2h", _ping_pong, lambda cost, _c, _p: 2 * cost.hop),
     "stream": ClosedForm(
-        f"2 (2o + L) + {MESSAGES - 1} max(o, g)",
+        f"2h + {MESSAGES - 1} max(i_s, i_r)",
         _stream,
         lambda cost, _c, _p: _stream_time(cost, MESSAGES) + cost.hop,
     ),
     "scatter": ClosedForm(
-        "2o + L + (P − 2) max(o, g)",
+        "h + (P − 2) i_s",
         _collective("scatter", "linear"),
         lambda cost, _c, ranks: cost.hop + (ranks - 2) * cost.send,
     ),
     "gather": ClosedForm(
-        "2o + L + (P − 2) max(o, g)",
+        "h + (P − 2) i_r",
         _collective("gather", "linear"),
         lambda cost, _c, ranks: cost.hop + (ranks - 2) * cost.receive,
     ),
     "tree": ClosedForm(
-        "log₂P (2o + L)",
+        "h + (log₂P − 1) max(h, i_s)",
         _collective("bcast", "binomial"),
         lambda cost, _c, ranks: _binomial_time(cost, ranks),
     ),
     "dissemination": ClosedForm(
-        "⌈log₂P⌉ (2o + L)", _dissemination, lambda cost, _c, ranks: _dissemination_time(cost, ranks)
+        "r + (⌈log₂P⌉ − 1) max(r, g + kG)", _dissemination, lambda cost, _c, ranks: _dissemination_time(cost, ranks)
     ),
     "rendezvous": ClosedForm(
-        "3 (2o + L)", _latency, lambda cost, control, _p: 2 * control.hop + cost.hop, rendezvous=True
+        "2h₁ + h", _latency, lambda cost, control, _p: 2 * control.hop + cost.hop, rendezvous=True
     ),
     "late receiver": ClosedForm(
-        "T_r + o + 2 (2o + L)",
+        "T_r + o_r + h₁ + h",
         _late,
         lambda cost, control, _p: max(LATE_PS, control.o_s + control.L) + control.process + control.hop + cost.hop,
         rendezvous=True,
     ),
 }
 """By name. In each the first costs are those of a message, the second those of a control message."""
+WORDS = (
+    "k = s − 1 for messages of s bytes, h = o_s + L + o_r + max(kO_r, kG), i_s = max(o_s + kO_s, g + kG), "
+    "i_r = max(o_r + kO_r, g + kG), r = max(o_s + L, o_s + kO_s) + o_r + max(kO_r, kG); h₁ is h of 1 byte"
+)
+"""What the letters of the formulas are."""
 OF_MANY_RANKS = ("scatter", "gather", "tree", "dissemination")
 
 

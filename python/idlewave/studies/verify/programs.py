@@ -46,10 +46,10 @@ def pop_calls(ranks: int, percent: int) -> dict[str, int]:
     return {**calls, "halo2d": halos}
 
 
-def pop_messages(ranks: int) -> int:
-    """The messages of all of POP's collectives on so many ranks: binomial broadcasts, barriers by dissemination, and
-    allreduces by recursive doubling, for a power of two."""
-    return _collective_messages(ranks, POP_CALLS)
+def pop_messages(ranks: int, percent: int = 100) -> int:
+    """The messages of so many percent of POP's collectives on so many ranks: binomial broadcasts, barriers by
+    dissemination, and allreduces by recursive doubling, for a power of two."""
+    return _collective_messages(ranks, pop_calls(ranks, percent))
 
 
 def _collective_messages(ranks: int, calls: dict[str, int]) -> int:

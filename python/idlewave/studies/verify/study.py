@@ -37,7 +37,8 @@ BECKMAN_MACHINE, BECKMAN_RANKS = "bluegene-p", 32_768
 BECKMAN_HERTZ = (1000, 100, 10)
 BECKMAN_DETOURS_PS = (16_000_000, 50_000_000, 100_000_000, 200_000_000)
 GREATEST = (1000, 200_000_000)
-"""The frequency and length of detours of which a factor is published."""
+"""The frequency and length of detours that the published factors are assumed to belong to: the greatest of those that
+were injected. What was at hand does not say which."""
 FERREIRA_RANKS = 8192
 FERREIRA_NOISE = (10, 2_500_000_000)
 ALLREDUCE_BYTES = 8
