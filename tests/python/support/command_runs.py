@@ -22,8 +22,6 @@ _PRELOADED = (
     "pyarrow.parquet",
     "scipy.optimize",
     "scipy.stats",
-    "skops.io",
-    "sklearn.ensemble",
 )
 SECONDS = 120
 
