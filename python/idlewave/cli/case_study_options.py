@@ -30,6 +30,7 @@ from ..studies.job_array import (
 )
 from ..studies.run_study import StudyTable, collect_study, digests_of_tables, run_share_of, run_study
 from ..units import parse_count
+from .completion import machines
 from .option_types import Count, OutputFolder, as_json, print_json
 from .progress import doing
 from .terminal import errors, progress_bar, say, say_note
@@ -43,6 +44,20 @@ LINE_PERIOD = 60.0
 """Seconds between two lines of progress where the error stream is no terminal, as in the log of a job."""
 _OWN = ("folder", "workers", "array", "tasks", "share", "collect", "as_json")
 """The parameters of `case_study_options`."""
+
+
+def machine_option(default: str, more: str = "") -> Callable[[F], F]:
+    """--machine of a study that has a machine of its own unless another is named; `more` is said in its help."""
+    return click.option(
+        "-m",
+        "--machine",
+        "machine_name",
+        metavar="MACHINE",
+        default=default,
+        show_default=True,
+        shell_complete=machines,
+        help=f"The machine: a machine.toml, a folder with one, or a preset. {more}".rstrip(),
+    )
 
 
 def case_study_options(name: str) -> Callable[[F], F]:

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..errors import UsageError
 from ..escaping import quote
 from ..units import parse_count
 
 
-def counts_from(text: str, what: str) -> list[int]:
-    """The whole numbers in a text such as "64,1024", each once. Raises UsageError that says `what` was expected."""
+def counts_from(text: str, what: str, least: int | None = None, parse: Callable[[str], int] = parse_count) -> list[int]:
+    """The whole numbers in a text such as "64,1024", each once and from `least` on. Raises UsageError that says `what`
+    was expected."""
     try:
-        numbers = [parse_count(word) for word in text.split(",")]
+        numbers = [parse(word) for word in text.split(",")]
     except ValueError:
         numbers = []
-    if not numbers or len({*numbers}) != len(numbers):
-        raise UsageError(f"expected different {what} such as 1,1024, found {quote(text)}")
+    if not numbers or len({*numbers}) != len(numbers) or (least is not None and min(numbers) < least):
+        such = "such as 1,1024" if least is None else f"from {least} on, such as {least},1024"
+        raise UsageError(f"expected different {what} {such}, found {quote(text)}")
     return numbers
+
+
+def numbers_from(text: str, what: str) -> list[float]:
+    """The numbers in a text such as "0.1,1,10". Raises UsageError as above."""
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise UsageError(f"expected {what} such as 0.1,1,10, found {quote(text)}") from None
 
 
 def shares_from(text: str, what: str) -> list[float]:

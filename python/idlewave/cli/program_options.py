@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import UsageError
-from ..escaping import quote
 from ..machine import Machine
 from ..pattern_options import MOST_BYTES
 from ..schedule import Schedule
 from ..studies.case_study import CaseStudy
 from ..studies.programs import MACHINE, NAMES, RANKS, ProgramSettings
-from ..units import parse_count
 from .input_options import (
     algorithm_options,
     choice_from,
@@ -28,6 +26,7 @@ from .input_options import (
     note_scope,
     note_traced,
 )
+from .number_lists import counts_from
 from .option_types import Count, Size, refuse_given
 from .structure_options import by_structure, structure_of, structure_options
 from .terminal import say
@@ -133,7 +132,7 @@ def programs_of(options: dict[str, Any], default: Sequence[str]) -> ProgramChoic
         if structure.is_wanted or conversion:
             raise UsageError("options of a trace, such as --extrapolate and --cut, are of use with a TRACE alone")
         programs = programs or list(default)
-    scales = counts_of(own["ranks"], "numbers of ranks") if own["ranks"] else None
+    scales = counts_from(own["ranks"], "numbers of ranks", 1) if own["ranks"] else None
     if source is not None:
         schedule = load_schedule(source, choice, own["reduction_cost"], machine, **conversion)
         if structure.is_wanted:
@@ -147,25 +146,6 @@ def programs_of(options: dict[str, Any], default: Sequence[str]) -> ProgramChoic
         programs = [*programs, schedule]
     note_scope(machine, max(scales or [*RANKS, *(p.ranks for p in programs if isinstance(p, Schedule))]))
     return ProgramChoice(machine, programs, scales, settings)
-
-
-def counts_of(text: str, what: str, least: int = 1) -> list[int]:
-    """The whole numbers in a text such as "64,1024", each once. Raises UsageError."""
-    try:
-        numbers = [parse_count(word) for word in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or len({*numbers}) != len(numbers) or min(numbers) < least:
-        raise UsageError(f"expected different {what} from {least} on, such as {least},1024, found {quote(text)}")
-    return numbers
-
-
-def numbers_of(text: str, what: str) -> list[float]:
-    """The numbers in a text such as "0.1,1,10". Raises UsageError."""
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError:
-        raise UsageError(f"expected {what} such as 0.1,1,10, found {quote(text)}") from None
 
 
 def show_findings(study: CaseStudy[Any], table: pd.DataFrame) -> None:

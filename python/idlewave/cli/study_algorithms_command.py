@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from ..escaping import quote
 from ..noise_presets import OWN
 from ..studies.algorithm_times import (
     ALGORITHMS,
@@ -22,11 +21,11 @@ from ..studies.algorithm_times import (
     algorithm_cases,
     noise_for,
 )
-from ..units import parse_count, parse_size
-from .case_study_options import case_study_options, run_command
-from .completion import machines
+from ..units import parse_size
+from .case_study_options import case_study_options, machine_option, run_command
 from .input_options import load_machine
 from .noise_options import one_noise_option
+from .number_lists import counts_from
 from .option_types import Count, FiniteRange
 from .terminal import say
 
@@ -34,32 +33,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def _numbers(text: str, what: str, parse: Any = parse_count) -> list[int]:  # noqa: ANN401 - a parser of units
-    """The whole numbers in a text such as "64,1024", each once. Raises UsageError."""
-    try:
-        numbers = [parse(word) for word in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or len({*numbers}) != len(numbers):
-        raise UsageError(f"expected different {what} such as 1,1024, found {quote(text)}")
-    return numbers
-
-
 def _listed(numbers: tuple[int, ...]) -> str:
     return ",".join(map(str, numbers))
 
 
 @click.command("algorithms")
-@click.option(
-    "-m",
-    "--machine",
-    "machine_name",
-    metavar="MACHINE",
-    default=MACHINE,
-    show_default=True,
-    shell_complete=machines,
-    help="The machine: a machine.toml, a folder with one, or a preset.",
-)
+@machine_option(MACHINE)
 @click.option("--collectives", metavar="NAME,…", default=",".join(COLLECTIVES), show_default=True, help="Collectives.")
 @click.option(
     "--ranks", "scales", metavar="COUNT,…", default=_listed(RANKS), show_default=True, help="Numbers of ranks."
@@ -112,9 +91,9 @@ def study_algorithms(
     machine = load_machine(machine_name)
     plan = AlgorithmPlan(
         collectives.split(","),
-        _numbers(scales, "numbers of ranks"),
-        _numbers(sizes, "sizes", parse_size),
-        _numbers(segments, "segments", parse_size),
+        counts_from(scales, "numbers of ranks"),
+        counts_from(sizes, "sizes", parse=parse_size),
+        counts_from(segments, "segments", parse=parse_size),
         reduction_cost,
         seeds,
         seed,

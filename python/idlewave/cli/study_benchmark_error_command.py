@@ -21,8 +21,7 @@ from ..studies.benchmark_error import (
     benchmark_cases,
 )
 from ..units import parse_count, parse_size
-from .case_study_options import case_study_options, run_command
-from .completion import machines
+from .case_study_options import case_study_options, machine_option, run_command
 from .input_options import load_machine
 from .option_types import Count
 from .terminal import say, show_table
@@ -45,16 +44,7 @@ def _numbers(text: str, what: str, parse: Callable[[str], int]) -> list[int]:
 
 
 @click.command("benchmark-error")
-@click.option(
-    "-m",
-    "--machine",
-    "machine_name",
-    metavar="MACHINE",
-    default=MACHINE,
-    show_default=True,
-    shell_complete=machines,
-    help="The machine: a machine.toml, a folder with one, or a preset.",
-)
+@machine_option(MACHINE)
 @click.option(
     "--collectives", metavar="NAME,…", default="bcast", show_default=True, help="Collectives; all their algorithms."
 )

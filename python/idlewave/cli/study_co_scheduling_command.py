@@ -12,8 +12,9 @@ from ..studies.programs import GENERATED
 from ..studies.simulated_case import SEEDS
 from .case_study_options import case_study_options, run_command
 from .noise_options import noise_options, noises_of
+from .number_lists import counts_from
 from .option_types import Count
-from .program_options import counts_of, program_options, programs_of, show_findings
+from .program_options import program_options, programs_of, show_findings
 
 
 @click.command("co-scheduling")
@@ -56,11 +57,11 @@ def study_co_scheduling(
         chosen.settings,
         noises_of(noise),
         groups,
-        counts_of(skews, "skews", 0),
+        counts_from(skews, "skews", 0),
         seeds,
     )
     run_command(CO_SCHEDULING, cases, options, partial(show_findings, CO_SCHEDULING))
 
 
 def _groups(text: str) -> list[int]:
-    return counts_of(",".join(str(ALL) if word == "all" else word for word in text.split(",")), "numbers of ranks")
+    return counts_from(",".join(str(ALL) if word == "all" else word for word in text.split(",")), "numbers of ranks", 1)

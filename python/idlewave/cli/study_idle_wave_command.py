@@ -27,8 +27,7 @@ from ..studies.idle_wave import (
 )
 from ..studies.wave_patterns import JOBS, PATTERNS
 from ..units import exact_time, parse_time
-from .case_study_options import case_study_options, run_command
-from .completion import machines
+from .case_study_options import case_study_options, machine_option, run_command
 from .input_options import load_machine
 from .noise_options import one_noise_option
 from .number_lists import counts_from, names_from, shares_from
@@ -55,17 +54,7 @@ def _time(text: str, what: str) -> int:
 
 
 @click.command("idle-wave")
-@click.option(
-    "-m",
-    "--machine",
-    "machine_name",
-    metavar="MACHINE",
-    default=MACHINE,
-    show_default=True,
-    shell_complete=machines,
-    help="The machine: a machine.toml, a folder with one, or a preset. Of generated programs only nonblocking also has "
-    "its noise.",
-)
+@machine_option(MACHINE, "Of generated programs only nonblocking also has its noise.")
 @one_noise_option()
 @program_options
 @click.option(

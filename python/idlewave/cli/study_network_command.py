@@ -13,8 +13,9 @@ from ..studies.programs import GENERATED
 from ..studies.simulated_case import SEEDS
 from .case_study_options import case_study_options, run_command
 from .noise_options import noise_options, noises_of
+from .number_lists import numbers_from
 from .option_types import Count
-from .program_options import numbers_of, program_options, programs_of, show_findings
+from .program_options import program_options, programs_of, show_findings
 
 
 @click.command("network")
@@ -55,7 +56,7 @@ def study_network(
         chosen.settings,
         noises_of(noise),
         parameters.split(","),
-        numbers_of(factors, "factors"),
+        numbers_from(factors, "factors"),
         seeds,
     )
     run_command(NETWORK, cases, options, partial(show_findings, NETWORK))

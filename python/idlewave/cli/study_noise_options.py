@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..escaping import quote
 from ..studies.noise_study import MACHINE
 from ..units import parse_size
-from .completion import machines
+from .case_study_options import machine_option
 from .input_options import algorithm_options, between_options, choice_from, load_schedule, note_traced
 from .option_types import Count, refuse_given
 
@@ -27,16 +27,7 @@ NOTHING = "-"
 def machine_of_study(command: F) -> F:
     """--machine, --between and --node-ranks, for `load_machine`; and --algorithm and --reduction-cost, for a trace."""
     command = between_options()(algorithm_options(command))
-    return click.option(
-        "-m",
-        "--machine",
-        "machine_name",
-        metavar="MACHINE",
-        default=MACHINE,
-        show_default=True,
-        shell_complete=machines,
-        help="The machine: a machine.toml, a folder with one, or a preset.",
-    )(command)
+    return machine_option(MACHINE)(command)
 
 
 def program_options(programs: Sequence[str], sizes: Sequence[int], ranks: Sequence[int]) -> Callable[[F], F]:

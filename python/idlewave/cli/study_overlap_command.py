@@ -9,7 +9,8 @@ import click
 
 from ..studies.overlap import OVERLAP, PROGRAMS, SHARES, overlap_cases
 from .case_study_options import case_study_options, run_command
-from .program_options import numbers_of, program_options, programs_of, show_findings
+from .number_lists import numbers_from
+from .program_options import program_options, programs_of, show_findings
 
 
 @click.command("overlap")
@@ -32,5 +33,7 @@ def study_overlap(
     Programs are generated, or your own TRACE or schedule FILE.
     """
     chosen = programs_of(options, PROGRAMS)
-    cases = overlap_cases(chosen.machine, chosen.programs, chosen.ranks, chosen.settings, numbers_of(shares, "shares"))
+    cases = overlap_cases(
+        chosen.machine, chosen.programs, chosen.ranks, chosen.settings, numbers_from(shares, "shares")
+    )
     run_command(OVERLAP, cases, options, partial(show_findings, OVERLAP))

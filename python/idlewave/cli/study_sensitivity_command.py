@@ -12,7 +12,8 @@ from ..studies.machine_variants import NAMES
 from ..studies.programs import GENERATED
 from ..tolerance import GROWTHS
 from .case_study_options import case_study_options, run_command
-from .program_options import numbers_of, program_options, programs_of, show_findings
+from .number_lists import numbers_from
+from .program_options import program_options, programs_of, show_findings
 
 
 @click.command("sensitivity")
@@ -56,7 +57,7 @@ def study_sensitivity(
         chosen.ranks,
         chosen.settings,
         parameters.split(","),
-        numbers_of(factors, "factors"),
-        numbers_of(growths, "growths"),
+        numbers_from(factors, "factors"),
+        numbers_from(growths, "growths"),
     )
     run_command(SENSITIVITY, cases, options, partial(show_findings, SENSITIVITY))

@@ -6,31 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import UsageError
-from ..escaping import quote
 from ..studies.verify.study import CHECKS, MACHINES, SCALES, VERIFY, verify_cases
-from ..units import parse_count
 from .case_study_options import case_study_options, run_command
 from .completion import machines
 from .input_options import load_machine
+from .number_lists import counts_from
 from .option_types import Count, Names
 from .terminal import say, show_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _counts(text: str | None) -> list[int] | None:
-    """The numbers of ranks in a text such as "512,8192". Raises UsageError."""
-    if text is None:
-        return None
-    try:
-        numbers = [parse_count(word) for word in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or len({*numbers}) != len(numbers):
-        raise UsageError(f"expected different numbers of ranks such as 512,8192, found {quote(text)}")
-    return numbers
 
 
 @click.command("verify")
@@ -70,7 +55,8 @@ def study_verify(
     injected noise; POP on Jaguar; what messages absorb and propagate.
     """
     machine = None if machine_name is None else load_machine(machine_name)
-    cases = verify_cases(machine, scale, _counts(sizes), seed, CHECKS if checks is None else checks)
+    ranks = None if sizes is None else counts_from(sizes, "numbers of ranks")
+    cases = verify_cases(machine, scale, ranks, seed, CHECKS if checks is None else checks)
     run_command(VERIFY, cases, common, _show)
 
 

@@ -122,10 +122,10 @@ def to_do(table: pd.DataFrame) -> list[tuple[str, str]]:
         before = row.slowdown
     rest = (
         f"Of the other sources none is shown to save anything beyond chance at {count_text(ranks)} ranks: more seeds "
-        "or more ranks tell more."
+        "or more ranks show more."
         if said
         else f"Remove none yet: no single removal is shown to save more than chance does at {count_text(ranks)} ranks. "
-        "More seeds or more ranks tell more."
+        "More seeds or more ranks show more."
     )
     named = set(table["kind"]) == {CAUSES}
     left = len(said) < table["source"].nunique() - 1  # one of the names is that of no source

@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from report_samples import noise
-from spoilt_plots import PLOTS, as_it_is, one_far_off, with_nonsense
+from spoiling import as_it_is, one_far_off, with_nonsense
+from spoilt_plots import PLOTS
 
 BOUNDED = {
     ("plot_algorithm_regions", "a cost"),

@@ -90,12 +90,12 @@ def ft_study(
     costs = None if not len(runs) else measured.costs_of(runs, runs["problem"].iloc[-1], int(runs["ranks"].iloc[-1]))
     found = []
     for table, what in zip(ft_tables(plan, costs), ("simulations", "critical paths"), strict=False):
-        told = replace(running or Running(), on_progress=_told(progress, what))
-        found.append(run_cases(table.study, table.cases, target / table.folder, told))
+        shown = replace(running or Running(), on_progress=_shown(progress, what))
+        found.append(run_cases(table.study, table.cases, target / table.folder, shown))
     return _found_study(plan, costs, found, runs)
 
 
-def _told(progress: Progress, what: str) -> OnProgress:
+def _shown(progress: Progress, what: str) -> OnProgress:
     return lambda now: progress(what, now.done, now.total)
 
 
