@@ -15,6 +15,7 @@ from idlewave.errors import MpiError, UsageError
 from idlewave.formatting import plain
 from idlewave.ft_pattern import EXCHANGES, FtCosts, ft_bytes, ft_computation_ns, ft_iterations_job, ft_job, ft_shape
 from idlewave.report import ft_findings
+from idlewave.studies.case_runner import Running
 from idlewave.studies.ft import measured
 from idlewave.studies.ft.losses import loss_of
 from idlewave.studies.ft.rows import schedule_of, simulated_row
@@ -181,10 +182,10 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
             raise InterruptError(what)
 
     with pytest.raises(InterruptError):
-        ft_study(SMALL, tmp_path / "again", interrupt)
+        ft_study(SMALL, tmp_path / "again", interrupt, Running(workers=1))
     again = ft_study(SMALL, tmp_path / "again", lambda what, number, _: done.append((what, number)))
     first = dict(reversed(done))
-    assert 3 <= first["simulations"] <= 5, "what had begun was finished"
+    assert 3 <= first["simulations"] <= 4, "what had begun was finished"
     assert first["critical paths"] == 0
     for found, expected in ((again.rows, whole.rows), (again.losses, whole.losses)):
         without = [table.drop(columns="simulation_s") for table in (found, expected)]
