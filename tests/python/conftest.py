@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import idlewave
@@ -39,6 +39,26 @@ def _builds_stay_in_the_checkout() -> None:
 def _open_mpi_starts_quickly() -> None:
     """Its component btl/ofi, which nothing here uses, sleeps for a second at each start."""
     os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+
+@pytest.fixture(scope="session")
+def _session_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Open MPI's launchers of this process of the tests have their session folders."""
+    folder = tmp_path_factory.mktemp("launchers")
+    os.environ.update({"PRTE_MCA_prte_tmpdir_base": str(folder)})
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _killed_launchers_leave_no_session_folders(_session_folders: Path) -> Iterator[None]:
+    """A launcher does not start where one of the same process number was killed, and left its session folder.
+
+    It says "The PMIx server's listener thread failed to start" (PMIx 5, write_rndz_file). The tests kill launchers, and
+    start more processes than there are numbers.
+    """
+    yield
+    for left in _session_folders.glob("ompi.*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 @pytest.fixture

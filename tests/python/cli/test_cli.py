@@ -56,6 +56,7 @@ def test_simulate_prints_the_json_of_the_contract(goal: str) -> None:
     assert found["peak_rss_bytes"] > 0
 
 
+@pytest.mark.long
 def test_simulate_says_that_one_thread_executed_the_windows_of_all() -> None:
     # Few ranks of a sweep have an event in a window, so sixteen threads with one rank each would wait most of the time.
     many = ["sweep", "--ranks", "16", "--machine", "odin", "--blocks", "20000", "--sweeps", "8"]

@@ -41,6 +41,11 @@ def kind_of(case: tuple[str, str]) -> tuple[str, str]:
     return name.split()[0] if folder else "", Path(EXAMPLES[name].names[output]).suffix
 
 
+def group_of(name: str) -> str:
+    """Commands of a group print through the same code."""
+    return name.split()[0]
+
+
 def required(name: str, folder: Path) -> dict[str, Path]:
     """Outputs that a command does not do without, or that it would put into the folder where it runs."""
     found = {}
@@ -121,7 +126,9 @@ def test_a_device_that_is_full_is_told(case: tuple[str, str], material: dict[str
     assert place.is_symlink()
 
 
-@pytest.mark.parametrize("name", [name for name, example in EXAMPLES.items() if not example.measures])
+@pytest.mark.parametrize(
+    "name", later_long([name for name, example in EXAMPLES.items() if not example.measures], group_of)
+)
 def test_output_that_nobody_can_take_is_told(name: str, material: dict[str, str], tmp_path: Path) -> None:
     words = words_of(name, material, required(name, tmp_path), brief=True)
     ended = run_command(words, tmp_path, stdout="/dev/full")

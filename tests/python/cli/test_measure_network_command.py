@@ -341,6 +341,7 @@ def test_who_waits_on_another_host_serves_one_run_so_a_failed_fit_is_not_measure
     assert probe_runs == [("network-1", 2)]
 
 
+@pytest.mark.long
 def test_a_quick_measurement_whose_fit_fails_is_one_run_that_says_so(monkeypatch, tmp_path):
     """No curve of trains is what any parameters give."""
     runs = []

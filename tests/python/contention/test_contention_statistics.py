@@ -40,6 +40,7 @@ def test_the_slowdown_is_that_which_was_planted_by_victim_rate_and_cores() -> No
         assert row.pairs == 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs", most_long([5, 10], 1))
 def test_the_interval_covers_the_truth_as_often_as_it_says(pairs: int) -> None:
     """Of 60 tables with scatter between pairs, of which 95 % should: fewer than 51 have a probability below 0.3 %."""
@@ -110,6 +111,7 @@ def noise_table(seed: int) -> pd.DataFrame:
     return table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tables", most_long([8, 60], 1))
 def test_of_tables_of_noise_few_have_a_correlation_beyond_chance(tables: int) -> None:
     """5 % should, and more than these have a probability below 0.4 %."""

@@ -115,6 +115,7 @@ def test_importances_come_in_the_planted_order() -> None:
     assert ((none["importance_low"] < 0.05) & (none["importance_high"] > -0.1)).all()
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_detector(table: pd.DataFrame) -> None:
     few = table[table["victim"] == "cg"]
     first, again = (learn(few, ForestSettings(trees=3, seed=9)) for _ in range(2))

@@ -103,6 +103,7 @@ def test_without_an_effect_the_interval_of_the_slowdown_has_one_inside() -> None
     assert ((scaled["slowdown"] - 1).abs() < 0.1).all()
 
 
+@pytest.mark.long
 def test_intervals_hold_the_scatter_of_the_measurement() -> None:
     """Runs that differ by a tenth: with four of them the slowdown is less certain than with forty."""
     widths = {4: 0.0, 40: 0.0}

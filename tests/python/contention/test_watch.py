@@ -435,6 +435,7 @@ def test_without_a_command_a_probe_that_ends_is_an_error(model: Path, monkeypatc
     assert isinstance(ended.exception, MeasurementError)
 
 
+@pytest.mark.long
 def test_a_reader_of_the_lines_that_goes_away_does_not_end_the_job(model: Path, tmp_path: Path) -> None:
     program = in_python("time.sleep(2)\nopen('done', 'w').close()\nraise SystemExit(3)")
     words = [*idlewave(), "contention", "watch", "--interval", "50ms", str(model), "--", *program]

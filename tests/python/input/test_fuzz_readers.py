@@ -20,7 +20,7 @@ from reader_executions import executed
 
 SEED = int(os.environ.get("IDLEWAVE_FUZZ_SEED", "26"))
 FEW = {"measurement": 8, "probe": 6, "pairs": 6, "network": 12}
-"""Cases of readers that take long; of the others there are 25."""
+"""Cases of readers that take long; of the others there are 15."""
 
 
 @pytest.mark.parametrize("reader", reader_fuzz.READERS, ids=lambda reader: reader.name)
@@ -28,7 +28,7 @@ def test_a_damaged_folder_is_read_or_refused_in_words(
     samples: Callable[[str], Path], tmp_path: Path, reader: reader_fuzz.Reader
 ) -> None:
     cases = reader_fuzz.cases(reader, samples(reader.name), tmp_path / "x", SEED)
-    for _ in range(FEW.get(reader.name, 25)):
+    for _ in range(FEW.get(reader.name, 15)):
         number, done = next(cases)
         said = reader_fuzz.complaint(reader, tmp_path / "x")
         assert not said, (
@@ -53,6 +53,7 @@ def test_so_are_thousands_of_them_within_5_seconds_and_a_gibibyte_each() -> None
     assert said["found"] == {}
 
 
+@pytest.mark.long
 def test_executions_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
     command = [sys.executable, reader_fuzz.__file__, str(SEED), "executions=60", str(tmp_path), "rules", "rules.csv"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)

@@ -49,6 +49,7 @@ def test_independent_series_of_any_distribution_have_no_more_false_alarms_than_s
     assert found <= alarms_at_most(FALSE_ALARMS)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nor_do_weakly_correlated_ones() -> None:
     random = np.random.default_rng(2)

@@ -52,6 +52,7 @@ def test_a_module_touches_the_tests_that_import_it(touched: ModuleType) -> None:
     assert {str(test) for test in importing} <= set(found)
 
 
+@pytest.mark.long
 def test_a_page_that_no_test_reads_touches_those_of_the_pages(touched: ModuleType) -> None:
     assert touched.core_folders([Path("docs/kernel.md")]) == []
     assert "tests/python/package" in touched.python_tests([Path("docs/kernel.md")])

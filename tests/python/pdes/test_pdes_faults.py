@@ -61,6 +61,7 @@ def await_the_end_of_children(word: str) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheduler", most_long(["timewarp", "yawns"], 1))
 def test_a_process_that_dies_ends_the_run_with_an_error_and_the_last_checkpoint_restarts_it(
     scheduler: str, tmp_path: Path

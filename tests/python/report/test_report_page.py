@@ -168,6 +168,7 @@ def test_what_was_not_measured_is_left_out(data: Report, sections: list[str], fi
     assert not Page(text).open
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_one_format")
 def test_a_run_with_no_noise_and_no_messages_makes_a_whole_page(tmp_path: Path):
     data = Report("quiet", measurement(no_noise()), quiet_trace(), prediction(), study())

@@ -216,6 +216,7 @@ def test_a_model_of_another_table_is_said_to_be_one(folder: Path) -> None:
     assert any("was trained on another table" in text for _, text in contention_section(found).rests)
 
 
+@pytest.mark.long
 def test_a_model_of_a_table_with_the_same_victims_and_counts_is_of_another(folder: Path) -> None:
     found = read_analysis(folder / "impact", detector=folder / "model.skops")
     changed = replace(found, table=found.table.assign(seconds=found.table["seconds"] * 1.01))
@@ -241,6 +242,7 @@ def test_a_model_that_was_changed_is_refused_by_its_name(folder: Path, tmp_path:
         read_analysis(folder / "impact", detector=tmp_path / "m.skops")
 
 
+@pytest.mark.long
 def test_without_scikit_learn_the_section_has_no_detector_and_says_why(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

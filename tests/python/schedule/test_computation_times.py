@@ -219,7 +219,7 @@ def test_positions_in_a_cycle_have_distributions_of_their_own_and_are_drawn_in_o
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["ping_pongs", "awaits", "in_turn"])
+@pytest.mark.parametrize("what", most_long(["ping_pongs", "awaits", "in_turn"], 1))
 @pytest.mark.parametrize("gaps", most_long(["own", "wall"], 1))
 def test_the_threads_of_a_schedule_compute_as_long_as_those_of_the_table(tmp_path: Path, what: str, gaps: Gaps) -> None:
     use = open_mpi()

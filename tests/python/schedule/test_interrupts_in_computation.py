@@ -17,6 +17,7 @@ from idlewave import Machine, Noise, Schedule, Trace, UsageError
 from idlewave.detour_file import detours_csv
 from idlewave.machine_file.writer import machine_toml
 from idlewave.noise_models import NoiseOrigin
+from long_cases import most_long
 from trace_files import CORE_WAIT, HEADER_BYTES, INIT, SEND, write_threads
 
 NETWORK = 'name = "made"\n[network]\nL = "1us"\no_s = "0ns"\no_r = "0ns"\ng = "0ns"\nG = "0ns"\nO = "0ns"\nS = "inf"\n'
@@ -238,7 +239,7 @@ def test_waits_of_threads_are_held_against_the_time_of_all_threads(tmp_path: Pat
         assert "doubtful" not in note
 
 
-@pytest.mark.parametrize("unknown", [(0, 1), (1,)])
+@pytest.mark.parametrize("unknown", most_long([(0, 1), (1,)], 1))
 def test_nothing_is_removed_where_a_trace_does_not_say_how_long_ranks_waited(
     unknown: tuple[int, ...], tmp_path: Path
 ) -> None:

@@ -16,9 +16,9 @@ from tracer_support import mpich, program, trace_of
 
 SIZES = (4, 8, 16)
 LARGE = 64
-QUICK = ("halo3d", "sweep")
+QUICK = ("sweep",)
 ON_GRIDS = ("cg", "ft", "halo2d", "torus2d", "torus3d", "transpose", "transpose-at-once")
-LONG = (*ON_GRIDS, "ring", "hypercube", "tree", "star")
+LONG = (*ON_GRIDS, "halo3d", "ring", "hypercube", "tree", "star")
 
 
 def traced(folder: Path, structure: str, sizes: tuple[int, ...] = (*SIZES, LARGE)) -> dict[int, Schedule]:

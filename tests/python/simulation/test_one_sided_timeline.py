@@ -8,6 +8,7 @@ from pathlib import Path
 
 import idlewave
 import pandas as pd
+import pytest
 from click.testing import CliRunner
 from idlewave import Level, Machine, Parameters, Recording, Schedule, Timeline
 from idlewave.cli import cli
@@ -111,6 +112,7 @@ def test_explain_says_that_ranks_waited_for_locks(tmp_path: Path) -> None:
     assert sum(found["critical_path_ps"].values()) == found["max_finish_ps"]
 
 
+@pytest.mark.long
 def test_a_part_of_the_record_is_that_part_of_the_whole() -> None:
     """What others did outside of it is not known: then a row has no cause, or none of its own."""
     compared = for_nic = 0

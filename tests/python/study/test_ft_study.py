@@ -283,6 +283,7 @@ def test_the_command_writes_a_report_and_does_not_simulate_again(tmp_path: Path)
     assert json.loads(run_command(words, tmp_path).printed)["rows"] == said["rows"]
 
 
+@pytest.mark.long
 def test_the_tasks_of_an_array_compute_both_tables_which_are_collected(tmp_path: Path) -> None:
     words = ["study", "ft", "--problem", "S", "--ranks", "4", "--links", "1", "--exchanges", "put,two-sided"]
     made = run_command([*words, "-o", "out", "--array", "slurm", "--tasks", "3"], tmp_path)

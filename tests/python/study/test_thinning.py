@@ -209,6 +209,7 @@ def test_a_measured_machine_has_the_sources_of_its_signature(tmp_path: Path) -> 
     assert "every 4ms" in {row["source"] for row in json.loads(done.printed)["rows"]}
 
 
+@pytest.mark.long
 def test_an_array_of_jobs_computes_what_is_known_and_collect_what_follows(tmp_path: Path) -> None:
     noise = Noise(np.array([0]), np.array([100 * 10**6]), 10**9)
     rare = PoissonNoise(1e12, FixedLength(10**6))

@@ -273,6 +273,7 @@ def test_the_command_simulates_the_machines_own_variation_and_continues(tmp_path
     assert json.loads(said.printed)["rows"] == table.to_dict("records")
 
 
+@pytest.mark.long
 def test_the_tasks_of_an_array_have_the_options_and_the_source_of_the_command(tmp_path: Path) -> None:
     write_machine(tmp_path)
     write_recording(tmp_path / "night", recording_table(40, steps={"latency": [(20, 2.0)]}))

@@ -27,11 +27,9 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 
 def runs_of(ways: Sequence[dict[str, Any]], schedules: int = 4) -> list[ParameterSet]:
-    """Each way with the number of each schedule. In several processes they take seconds, and all but one are long."""
+    """Each way with the number of each schedule; all but one of a way are long."""
     return [
-        pytest.param(
-            way, schedule, marks=pytest.mark.long if "processes" in way and schedule != number % schedules else ()
-        )
+        pytest.param(way, schedule, marks=pytest.mark.long if schedule != number % schedules else ())
         for number, way in enumerate(ways)
         for schedule in range(schedules)
     ]

@@ -31,6 +31,7 @@ def recorded(ranks: list[RankFile]) -> list[list[list[tuple]]]:
     return [sections(decoded(rank)) for rank in ranks]
 
 
+@pytest.mark.long
 def test_records_are_those_of_the_program_that_is_linked_with_the_mpi(standard_abi: Path, tmp_path: Path) -> None:
     linked = trace_of(tmp_path / "own", mpich(), RANKS, program(mpich(), "calls"))
     standard = trace_of(tmp_path / "abi", mpich(), RANKS, compiled(standard_abi, PROGRAMS / "calls.c"))

@@ -119,6 +119,7 @@ def handles(folder: Path, use: mpi.Mpi, what: str, rounds: int) -> list[RankFile
     return trace_of(folder / "trace", use, 2, program(use, "thread_handles"), what, rounds)
 
 
+@pytest.mark.long
 @MPIS
 def test_requests_that_a_thread_starts_together_begin_one_after_the_other(tmp_path: Path, find) -> None:
     rounds = 2000

@@ -37,6 +37,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
+@pytest.mark.long
 def test_a_machine_has_its_file_and_what_its_recording_gives_at_its_other_speed(machine: str) -> None:
     own, other = machines_at_speeds([machine])
     assert own.machine == Machine.named(machine)

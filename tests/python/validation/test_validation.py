@@ -55,6 +55,7 @@ def test_each_program_runs_on_each_network_and_is_simulated_on_each(suite: Path,
     assert len(list(tmp_path.glob("halo2d-*-*/rank-*"))) == 2 * 2 * 2, "the traces of two runs on two networks"
 
 
+@pytest.mark.long
 def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

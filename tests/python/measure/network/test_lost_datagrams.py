@@ -28,6 +28,7 @@ def drops(tmp_path):
     return {"LD_PRELOAD": str(library)}
 
 
+@pytest.mark.long
 def test_lost_datagrams_cost_their_samples_and_nothing_else(tmp_path, drops):
     measured = assess(
         tmp_path, "--transport", "udp", "--max-size", 4, "--repetitions", 2, "--seconds", 100, "--train", 8,

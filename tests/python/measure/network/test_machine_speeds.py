@@ -166,6 +166,7 @@ def test_samples_beside_which_the_speed_changed_are_said_to_be_left_out(tmp_path
     assert any("20 % of the samples of patterns are left out" in plain(note) for note in assess_patterns(samples).notes)
 
 
+@pytest.mark.long
 def test_the_parameters_are_those_of_unshared_cores(tmp_path: Path) -> None:
     own = Machine("own", Level(Parameters(L=100_000, o_s=30_000, o_r=40_000, g=30_000)))
     shared = Machine("shared", Level(Parameters(L=100_000, o_s=50_000, o_r=60_000, g=55_000)))

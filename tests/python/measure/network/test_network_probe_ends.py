@@ -288,6 +288,7 @@ def test_a_rank_that_alone_is_told_to_end_ends_all_and_the_summary_is_whole(inst
     assert said.get("ended", "interrupted") == "interrupted"
 
 
+@pytest.mark.long
 @pytest.mark.mpi
 def test_a_rank_that_is_told_to_end_does_not_wait_for_ever_for_one_that_is_silent(installed, tmp_path):
     running, silent = {}, []

@@ -162,7 +162,7 @@ def test_every_parameter_and_every_switch_of_fifty_networks_is_recovered_and_not
 
 @pytest.mark.parametrize(
     "seed",
-    [pytest.param(seed, marks=pytest.mark.long if seed >= len(FIXED) and seed % 36 else ()) for seed in range(SETS)],
+    [pytest.param(seed, marks=pytest.mark.long if seed % 3 or seed >= len(FIXED) else ()) for seed in range(SETS)],
 )
 def test_the_probe_s_own_samples_of_an_emulated_network_tell_the_same(seed, tmp_path):
     if COMPILER is None:

@@ -292,6 +292,7 @@ def together(samples: pd.DataFrame) -> list[tuple[set[int], set[int]]]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.mpi
 def test_in_serial_mode_one_pair_talks_at_a_time() -> None:
     found = measure_pairs(4, open_mpi(), seconds=10, visits=1)

@@ -82,6 +82,7 @@ def test_errors_that_are_alike_at_neighbouring_sizes_widen_intervals_more_than_s
     assert drawn["alike"] > 1.5 * drawn["scattered"]
 
 
+@pytest.mark.long
 def test_where_one_epoch_had_the_speed_intervals_are_as_wide_as_the_speeds_differ(tmp_path: Path) -> None:
     """How far another epoch at this speed would be off is not known."""
     slow = replace(SMALL, L=2 * SMALL.L, o_s=2 * SMALL.o_s, o_r=2 * SMALL.o_r)

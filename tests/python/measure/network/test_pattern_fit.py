@@ -137,6 +137,7 @@ def test_a_rendezvous_is_fitted_as_one_where_sends_were_seen_to_wait(tmp_path: P
     assert found.table.loc[found.table["pattern"] != COLD, "error"].abs().median() < 0.01
 
 
+@pytest.mark.long
 def test_a_rendezvous_quicker_than_its_three_messages_is_fitted_as_eager_and_that_is_said(tmp_path: Path) -> None:
     quick = Parameters(L=0, o_s=50_000, o_r=50_000, g=0, G=60.0)
     samples = measured(tmp_path, [(Machine("quick", Level(SMALL, (Segment(2048, quick),))), 1200)] * 2).samples
@@ -172,6 +173,7 @@ def test_disturbed_samples_are_left_out_and_that_is_said(tmp_path: Path) -> None
     assert any("interrupted, and are left out" in note for note in found.notes)
 
 
+@pytest.mark.long
 def test_a_limit_beyond_what_was_measured_is_kept_and_nothing_is_said_of_it(tmp_path: Path) -> None:
     samples = measured(tmp_path, [(Machine("m", Level(SMALL)), 1200)] * 2).samples
     found = assess_patterns(samples, seen_limit=2**20)

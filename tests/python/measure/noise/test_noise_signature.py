@@ -62,6 +62,7 @@ def test_random_detours_are_not_called_periodic(seed):
     assert {s.kind for s in core_sources(core)} == {RANDOM}
 
 
+@pytest.mark.long
 def test_a_good_fit_says_so_and_a_bad_one_is_said():
     good = fit_signature([detours(5, [(250, 5e-6)], [(200, 2e-5)])])
     assert good.notes == ()

@@ -88,6 +88,7 @@ def test_short_periodic_detours_show_once_the_long_ones_are_left_out():
     assert peaks[0].frequency == pytest.approx(250, rel=1e-4)
 
 
+@pytest.mark.long
 def test_random_noise_shows_no_peak_more_often_than_the_false_alarm_rate_allows():
     alarms = sum(
         bool(named_peaks(detour_spectrum([detours(0.5, (), [(1000, 2e-5), (20, 3e-4)], seed=seed)])))

@@ -6,6 +6,7 @@ import pytest
 from competing_tasks import Injected, competing_core
 from idlewave.measure.noise.peak_support import possible_peaks, supported_peaks
 from idlewave.measure.noise.spectrum import Peak, detour_spectrum, named_peaks
+from long_cases import most_long
 from noise_recordings import detours
 
 
@@ -34,7 +35,7 @@ def test_a_line_that_stands_for_more_time_than_its_detours_take_is_doubtful():
     ]
 
 
-@pytest.mark.parametrize("load", [0.2, 0.6])
+@pytest.mark.parametrize("load", most_long([0.2, 0.6], 1))
 def test_beside_a_competing_task_a_source_is_found_within_a_thousandth_and_nothing_else_is(load):
     assert found(competing_core("ticks", load, seed=4)) == []
     beside = found(competing_core("ticks", load, Injected(23.7, 1.7e-3), seed=4))

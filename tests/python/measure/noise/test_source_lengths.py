@@ -36,7 +36,7 @@ def test_a_competing_tasks_time_is_not_booked_on_an_injected_source():
     assert found.share > 0.9  # also in the periods whose time the competing task hides
 
 
-@pytest.mark.parametrize("kind", COMPETITORS)
+@pytest.mark.parametrize("kind", most_long(COMPETITORS, 2))
 def test_no_time_is_lost_or_counted_twice_when_sources_are_separated(kind):
     core = competing_core(kind, 0.3, Injected(37.1, 1e-3), seed=5, seconds=5)
     fitted = fit_signature([core])
