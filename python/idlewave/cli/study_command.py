@@ -86,9 +86,8 @@ def study(
     """Simulate a TRACE or a schedule FILE at several numbers of ranks: without noise, and with many seeds of the
     noise.
 
-    `idlewave study NAME` is a study of its own, with options of its own: algorithms, benchmark-error, co-scheduling,
-    ft, idle-wave, machines, network, noise, overlap, sensitivity, thinning, variation, verify, where; and `collect`,
-    for those that ran as an array of jobs. A file of such a name is ./ft."""
+    `idlewave study NAME` is a study of its own, with options of its own. A file of such a name is ./ft.
+    """
     conversion, structure = conversion_of(options), structure_of(cast("dict[str, Any]", options))
     check_statistics(statistics, RunConfiguration.of(options))
     machine = load_machine(machine_name, between, node_ranks)
