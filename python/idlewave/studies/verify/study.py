@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import UsageError
 from ...formatting import unknown_name
@@ -14,6 +14,7 @@ from ...noise_presets import noise_preset, regular_noise
 from ...schedule import Schedule
 from ...simulation import simulate
 from ..case_study import CaseStudy, Row
+from ..seed_statistics import LEAST_SEEDS
 from ..stopping import check_stop
 from .closed_forms import FORMS, OF_MANY_RANKS, closed_form
 from .pairs import ARRANGEMENTS, DELAYS_PS, PLACES, SHIFTS_PS, delayed_pair, shifted_pair
@@ -49,21 +50,28 @@ QUIET, JAGUAR = "quiet", "jaguar"
 _NEVER = 1 << 61
 
 
+class PopRuns(NamedTuple):
+    """Runs of the POP-like program: its ranks, the percent of POP's calls that it makes, and the seeds of the noise."""
+
+    ranks: int
+    percent: int
+    seeds: int
+
+
 @dataclass(frozen=True)
 class Scale:
-    """How much is simulated: the ranks of the POP-like program, the percents of POP's calls on each, the seeds of noise
-    in it and in the allreduces, and whether these have all algorithms under all noises."""
+    """How much is simulated: the POP-like program, the seeds of noise in the allreduces, and whether these have all
+    algorithms under all noises."""
 
-    pop_ranks: tuple[int, ...]
-    pop_percents: tuple[int, ...]
-    pop_seeds: int
+    pop: tuple[PopRuns, ...]
     seeds: int
     all_algorithms: bool
 
 
+_POP = (PopRuns(512, 5, 5), PopRuns(2048, 5, 5), PopRuns(8192, 5, 5), PopRuns(32_768, 2, 5))
 SCALES = {
-    "small": Scale((512, 2048, 8192), (5, 5, 5), 3, 4, all_algorithms=False),
-    "full": Scale((512, 2048, 8192, 32_768), (5, 5, 5, 100), 1, 10, all_algorithms=True),
+    "small": Scale(_POP, 5, all_algorithms=False),
+    "full": Scale((*_POP, PopRuns(32_768, 100, 1)), 10, all_algorithms=True),
 }
 
 
@@ -159,12 +167,12 @@ def _noisy(
 
 
 def _pop(scale: Scale, ranks: Sequence[int] | None, seed: int) -> Iterator[VerifyCase]:
-    percents = dict(zip(scale.pop_ranks, scale.pop_percents, strict=True))
-    for count in scale.pop_ranks if ranks is None else ranks:
-        percent = percents.get(count, 5)
-        yield VerifyCase("pop", QUIET, cray_xt(), count, percent=percent)
-        for one in range(seed, seed + scale.pop_seeds):
-            yield VerifyCase("pop", JAGUAR, cray_xt(), count, percent=percent, seed=one)
+    known = {runs.ranks: runs for runs in _POP}
+    wanted = scale.pop if ranks is None else [known.get(count, PopRuns(count, 5, LEAST_SEEDS)) for count in ranks]
+    for runs in wanted:
+        yield VerifyCase("pop", QUIET, cray_xt(), runs.ranks, percent=runs.percent)
+        for one in range(seed, seed + runs.seeds):
+            yield VerifyCase("pop", JAGUAR, cray_xt(), runs.ranks, percent=runs.percent, seed=one)
 
 
 def verify_row(case: VerifyCase) -> Row:
