@@ -10,15 +10,17 @@ from ..escaping import quote
 from ..units import parse_count
 
 
-def counts_from(text: str, what: str, least: int | None = None, parse: Callable[[str], int] = parse_count) -> list[int]:
+def counts_from(
+    text: str, what: str, least: int | None = None, parse: Callable[[str], int] = parse_count, such_as: int = 1024
+) -> list[int]:
     """The whole numbers in a text such as "64,1024", each once and from `least` on. Raises UsageError that says `what`
-    was expected."""
+    was expected, with the example `such_as`."""
     try:
         numbers = [parse(word) for word in text.split(",")]
     except ValueError:
         numbers = []
     if not numbers or len({*numbers}) != len(numbers) or (least is not None and min(numbers) < least):
-        such = "such as 1,1024" if least is None else f"from {least} on, such as {least},1024"
+        such = f"such as 1,{such_as}" if least is None else f"from {least} on, such as {least},{such_as}"
         raise UsageError(f"expected different {what} {such}, found {quote(text)}")
     return numbers
 

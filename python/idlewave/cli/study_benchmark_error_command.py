@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import UsageError
-from ..escaping import quote
 from ..formatting import plain_percent, plain_time
 from ..studies.benchmark_error import (
     BENCHMARK_ERROR,
@@ -20,27 +18,15 @@ from ..studies.benchmark_error import (
     REPETITIONS,
     benchmark_cases,
 )
-from ..units import parse_count, parse_size
+from ..units import parse_size
 from .case_study_options import case_study_options, machine_option, run_command
 from .input_options import load_machine
+from .number_lists import counts_from
 from .option_types import Count
 from .terminal import say, show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
-
-
-def _numbers(text: str, what: str, parse: Callable[[str], int]) -> list[int]:
-    """The whole numbers in a text such as "64,1024", each once. Raises UsageError."""
-    try:
-        numbers = [parse(word) for word in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or len({*numbers}) != len(numbers):
-        raise UsageError(f"expected different {what} such as 1,1024, found {quote(text)}")
-    return numbers
 
 
 @click.command("benchmark-error")
@@ -86,8 +72,8 @@ def study_benchmark_error(
     cases = benchmark_cases(
         load_machine(machine_name),
         collectives.split(","),
-        _numbers(sizes, "numbers of ranks", parse_count),
-        _numbers(volumes, "sizes", parse_size),
+        counts_from(sizes, "numbers of ranks"),
+        counts_from(volumes, "sizes", parse=parse_size),
         repetitions,
         clock_error_ns,
         seed,

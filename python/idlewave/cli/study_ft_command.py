@@ -15,27 +15,16 @@ from ..studies.case_runner import Running
 from ..studies.ft import measured
 from ..studies.ft.settings import LINKS, MOST_LINKS, PROBLEM, RANKS
 from ..studies.ft.study import FtStudy, Plan, collect_ft, ft_study, ft_tables
-from ..units import parse_count
 from .case_study_options import CaseStudyOptions, case_study_options, run_for_array
 from .completion import machines
 from .input_options import load_machine
+from .number_lists import counts_from
 from .option_types import Count, print_json
 from .progress import doing
 from .terminal import progress_bar, say, say_note
 
 MOST_NS = 1e6
 """The greatest cost of a point, ns."""
-
-
-def _counts(text: str, what: str) -> list[int]:
-    """The whole numbers in a text such as "64,1024". Raises UsageError."""
-    try:
-        numbers = [parse_count(word) for word in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or min(numbers) < 1 or len({*numbers}) != len(numbers):
-        raise UsageError(f"expected different {what} from 1 on, such as 1,4, found {quote(text)}")
-    return sorted(numbers)
 
 
 def _chosen(text: str, known: tuple[str, ...], what: str) -> list[str]:
@@ -149,21 +138,21 @@ def study_ft(
         raise UsageError("--measure runs FT here, and an array of jobs elsewhere: expected one of the two")
     if measure and machine_name is None:
         raise UsageError("--measure compares with the measured machine: expected --machine")
-    numbers = _counts(links, "numbers of links")
+    numbers = sorted(counts_from(links, "numbers of links", 1, such_as=4))
     if numbers[-1] > MOST_LINKS:
         raise UsageError(f"expected up to {MOST_LINKS} links, found {numbers[-1]}")
     plan = Plan(
         machine=None if machine_name is None else load_machine(machine_name),
         costs=_costs(costs),
         problem=problem,
-        ranks=_counts(sizes, "numbers of ranks"),
+        ranks=sorted(counts_from(sizes, "numbers of ranks", 1, such_as=4)),
         links=numbers,
         exchanges=_chosen(ways, EXCHANGES, "exchanges"),
         iterations=iterations,
         measure=measure,
         mpiexec=mpiexec,
         classes=_chosen(classes, tuple(FT_DOMAINS), "classes"),
-        measured_ranks=_counts(measured_sizes, "numbers of ranks"),
+        measured_ranks=sorted(counts_from(measured_sizes, "numbers of ranks", 1, such_as=4)),
         runs=runs,
     )
     if options.is_for_array:

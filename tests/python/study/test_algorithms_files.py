@@ -9,11 +9,10 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-import idlewave
 import pandas as pd
 import pytest
 from command_runs import run
-from idlewave import Machine, Schedule
+from idlewave import Schedule
 from idlewave.algorithm_choice import rules_named
 from idlewave.algorithm_rules import core_rules
 from idlewave.open_mpi_file import OPEN_MPI_COLLECTIVES, open_mpi_calls
@@ -27,16 +26,9 @@ from idlewave.studies.decision_tables import (
     decision_table,
     times_by_collective,
 )
+from small_machine import study
 from trace_files import write_trace
 from tracer_support import command_of, open_mpi, program
-
-US = 10**6
-L, O, G = 5 * US, US, 2 * US  # noqa: E741 - the model's names
-HOP = L + 2 * O
-
-
-def study(on: Machine | str = "infiniband-hdr", **options: object) -> pd.DataFrame:
-    return idlewave.study.algorithms(on, **{"noise": False, **options})  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -32,23 +32,10 @@ from idlewave.studies.decision_tables import (
     times_by_collective,
 )
 from idlewave.studies.published_choices import PUBLISHED
-
-US = 10**6
-L, O, G = 5 * US, US, 2 * US  # noqa: E741 - the model's names
-HOP = L + 2 * O
-
-
-def machine(per_byte_ns: int = 0) -> Machine:
-    text = f'[network]\nL = "5us"\no = "1us"\ng = "2us"\nG = "{per_byte_ns}ns"\nO = "0ns"\nS = "inf"\n'
-    return Machine.from_toml(f'name = "small"\n{text}')
-
+from small_machine import HOP, US, G, O, machine, study
 
 OWN = "small's own rules"
 SCAN = {"collectives": ("scan",), "ranks": (4,), "sizes": (8,), "seeds": 5}
-
-
-def study(on: Machine | str = "infiniband-hdr", **options: object) -> pd.DataFrame:
-    return idlewave.study.algorithms(on, **{"noise": False, **options})  # type: ignore[arg-type]
 
 
 # ---- times and switches

@@ -176,6 +176,13 @@ def pop_runs(ranks: int, *seeds: int) -> dict[int, tuple[float, float, float]]:
     return pop_factors(run_cases(VERIFY, cases))
 
 
+def test_ranks_that_are_chosen_have_the_runs_of_the_scale() -> None:
+    """At the full scale all of POP's calls once, beside 2 % of them with five seeds."""
+    cases = verify_cases(scale="full", ranks=[32_768, 100], checks=["pop"])
+    runs = [(case.ranks, case.percent) for case in cases if case.name == "jaguar"]
+    assert runs == [(32_768, 2)] * 5 + [(32_768, 100)] + [(100, 5)] * 5
+
+
 def test_a_program_like_pop_loses_little_on_few_ranks() -> None:
     """On 64 ranks a detour of 1.25 ms comes every 156 ms, and the program takes 14 ms."""
     mean, least, most = pop_runs(64, 0, 1, 2, 3, 4)[64]

@@ -7,18 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from contention_tables import contention_table
 from export_tables import op
 from export_tables import table as ops_table
-from idlewave.contention.correlations import correlation_table
-from idlewave.contention.detection_plots import plot_contention_scale, plot_detector_scores, plot_importances
-from idlewave.contention.impact_statistics import impact_table
-from idlewave.contention.plots import (
-    plot_contention_correlations,
-    plot_contention_impact,
-    plot_contention_remedies,
-)
-from idlewave.contention.remedies import remedies_of
 from idlewave.export import plot_timeline
 from idlewave.measure.network.fitting.earlier_methods import METHODS
 from idlewave.measure.network.fitting.quantities import residuals_of
@@ -39,10 +29,6 @@ from idlewave.measure.noise.noise_recording import Detours
 from idlewave.measure.noise.spectrum import detour_spectrum
 from idlewave.measure.one_sided.plots import plot_one_sided_floods, plot_one_sided_overlaps, plot_one_sided_times
 from idlewave.measure.one_sided.samples import GET_OVERLAP, OVERLAP
-from idlewave.overtime.changes import levels
-from idlewave.overtime.correlation import correlations
-from idlewave.overtime.prediction import predictions
-from idlewave.overtime.series import series_of
 from idlewave.pdes.plots import plot_epidemic, plot_flood, plot_run
 from idlewave.report import (
     plot_communication,
@@ -55,48 +41,15 @@ from idlewave.report import (
     plot_slowdown,
     plot_time,
 )
-from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions, plot_algorithm_times
-from idlewave.report.benchmark_error_page import WORDS
-from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
-from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
-from idlewave.report.line_panels import plot_line_panels
-from idlewave.report.machines_plots import plot_machine_gains, plot_machine_noise, plot_machine_times
-from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns, plot_regular_noise
 from idlewave.report.noise_summary import cores_in_seconds, magnitudes
-from idlewave.report.overtime_plots import (
-    plot_overtime,
-    plot_overtime_correlations,
-    plot_overtime_hours,
-    plot_overtime_predictions,
-)
-from idlewave.report.thinning_plots import plot_source_costs
-from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
-from idlewave.report.verify_plots import plot_verify_allreduce, plot_verify_pop
 from idlewave.validation.plots import plot_loops, plot_validation
 from matplotlib.figure import Figure
 from noise_recordings import detours as known_detours
-from overtime_recordings import COUNTER, recording_table
 from pair_recordings import planted
 from report_samples import by_rank, computation_sites, fit, noise, study, trace
 from spoiling import Spoil, as_it_is, one_far_off, spoilt
-from spoilt_studies import (
-    algorithm_cells,
-    algorithm_costs,
-    algorithm_times,
-    benchmark_rows,
-    ft_compared,
-    ft_rows,
-    idle_waves_plot,
-    machine_rows,
-    noise_rows,
-    panel_rows,
-    panels,
-    source_costs,
-    variation_runs,
-    verify_factors,
-    wave_decay_plot,
-    wave_fronts_plot,
-)
+from spoilt_studies import STUDY_PLOTS
+from spoilt_variability import VARIABILITY_PLOTS
 from validation_rows import row
 
 
@@ -227,34 +180,6 @@ def one_sided_overlaps_plot(spoil: Spoil) -> Figure:
     return plot_one_sided_overlaps(spoil(pd.DataFrame(rows, columns=names), "hidden"))
 
 
-def detector_scores_plot(spoil: Spoil) -> Figure:
-    victims, sets = ("stream", "stream-cache", "cg", "stencil", "lj"), ("l1", "l2", "l3")
-    rows = [
-        (victim, name, *(0.6 + 0.02 * place + shift for shift in (0, -0.05, 0.05) * 2), 0.5, "suffers")
-        for place, victim in enumerate(victims)
-        for name in sets
-    ]
-    quantities = [f"{name}{end}" for name in ("oob", "held_out") for end in ("", "_low", "_high")]
-    table = pd.DataFrame(rows, columns=["victim", "set", *quantities, "majority", "verdict"])
-    return plot_detector_scores(spoil(table, "oob"))
-
-
-def importances_plot(spoil: Spoil) -> Figure:
-    rows = [
-        (victim, name, f"probe.latency_{level}_s", 0.01 * place, 0.01 * place - 0.02, 0.01 * place + 0.02)
-        for place, victim in enumerate(("stream", "cg", "stencil", "lj"))
-        for name, level in (("l1", "l1"), ("l2", "l2"), ("l3", "l3"), ("l3", "dram"))
-    ]
-    names = ["victim", "set", "column", "importance", "importance_low", "importance_high"]
-    return plot_importances(spoil(pd.DataFrame(rows, columns=names), "importance"))
-
-
-def contention_scale_plot(column: str) -> Callable[[Spoil], Figure]:
-    rows = [(2**i, 0.1 + 0.02 * i, 0.08 + 0.02 * i, 0.12 + 0.02 * i) for i in range(10)]
-    table = pd.DataFrame(rows, columns=["ranks", "slowdown", "low", "high"])
-    return lambda spoil: plot_contention_scale(spoil(table, column), "halo3d")
-
-
 def programs_plot(spoil: Spoil) -> Figure:
     kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1}, {"ranks": 1})
     rows = [row(program=f"p{i}", error=0.02 * i - 0.05, **kind) for i in range(6) for kind in kinds]
@@ -373,56 +298,6 @@ def run_plot(column: str) -> Callable[[Spoil], Figure]:
     return lambda spoil: plot_run(spoil(pd.DataFrame(series), column), 1e-6, "units")
 
 
-def overtime_table(spoil: Spoil, column: str) -> pd.DataFrame:
-    """A recording in which one phase of latency, or one of a counter, is spoilt."""
-    table = recording_table(40)
-    own = table["test"] == "latency"
-    values = table[column].to_numpy(dtype=float, copy=True)
-    values[own] = spoil(table[own], column)[column].to_numpy()
-    return table.assign(**{column: values})
-
-
-def overtime_plot(column: str) -> Callable[[Spoil], Figure]:
-    def draw(spoil: Spoil) -> Figure:
-        table = overtime_table(spoil, column)
-        return plot_overtime(table, levels(series_of(table)), [COUNTER])
-
-    return draw
-
-
-def correlations_plot(spoil: Spoil) -> Figure:
-    table = recording_table(40, counters=6)
-    names = [name for name in table if name.startswith("counter.")]
-    found = correlations(table, series_of(table), names, permutations=50)
-    return plot_overtime_correlations(spoil(found, "correlation"))
-
-
-def predictions_plot(column: str) -> Callable[[Spoil], Figure]:
-    table = recording_table(80)
-    found = predictions(table, series_of(table), [COUNTER], ahead_s=[0])
-    return lambda spoil: plot_overtime_predictions(spoil(found, column))
-
-
-def contention_impact_plot(column: str) -> Callable[[Spoil], Figure]:
-    table = contention_table(
-        lambda _v, rate, cores: 1 + cores * rate / 4e9, rates=(1e9, 2e9, 3e9), cores=(1, 2), pairs=2
-    )
-    impact = impact_table(table, draws=50)
-    return lambda spoil: plot_contention_impact(spoil(impact, column))
-
-
-def contention_correlations_plot(spoil: Spoil) -> Figure:
-    table = contention_table(lambda *_: 1.5, pairs=2, iterations=5)
-    return plot_contention_correlations(spoil(correlation_table(table, draws=20), "correlation"))
-
-
-def contention_remedies_plot(column: str) -> Callable[[Spoil], Figure]:
-    table = contention_table(lambda _v, rate, cores: 1.0 if cores else 1 + rate / 4e9, cores=(0, 1), pairs=2)
-    remedies = remedies_of(table, node_cores=4, draws=50)
-    return lambda spoil: plot_contention_remedies(spoil(remedies.table, column), remedies.threshold)
-
-
-# By function and what is spoilt.
 PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_detours", "a detour"): detours_plot,
     ("plot_detours", "a duration"): late_detours_plot,
@@ -443,56 +318,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_distribution", "a round trip"): distribution_plot("rtt"),
     ("plot_distribution", "a call"): distribution_plot("send"),
     ("plot_pairs", "a pair"): pairs_plot,
-    ("plot_contention_impact", "a slowdown"): contention_impact_plot("slowdown"),
-    ("plot_contention_impact", "a rate"): contention_impact_plot("achieved_rate_Bps"),
-    ("plot_contention_correlations", "a coefficient"): contention_correlations_plot,
-    ("plot_contention_remedies", "an overhead"): contention_remedies_plot("overhead"),
     ("plot_patterns", "an error"): patterns_plot("error"),
     ("plot_patterns", "a time"): patterns_plot("median_ps"),
     ("plot_one_sided_times", "a time"): one_sided_plot,
-    ("plot_ft_times", "an iteration"): lambda spoil: plot_ft_times(spoil(ft_rows(), "seconds")),
-    ("plot_ft_hidden", "a share"): lambda spoil: plot_ft_hidden(spoil(ft_rows(), "hidden")),
-    ("plot_ft_links", "a time"): lambda spoil: plot_ft_links(
-        spoil(ft_rows().assign(links=ft_rows()["ranks"] // 64), "exposed_s")
-    ),
-    ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
-    ("plot_algorithm_regions", "a cost"): lambda spoil: plot_algorithm_regions(
-        spoil(algorithm_cells(), "slowdown"), ["bruck", "linear", "ring"]
-    ),
-    ("plot_algorithm_times", "a time"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "time_ps")),
-    ("plot_algorithm_times", "a median"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "median_ps")),
-    ("plot_algorithm_costs", "a mean"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "mean")),
-    ("plot_algorithm_costs", "the worst"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "worst")),
-    ("plot_idle_waves", "a lateness"): idle_waves_plot,
-    ("plot_wave_fronts", "an arrival"): wave_fronts_plot,
-    ("plot_wave_decay", "a lateness"): wave_decay_plot,
-    ("plot_machine_times", "a time"): lambda spoil: plot_machine_times(spoil(machine_rows(), "seconds")),
-    ("plot_machine_gains", "a gain"): lambda spoil: plot_machine_gains(spoil(machine_rows(), "gain")),
-    ("plot_machine_noise", "a slowdown"): lambda spoil: plot_machine_noise(spoil(machine_rows(), "high")),
-    ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
-    ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
-    ("plot_line_panels", "a value"): lambda spoil: plot_line_panels(panel_rows(spoil), panels()),
-    ("plot_line_panels", "a value of a panel"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(shared=False)),
-    ("plot_line_panels", "a logarithm"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(log=True)),
-    ("plot_noise_losses", "a loss"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "lost_ps")),
-    ("plot_noise_losses", "a detour"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "worst_ps")),
-    ("plot_noise_slowdowns", "a slowdown"): lambda spoil: plot_noise_slowdowns(spoil(noise_rows(), "slowdown")),
-    ("plot_regular_noise", "a slowdown"): lambda spoil: plot_regular_noise(
-        spoil(noise_rows().rename(columns={"ranks": "us"}).assign(hertz=10.0), "slowdown")
-    ),
-    ("plot_source_costs", "a cost"): lambda spoil: plot_source_costs(spoil(source_costs(), "saved")),
-    ("plot_slowdown_shares", "a run"): lambda spoil: plot_slowdown_shares(variation_runs(spoil)),
-    ("plot_slowdown_by_start", "a run"): lambda spoil: plot_slowdown_by_start(variation_runs(spoil)),
-    ("plot_verify_allreduce", "a factor"): lambda spoil: plot_verify_allreduce(
-        verify_factors(spoil, 1000, 10), {"measured": 3}
-    ),
-    ("plot_verify_pop", "a factor"): lambda spoil: plot_verify_pop(verify_factors(spoil, 10)),
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
-    ("plot_detector_scores", "a score"): detector_scores_plot,
-    ("plot_importances", "an importance"): importances_plot,
-    ("plot_contention_scale", "a slowdown"): contention_scale_plot("slowdown"),
     ("plot_validation", "an error"): programs_plot,
     ("plot_loops", "an error"): loops_plot,
     ("plot_collectives", "a time"): collectives_plot("median_ps"),
@@ -506,15 +337,12 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_maximum", "a number of ranks"): maximum_plot,
     ("plot_nodes", "a node"): nodes_plot,
     ("plot_timeline", "an op"): timeline_plot,
-    ("plot_overtime", "a phase"): overtime_plot("value"),
-    ("plot_overtime", "a counter"): overtime_plot(COUNTER),
-    ("plot_overtime_hours", "a phase"): lambda spoil: plot_overtime_hours(overtime_table(spoil, "value")),
-    ("plot_overtime_correlations", "a correlation"): correlations_plot,
-    ("plot_overtime_predictions", "a prediction"): predictions_plot("predicted"),
-    ("plot_overtime_predictions", "what was observed"): predictions_plot("observed"),
     ("plot_epidemic", "a run"): epidemic_plot,
     ("plot_flood", "a loss"): flood_plot("lost"),
     ("plot_flood", "a delay"): flood_plot("delay"),
     ("plot_run", "a rate"): run_plot("committed"),
     ("plot_run", "a time"): run_plot("gvt"),
+    **STUDY_PLOTS,
+    **VARIABILITY_PLOTS,
 }
+"""By function and what is spoilt; with those of named studies, and of recordings over time and contention."""

@@ -1,12 +1,22 @@
-"""Small tables of the named studies, of which a column can be spoilt, and plots of some."""
+"""Each function that plots a named study, with a small table of which a column can be spoilt."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
+from idlewave.report.algorithms_plots import plot_algorithm_costs, plot_algorithm_regions, plot_algorithm_times
 from idlewave.report.benchmark_error_page import WORDS
+from idlewave.report.benchmark_error_plots import plot_benchmark_case, plot_benchmark_errors
+from idlewave.report.ft_plots import plot_ft_hidden, plot_ft_links, plot_ft_measured, plot_ft_times
 from idlewave.report.idle_wave_plots import plot_idle_waves, plot_wave_decay, plot_wave_fronts
-from idlewave.report.line_panels import LinePanels
+from idlewave.report.line_panels import LinePanels, plot_line_panels
+from idlewave.report.machines_plots import plot_machine_gains, plot_machine_noise, plot_machine_times
+from idlewave.report.noise_plots import plot_noise_losses, plot_noise_slowdowns, plot_regular_noise
+from idlewave.report.thinning_plots import plot_source_costs
+from idlewave.report.variation_plots import plot_slowdown_by_start, plot_slowdown_shares
+from idlewave.report.verify_plots import plot_verify_allreduce, plot_verify_pop
 from matplotlib.figure import Figure
 from spoiling import Spoil, spoilt
 
@@ -148,3 +158,45 @@ def machine_rows() -> pd.DataFrame:
         machine=rows["base"] + rows["edit"], seconds=1 + 0.01 * number, gain=0.01 * number, median=0.01 * number + 0.01,
         low=0.01 * number, high=0.01 * number + 0.02,
     )  # fmt: skip
+
+
+STUDY_PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
+    ("plot_ft_times", "an iteration"): lambda spoil: plot_ft_times(spoil(ft_rows(), "seconds")),
+    ("plot_ft_hidden", "a share"): lambda spoil: plot_ft_hidden(spoil(ft_rows(), "hidden")),
+    ("plot_ft_links", "a time"): lambda spoil: plot_ft_links(
+        spoil(ft_rows().assign(links=ft_rows()["ranks"] // 64), "exposed_s")
+    ),
+    ("plot_ft_measured", "a run"): lambda spoil: plot_ft_measured(spoil(ft_compared(), "measured_s")),
+    ("plot_algorithm_regions", "a cost"): lambda spoil: plot_algorithm_regions(
+        spoil(algorithm_cells(), "slowdown"), ["bruck", "linear", "ring"]
+    ),
+    ("plot_algorithm_times", "a time"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "time_ps")),
+    ("plot_algorithm_times", "a median"): lambda spoil: plot_algorithm_times(algorithm_times(spoil, "median_ps")),
+    ("plot_algorithm_costs", "a mean"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "mean")),
+    ("plot_algorithm_costs", "the worst"): lambda spoil: plot_algorithm_costs(spoil(algorithm_costs(), "worst")),
+    ("plot_idle_waves", "a lateness"): idle_waves_plot,
+    ("plot_wave_fronts", "an arrival"): wave_fronts_plot,
+    ("plot_wave_decay", "a lateness"): wave_decay_plot,
+    ("plot_machine_times", "a time"): lambda spoil: plot_machine_times(spoil(machine_rows(), "seconds")),
+    ("plot_machine_gains", "a gain"): lambda spoil: plot_machine_gains(spoil(machine_rows(), "gain")),
+    ("plot_machine_noise", "a slowdown"): lambda spoil: plot_machine_noise(spoil(machine_rows(), "high")),
+    ("plot_benchmark_errors", "a time"): lambda spoil: plot_benchmark_errors(benchmark_rows(spoil, 2, 8, 64), WORDS),
+    ("plot_benchmark_case", "a time"): lambda spoil: plot_benchmark_case(benchmark_rows(spoil, 8), WORDS),
+    ("plot_line_panels", "a value"): lambda spoil: plot_line_panels(panel_rows(spoil), panels()),
+    ("plot_line_panels", "a value of a panel"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(shared=False)),
+    ("plot_line_panels", "a logarithm"): lambda spoil: plot_line_panels(panel_rows(spoil), panels(log=True)),
+    ("plot_noise_losses", "a loss"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "lost_ps")),
+    ("plot_noise_losses", "a detour"): lambda spoil: plot_noise_losses(spoil(noise_rows(), "worst_ps")),
+    ("plot_noise_slowdowns", "a slowdown"): lambda spoil: plot_noise_slowdowns(spoil(noise_rows(), "slowdown")),
+    ("plot_regular_noise", "a slowdown"): lambda spoil: plot_regular_noise(
+        spoil(noise_rows().rename(columns={"ranks": "us"}).assign(hertz=10.0), "slowdown")
+    ),
+    ("plot_source_costs", "a cost"): lambda spoil: plot_source_costs(spoil(source_costs(), "saved")),
+    ("plot_slowdown_shares", "a run"): lambda spoil: plot_slowdown_shares(variation_runs(spoil)),
+    ("plot_slowdown_by_start", "a run"): lambda spoil: plot_slowdown_by_start(variation_runs(spoil)),
+    ("plot_verify_allreduce", "a factor"): lambda spoil: plot_verify_allreduce(
+        verify_factors(spoil, 1000, 10), {"measured": 3}
+    ),
+    ("plot_verify_pop", "a factor"): lambda spoil: plot_verify_pop(verify_factors(spoil, 10)),
+}
+"""By function and what is spoilt."""

@@ -83,12 +83,11 @@ def factors(rows: pd.DataFrame) -> dict[tuple[str, int, int], Factor]:
 def pop_factors(rows: pd.DataFrame) -> dict[int, Factor]:
     """By number of ranks: how many times as long the POP-like program takes under noise; of runs with different shares
     of POP's calls those with the most seeds."""
-    found = {}
-    for ranks, own in rows.groupby("ranks"):
-        noisy = own[own["name"] == JAGUAR]
-        percent = noisy["percent"].mode().iloc[0]
-        found[int(str(ranks))] = _pop_factor(own[own["percent"] == percent])
-    return found
+    return {int(str(ranks)): _pop_factor(own) for ranks, own in _with_most_seeds(rows).groupby("ranks")}
+
+
+def _with_most_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["percent"] == rows.groupby("ranks")["percent"].transform(lambda own: own.mode().iloc[0])]
 
 
 def _pop_factor(rows: pd.DataFrame) -> Factor:
@@ -303,8 +302,8 @@ def _pop(rows: pd.DataFrame) -> Iterator[Statement]:
 def _slowdown(rows: pd.DataFrame) -> Statement:
     """Decided on the most ranks that have enough seeds."""
     found = pop_factors(rows)
-    noisy = rows[rows["name"] == JAGUAR]
-    seeds = noisy.groupby(["ranks", "percent"]).size().groupby("ranks").max()
+    most_seeds = _with_most_seeds(rows)
+    seeds = most_seeds[most_seeds["name"] == JAGUAR].groupby("ranks").size()
     enough = [ranks for ranks in found if seeds[ranks] >= LEAST_SEEDS]
     most = max(enough, default=max(found))
     texts = [f"{mean:.1f} times on {count_text(ranks)}" for ranks, (mean, _, _) in sorted(found.items())]

@@ -14,7 +14,6 @@ from ...noise_presets import noise_preset, regular_noise
 from ...schedule import Schedule
 from ...simulation import simulate
 from ..case_study import CaseStudy, Row
-from ..seed_statistics import LEAST_SEEDS
 from ..stopping import check_stop
 from .closed_forms import FORMS, OF_MANY_RANKS, closed_form
 from .pairs import ARRANGEMENTS, DELAYS_PS, PLACES, SHIFTS_PS, delayed_pair, shifted_pair
@@ -167,12 +166,17 @@ def _noisy(
 
 
 def _pop(scale: Scale, ranks: Sequence[int] | None, seed: int) -> Iterator[VerifyCase]:
-    known = {runs.ranks: runs for runs in _POP}
-    wanted = scale.pop if ranks is None else [known.get(count, PopRuns(count, 5, LEAST_SEEDS)) for count in ranks]
-    for runs in wanted:
+    for runs in scale.pop if ranks is None else _pop_on(scale, ranks):
         yield VerifyCase("pop", QUIET, cray_xt(), runs.ranks, percent=runs.percent)
         for one in range(seed, seed + runs.seeds):
             yield VerifyCase("pop", JAGUAR, cray_xt(), runs.ranks, percent=runs.percent, seed=one)
+
+
+def _pop_on(scale: Scale, ranks: Sequence[int]) -> Iterator[PopRuns]:
+    """The scale's own runs on these numbers of ranks, and such as on its fewest where it has none."""
+    for count in ranks:
+        own = [runs for runs in scale.pop if runs.ranks == count]
+        yield from own or [scale.pop[0]._replace(ranks=count)]
 
 
 def verify_row(case: VerifyCase) -> Row:
