@@ -143,6 +143,30 @@ class Instructions {
         return next_behind_words(position, ns);
     }
 
+    /// The same where the next word has an instruction or computation: null where a loop or the words end, or where a
+    /// word has nothing more. The position has not moved then. It is short, as it is done for most instructions.
+    [[nodiscard, gnu::always_inline]] const Instruction* next_in_line(Position& position, std::uint64_t& ns) const {
+        if (position.word == words_.size()) {
+            return nullptr;
+        }
+        const std::uint32_t word = words_[position.word];
+        if ((word & computes) != 0 && !position.computed) {
+            const std::uint8_t* at = times_.data() + position.time;
+            ns = take_varint(at);
+            position.time = static_cast<std::uint64_t>(at - times_.data());
+            position.computed = true;
+            ++position.instructions;
+            return &calc;
+        }
+        if ((word & loop_bit) != 0 || (word & index) == index) [[unlikely]] {
+            return nullptr;
+        }
+        ++position.word;
+        position.computed = false;
+        ++position.instructions;
+        return &different_[word & index];
+    }
+
     /// Calls `use` with each instruction.
     template <class Use>
     void each(Use use) const {

@@ -243,8 +243,13 @@ class ProgramSource {
     }
     [[nodiscard]] goal::Op op_of(std::uint32_t copy, const Instruction& instruction) const;
     template <class Moment>
-    void make_ready(State<Moment>& state, const Instruction& instruction, std::uint64_t size, std::uint32_t cookie,
-                    goal::ReadyOp<Cookie, Moment>& next) const;
+    static void make_ready(Thread<Moment>& main, std::uint32_t cookie, Blocked blocked,
+                           goal::ReadyOp<Cookie, Moment>& next);
+    template <class Moment>
+    void make_calc_ready(State<Moment>& state, std::uint64_t ns, goal::ReadyOp<Cookie, Moment>& next) const;
+    template <class Moment>
+    void make_message_ready(State<Moment>& state, const Instruction& instruction,
+                            goal::ReadyOp<Cookie, Moment>& next) const;
     [[nodiscard]] goal::OpIndex count_ops(std::uint32_t copy, const CollectiveSite& site) const;
 
     template <class Moment>
@@ -271,14 +276,25 @@ class ProgramSource {
     template <class Moment>
     bool run(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
+    bool run_from(State<Moment>& state, const Instruction& instruction, goal::ReadyOp<Cookie, Moment>& next,
+                  goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment>
+    bool run_on(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment>
     bool run_thread(State<Moment>& state, std::uint32_t cookie, goal::ReadyOp<Cookie, Moment>& next,
                     goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment>
+    bool ended_in_collective(State<Moment>& state, const goal::Notice<Cookie, Moment>& notice,
+                             goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     bool run_nonblocking(State<Moment>& state, std::uint32_t thread, goal::ReadyOp<Cookie, Moment>& next,
                          goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     Then run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
                          goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment>
+    Then execute(State<Moment>& state, const Instruction& instruction, goal::ReadyOp<Cookie, Moment>& next,
+                 goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     Then run_step(State<Moment>& state, std::uint32_t thread, goal::ReadyOp<Cookie, Moment>& next) const;
     template <class Moment>

@@ -58,13 +58,30 @@ bool ProgramSource::started(std::uint32_t /*rank*/, State<Moment>& state, Scratc
     return run_thread(state, notice.cookie, next, ready);
 }
 
+/// Always inline: what most ops of a program do at their end is to let the rank itself go on, which is one call then.
 template <class Moment>
-bool ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state, Scratch& /*scratch*/,
-                          const goal::Notice<Cookie, Moment>& notice, goal::ReadyOp<Cookie, Moment>& next,
-                          goal::ReadyOps<Cookie, Moment>& ready) const {
-    if (notice.cookie < message_cookie) {
-        return end_slot(state, notice.cookie, notice.time) && run(state, next, ready);
+[[gnu::always_inline]] inline bool ProgramSource::ended(std::uint32_t /*rank*/, State<Moment>& state,
+                                                        Scratch& /*scratch*/,
+                                                        const goal::Notice<Cookie, Moment>& notice,
+                                                        goal::ReadyOp<Cookie, Moment>& next,
+                                                        goal::ReadyOps<Cookie, Moment>& ready) const {
+    if (notice.cookie == calc_cookie || notice.cookie == message_cookie) [[likely]] {
+        // The rank itself waits for the end of this op, and for nothing else.
+        state.main.ready_at = latest(state.main.ready_at, notice.time);
+    } else if (notice.cookie >= message_cookie) {
+        return ended_in_collective(state, notice, next, ready);
+    } else if (!end_slot(state, notice.cookie, notice.time)) {
+        return false;
     }
+    return run(state, next, ready);
+}
+
+/// An op of a collective has ended.
+template <class Moment>
+[[gnu::noinline]] bool ProgramSource::ended_in_collective(State<Moment>& state,
+                                                          const goal::Notice<Cookie, Moment>& notice,
+                                                          goal::ReadyOp<Cookie, Moment>& next,
+                                                          goal::ReadyOps<Cookie, Moment>& ready) const {
     Thread<Moment>& thread = thread_of(state, notice.cookie);
     if (thread.blocked == Blocked::end && thread.awaited == notice.op_index) {
         thread.ready_at = latest(thread.ready_at, notice.time);
@@ -91,10 +108,43 @@ bool ProgramSource::end_slot(State<Moment>& state, std::uint32_t slot, const Mom
     return --state.main.outstanding == 0;
 }
 
-/// The rank itself goes on.
+/// The rank itself goes on. What it does most of the time, a computation or a message, is done here, in a function
+/// without a frame.
 template <class Moment>
 bool ProgramSource::run(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
                         goal::ReadyOps<Cookie, Moment>& ready) const {
+    if (state.main.in_collective) {
+        return run_on(state, next, ready);
+    }
+    std::uint64_t ns = 0;
+    const Instruction* const instruction = program_of(state).instructions.next_in_line(state.position, ns);
+    if (instruction == nullptr) {
+        return run_on(state, next, ready);
+    }
+    if (instruction->kind == Instruction::Kind::calc) {
+        make_calc_ready(state, ns, next);
+        return true;
+    }
+    if (is_communication(instruction->kind) && !instruction->by_rule) {
+        make_message_ready(state, *instruction, next);
+        return true;
+    }
+    return run_from(state, *instruction, next, ready);
+}
+
+/// The same from an instruction on that is no computation.
+template <class Moment>
+[[gnu::noinline]] bool ProgramSource::run_from(State<Moment>& state, const Instruction& instruction,
+                                               goal::ReadyOp<Cookie, Moment>& next,
+                                               goal::ReadyOps<Cookie, Moment>& ready) const {
+    const Then then = execute(state, instruction, next, ready);
+    return then == Then::goes_on ? run_on(state, next, ready) : then == Then::op_ready;
+}
+
+/// The rank itself goes on, whatever comes next.
+template <class Moment>
+[[gnu::noinline]] bool ProgramSource::run_on(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
+                                             goal::ReadyOps<Cookie, Moment>& ready) const {
     Then then = Then::goes_on;
     while (then == Then::goes_on) {
         then = state.main.in_collective ? run_step(state, 0, next) : run_instruction(state, next, ready);
@@ -128,47 +178,79 @@ bool ProgramSource::run_nonblocking(State<Moment>& state, std::uint32_t thread, 
     return end_slot(state, own.slot, own.ready_at) && run(state, next, ready);
 }
 
-/// Makes an op of the rank itself ready.
+/// What computations and messages of the rank itself have in common when they become ready.
 template <class Moment>
-[[gnu::always_inline]] inline void ProgramSource::make_ready(State<Moment>& state, const Instruction& instruction,
-                                                             std::uint64_t size, std::uint32_t cookie,
-                                                             goal::ReadyOp<Cookie, Moment>& next) const {
-    Thread<Moment>& main = state.main;
-    const bool calc = instruction.kind == Instruction::Kind::calc;
-    const bool waits_for_end = cookie >= message_cookie;
+[[gnu::always_inline]] inline void ProgramSource::make_ready(Thread<Moment>& main, std::uint32_t cookie,
+                                                             Blocked blocked, goal::ReadyOp<Cookie, Moment>& next) {
     next.at = main.ready_at;
-    next.op.size = size;
-    next.op.peer = calc ? instruction.peer : peer_of(state.copy, instruction);
-    next.op.tag = instruction.tag;
-    next.op.kind = op_kind_of(instruction.kind);
     next.op.cpu = 0;
     next.op.nic = 0;
     next.op.reduction = false;
-    // No op ends before it starts, so the start of one for whose end the rank waits matters only to derivatives.
-    next.op.start_has_successors = !calc && (!waits_for_end || !std::is_same_v<Moment, Time>);
     next.op.end_has_successors = true;
+    next.op.unused = 0;
     next.op_index = main.next_op_index;
     next.cookie = cookie;
-    main.blocked = waits_for_end ? Blocked::end : Blocked::start;
+    main.blocked = blocked;
     main.awaited = main.next_op_index++;
 }
 
-/// Executes one instruction of the rank.
+/// Makes a computation of the rank itself ready.
+template <class Moment>
+[[gnu::always_inline]] inline void ProgramSource::make_calc_ready(State<Moment>& state, std::uint64_t ns,
+                                                                  goal::ReadyOp<Cookie, Moment>& next) const {
+    next.op.size = ns;
+    next.op.peer = 0;
+    next.op.tag = 0;
+    next.op.kind = goal::OpKind::calc;
+    next.op.start_has_successors = false;
+    make_ready(state.main, calc_cookie, Blocked::end, next);
+}
+
+/// Makes a message of the rank itself ready. Its slot is in use from now on, if it has one.
+template <class Moment>
+[[gnu::always_inline]] inline void ProgramSource::make_message_ready(State<Moment>& state,
+                                                                     const Instruction& instruction,
+                                                                     goal::ReadyOp<Cookie, Moment>& next) const {
+    next.op.size = instruction.size;
+    next.op.peer = peer_of(state.copy, instruction);
+    next.op.tag = instruction.tag;
+    next.op.kind = op_kind_of(instruction.kind);
+    // No op ends before it starts, so the start of one for whose end the rank waits matters only to derivatives.
+    next.op.start_has_successors = !instruction.blocking || !std::is_same_v<Moment, Time>;
+    if (instruction.blocking) {
+        make_ready(state.main, message_cookie, Blocked::end, next);
+    } else {
+        begin_slot(state, instruction.slot);
+        make_ready(state.main, instruction.slot, Blocked::start, next);
+    }
+}
+
+/// Executes the next instruction of the rank.
 template <class Moment>
 auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
                                     goal::ReadyOps<Cookie, Moment>& ready) const -> Then {
-    Thread<Moment>& main = state.main;
-    const RankProgram& program = program_of(state);
     std::uint64_t ns = 0;
-    const Instruction* const instruction = program.instructions.next(state.position, ns);
+    const Instruction* const instruction = program_of(state).instructions.next(state.position, ns);
     if (instruction == nullptr) {
-        main.blocked = Blocked::done;
+        state.main.blocked = Blocked::done;
         return Then::waits;
     }
-    switch (instruction->kind) {
+    if (instruction->kind == Instruction::Kind::calc) {
+        make_calc_ready(state, ns, next);
+        return Then::op_ready;
+    }
+    return execute(state, *instruction, next, ready);
+}
+
+/// Executes an instruction that is no computation.
+template <class Moment>
+auto ProgramSource::execute(State<Moment>& state, const Instruction& instruction, goal::ReadyOp<Cookie, Moment>& next,
+                            goal::ReadyOps<Cookie, Moment>& ready) const -> Then {
+    Thread<Moment>& main = state.main;
+    const RankProgram& program = program_of(state);
+    switch (instruction.kind) {
         case Instruction::Kind::calc:
-            make_ready(state, *instruction, ns, calc_cookie, next);
-            return Then::op_ready;
+            break;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
         case Instruction::Kind::put:
@@ -176,29 +258,24 @@ auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, 
         case Instruction::Kind::lock:
         case Instruction::Kind::shared_lock:
         case Instruction::Kind::unlock:
-            if (instruction->blocking) {
-                make_ready(state, *instruction, instruction->size, message_cookie, next);
-            } else {
-                begin_slot(state, instruction->slot);
-                make_ready(state, *instruction, instruction->size, instruction->slot, next);
-            }
+            make_message_ready(state, instruction, next);
             return Then::op_ready;
         case Instruction::Kind::wait:
-            return wait(state, program, *instruction) ? Then::goes_on : Then::waits;
+            return wait(state, program, instruction) ? Then::goes_on : Then::waits;
         case Instruction::Kind::collective:
-            if (instruction->slot != no_slot) {
-                begin_nonblocking(state, *instruction, ready);
+            if (instruction.slot != no_slot) {
+                begin_nonblocking(state, instruction, ready);
                 return Then::goes_on;
             }
             main.in_collective = true;
-            main.site = instruction->begin;
+            main.site = instruction.begin;
             main.tag = next_tag(program.collectives[main.site], state.begun);
             main.step = 0;
             main.outstanding = 0;
             main.last_end = Moment{};
             return Then::goes_on;
         case Instruction::Kind::signal:
-            report_shared(instruction->slot, main.ready_at, ready);
+            report_shared(instruction.slot, main.ready_at, ready);
             return Then::goes_on;
     }
     return Then::waits;

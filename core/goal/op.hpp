@@ -59,6 +59,8 @@ struct Op {
     // False if the source makes no op ready at the start, or at the end: then it need not be notified.
     bool start_has_successors : 1 = true;
     bool end_has_successors : 1 = true;
+    std::uint8_t unused : 5 =
+        0;  ///< without it, who writes the three bits would first read these, and wait for older stores
 };
 
 /// The event of a predecessor for which a successor waits.

@@ -121,20 +121,11 @@ class Agenda {
 
     /// The request that starts first: each starts at the first time at which it is ready and its resources are free,
     /// and of several at one time the one with precedence starts. `at` is `never` if there is none.
-    [[nodiscard]] Next next(const Moment* free_times) const {
-        if (queues_.empty()) {
-            return {};
+    [[nodiscard, gnu::always_inline]] Next next(const Moment* free_times) const {
+        if (queues_.size() == 1) [[likely]] {
+            return {start(*queues_.begin(), free_times), queues_.begin()->ready, 0};
         }
-        const Queue* const queues = queues_.begin();
-        const std::uint32_t count = queues_.size();
-        Next best{start(queues[0], free_times), queues[0].ready, 0};
-        for (std::uint32_t i = 1; i < count; ++i) {
-            const Time at = start(queues[i], free_times);
-            if (at < best.at || (at == best.at && goes_before(queues[i], queues[best.queue]))) {
-                best = {at, queues[i].ready, i};
-            }
-        }
-        return best;
+        return queues_.empty() ? Next{} : first_of_several(free_times);
     }
 
     /// The head of a queue, which starts next.
@@ -226,6 +217,20 @@ class Agenda {
         }
         return std::max(
             {queue.ready, time_of(free_times[queue.resources.first]), time_of(free_times[queue.resources.second])});
+    }
+
+    /// Of several queues.
+    [[nodiscard, gnu::noinline]] Next first_of_several(const Moment* free_times) const {
+        const Queue* const queues = queues_.begin();
+        const std::uint32_t count = queues_.size();
+        Next best{start(queues[0], free_times), queues[0].ready, 0};
+        for (std::uint32_t i = 1; i < count; ++i) {
+            const Time at = start(queues[i], free_times);
+            if (at < best.at || (at == best.at && goes_before(queues[i], queues[best.queue]))) {
+                best = {at, queues[i].ready, i};
+            }
+        }
+        return best;
     }
 
     /// Whether the head of a queue has precedence over that of another. Their ready times decide most often.

@@ -147,6 +147,11 @@ class Matching {
     [[gnu::always_inline]] bool post(State& state, const Receive& receive, std::uint32_t source, std::uint32_t tag,
                                      std::uint32_t& message) {
         if (!state.empty()) [[unlikely]] {
+            if (is_exactly(state.queues.first_unexpected(), source, tag)) {  // the usual case among these
+                message = state.queues.first_unexpected();
+                state.queues.set_first_unexpected(messages_[message].next);
+                return true;
+            }
             std::uint32_t found = 0;  // its own variable, so that `message` can stay in a register
             const bool matched = post_among_others(state, receive, source, tag, found);
             message = found;
@@ -327,6 +332,11 @@ class Matching {
 
         [[nodiscard]] bool empty() const { return posted.empty() && unexpected.empty(); }
     };
+
+    /// Whether a message has this source and tag, no wildcard among them. The handle may be 0.
+    [[nodiscard]] bool is_exactly(std::uint32_t message, std::uint32_t source, std::uint32_t tag) const {
+        return message != 0 && ((messages_[message].source ^ source) | (messages_[message].tag ^ tag)) == 0;
+    }
 
     /// The rank's overflow. A new one takes over the rank's unexpected messages.
     Overflow& overflow(State& state) {
