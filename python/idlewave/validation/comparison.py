@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from ..errors import Standstill
 from ..formatting import percent_text
 from ..machine import Machine
 from ..report.findings import baseline_doubt
@@ -61,15 +63,21 @@ def _comparable(pair: Pair) -> ComparableRuns:
 
 
 def row_of_runs(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]) -> Row:
-    """The row of the runs that had their cores."""
+    """The row of the runs that had their cores. If one of their traces cannot be simulated on the machine, no time was
+    simulated, and the doubt says so."""
     runs = _comparable(pair)
+    doubt = runs.doubt
     simulated: list[float] = []
     ratios: list[float] = []
     round_trips_ns: list[float] = []
     messages = 0
     for traced, measured in runs.pairs:
         at = nearest(machines, measured.pilot_ns)
-        time, sent = _simulated(program, traced.trace, at.machine)
+        try:
+            time, sent = _simulated(program, traced.trace, at.machine)
+        except Standstill as error:
+            time, sent = math.nan, 0
+            doubt = doubt or f"simulated on {pair.networks[1]} it cannot end: {str(error).splitlines()[0]}"
         simulated.append(time)
         messages = messages or sent
         ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
@@ -79,14 +87,14 @@ def row_of_runs(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]
         program.name,
         Times(
             [measured.trace.measured_s for _, measured in runs.pairs],
-            simulated,
+            [math.nan] if any(map(math.isnan, simulated)) else simulated,
             [measured.computation_s for _, measured in runs.pairs],
             [traced.computation_s for traced, _ in runs.pairs],
             ratios,
         ),
         RowKey(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
-        doubt=runs.doubt,
+        doubt=doubt,
         left_out=runs.left_out,
     )
 

@@ -162,4 +162,6 @@ def _spread(times: list[float]) -> float:
 
 
 def _range(times: list[float]) -> str:
+    if math.isnan(times[0]):
+        return "none"
     return f"{seconds_text(times[0])} ({seconds_text(times[1])} to {seconds_text(times[2])})"

@@ -16,6 +16,7 @@ from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_
 from idlewave.validation.loops import simulated_ps
 from idlewave.validation.rows import repeat_error
 from tracer_support import open_mpi
+from tracer_support import program as test_program
 from validation_rows import row
 
 
@@ -87,6 +88,28 @@ def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(
     assert (rows.runs == 2).all()
     assert (rows.measured_s > 0).all()
     assert rows.simulated_s["latency", 4] == simulated_ps(idlewave.Machine.named("odin"), 2, "latency", 4) / 1e12
+
+
+def test_a_trace_that_cannot_end_on_another_network_is_said_and_the_others_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Messages that meet head-on are eager where they ran. Where each waits for its receiver, none arrives."""
+    monkeypatch.setattr(Trace, "share_without_core", 0.0)
+    waits = idlewave.Machine.preset("odin").to_toml().replace('S = "inf"', "S = 0", 1)
+    (tmp_path / "waits.toml").write_text(waits)
+    launch = (str(open_mpi().mpiexec),)
+    networks = (Network("eager", ("odin",), launch), Network("waits", (str(tmp_path / "waits.toml"),), launch))
+    program = Program("head-on", (str(test_program(open_mpi(), "head_on")),))
+    table = validate(Suite(networks, (program,)), tmp_path / "traces", runs=1)
+    eager, waiting = (table[table.simulated_on == name] for name in ("eager", "waits"))
+    assert (eager.simulated_s > 0).all()
+    assert (eager.doubt == "").all()
+    assert (waiting.doubt == "simulated on waits it cannot end: deadlock: 2 ops wait for each other in a cycle").all()
+    assert waiting[["simulated_s", "error"]].isna().all(axis=None)
+    assert (waiting.measured_s > 0).all(), "what was measured stays"
+    page = page_of(table, "Head-on")
+    assert page.count("| none | not to be compared |") == 2
+    assert "Replayed on the machine where they were traced: the median error of 1 comparison" in page
 
 
 def test_the_computation_of_a_row_is_that_of_the_runs_and_of_the_traces(suite: Path, tmp_path: Path) -> None:
