@@ -1,0 +1,358 @@
+"""Builds programs of others from where they lie, and writes them into a suite for `idlewave validate`.
+
+    python build.py -o programs --mpi $PREFIX/bin comd=~/CoMD hpcg=~/hpcg lammps=/usr/bin/lmp
+
+Sources are copied before they are built, so that they stay as they are. FOLDER/programs.toml then has the programs that
+were named: put the networks before it (docs/inputs.md). Python's standard library is all that this needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class BuildError(Exception):
+    """A program that cannot be built: which one, and why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A program of a suite: its name, its words behind the executable, and its ranks."""
+
+    name: str
+    arguments: str
+    ranks: int = 2
+    copies_of: str = ""
+
+
+@dataclass(frozen=True)
+class Executable:
+    """An executable that a build makes: where, below the sources' copy, and the runs of it."""
+
+    path: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a program is built.
+
+    `folder` is where the commands run, below the copy of the sources; a program without commands is an executable that
+    is named itself. In commands, {mpicc}, {mpicxx} and {mpifort} are the compilers, and {jobs} how many may run at
+    once. Executables lie below the copy of the
+    sources, and `files` are written where the program runs.
+    """
+
+    executables: tuple[Executable, ...]
+    commands: tuple[str, ...] = ()
+    folder: str = "."
+    files: tuple[tuple[str, str], ...] = ()
+
+
+NPB_CLASSES = {"cg": "A", "ft": "A", "is": "B", "lu": "W", "mg": "B"}
+NPB_DEFINITIONS = """\
+MPIFC = {mpifort}
+FLINK = $(MPIFC)
+FFLAGS = -O3 -fallow-argument-mismatch
+FLINKFLAGS = $(FFLAGS)
+MPICC = {mpicc}
+CLINK = $(MPICC)
+CFLAGS = -O3
+CLINKFLAGS = $(CFLAGS)
+CC = cc -O1
+BINDIR = ../bin
+RAND = randi8
+"""
+
+SNAP_INPUT = """\
+! Input from namelist
+&invar
+  npey=2 npez=1 ichunk=4 nthreads=1 nnested=1 ndimen=3
+  nx=16 lx=1.6 ny=16 ly=1.6 nz=16 lz=1.6
+  nmom=2 nang=24 ng=8 epsi=1.0E-4 iitm=5 oitm=10 timedep=0 tf=1.0 nsteps=1
+  mat_opt=1 src_opt=1 scatp=0 it_det=0 fluxp=0 fixup=1 soloutp=0 kplane=0 popout=0 swp_typ=0 angcpy=1 multiswp=0
+/
+"""
+
+LAMMPS_INPUT = """\
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 ${length} 0 16 0 16
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify delay 0 every 20 check no
+fix 1 all nve
+run 100
+"""
+
+HPCC_INPUT = """\
+Small problems, of which each takes a few seconds at most
+on two ranks
+HPL.out
+8
+1
+1000
+1
+80
+0
+1
+1
+2
+16.0
+1
+2
+1
+4
+1
+2
+1
+1
+1
+0
+1
+1
+2
+64
+0
+0
+1
+8
+#####
+0
+1000
+0
+80
+"""
+
+RECIPES = {
+    "comd": Recipe(
+        (
+            Executable(
+                "bin/CoMD-mpi",
+                (
+                    Run("comd-1", "-x 16 -y 16 -z 16", ranks=1),
+                    Run("comd-2", "-i 2 -x 32 -y 16 -z 16", copies_of="comd-1"),
+                ),
+            ),
+        ),
+        ("cp Makefile.vanilla Makefile", "make CC={mpicc}"),
+        "src-mpi",
+    ),
+    "minife": Recipe(
+        (
+            Executable(
+                "ref/src/miniFE.x",
+                (
+                    Run("minife-1", "nx=64 ny=64 nz=64", ranks=1),
+                    Run("minife-2", "nx=128 ny=64 nz=64", copies_of="minife-1"),
+                ),
+            ),
+        ),
+        ("make -j{jobs} CXX={mpicxx} CC={mpicc}",),
+        "ref/src",
+    ),
+    "hpcg": Recipe(
+        (
+            Executable(
+                "build/bin/xhpcg",
+                (
+                    Run("hpcg-1", "--nx=32 --ny=32 --nz=32 --rt=1", ranks=1),
+                    Run("hpcg-2", "--nx=32 --ny=32 --nz=32 --rt=1", copies_of="hpcg-1"),
+                ),
+            ),
+        ),
+        ("mkdir -p build", "cd build && sh ../configure Linux_MPI", "make -C build -j{jobs} CXX={mpicxx}"),
+    ),
+    "amg": Recipe(
+        (
+            Executable(
+                "test/amg",
+                (
+                    Run("amg-1", "-n 56 56 56", ranks=1),
+                    Run("amg-2", "-P 2 1 1 -n 56 56 56", copies_of="amg-1"),
+                ),
+            ),
+        ),
+        (
+            "make CC={mpicc} INCLUDE_LFLAGS=-lm INCLUDE_CFLAGS="
+            "'-O2 -DTIMER_USE_MPI -DHYPRE_HOPSCOTCH -DHYPRE_USING_PERSISTENT_COMM -DHYPRE_BIGINT'",
+        ),
+    ),
+    "lulesh": Recipe(
+        (Executable("lulesh2.0", (Run("lulesh-1", "-s 30 -i 100", ranks=1),)),),
+        ("make -j{jobs} MPICXX='{mpicxx} -DUSE_MPI=1' CXXFLAGS='-O3 -I.' LDFLAGS=-O3",),
+    ),
+    "snap": Recipe(
+        (Executable("src/gsnap", (Run("snap-2", "snap.in snap.out"),)),),
+        ("make FORTRAN={mpifort} OPENMP=no",),
+        "src",
+        (("snap.in", SNAP_INPUT),),
+    ),
+    "npb": Recipe(
+        tuple(
+            Executable(f"NPB3.4-MPI/bin/{name}.{size}.x", (Run(f"npb-{name}-2", ""),))
+            for name, size in NPB_CLASSES.items()
+        ),
+        (
+            "mkdir -p bin && chmod +x sys/*",
+            *(f"make {name} CLASS={size}" for name, size in NPB_CLASSES.items()),
+        ),
+        "NPB3.4-MPI",
+    ),
+    "lammps": Recipe(
+        (
+            Executable(
+                "",
+                (
+                    Run("lammps-1", "-var length 16 -in in.lj -log none -screen none", ranks=1),
+                    Run("lammps-2", "-var length 32 -in in.lj -log none -screen none", copies_of="lammps-1"),
+                ),
+            ),
+        ),
+        files=(("in.lj", LAMMPS_INPUT),),
+    ),
+    "hpcc": Recipe((Executable("", (Run("hpcc-2", ""),)),), files=(("hpccinf.txt", HPCC_INPUT),)),
+}
+
+
+@dataclass(frozen=True)
+class Compilers:
+    """The compilers of an MPI library."""
+
+    mpicc: str
+    mpicxx: str
+    mpifort: str
+
+    def fill(self, text: str) -> str:
+        """A text of a recipe with the compilers, and with the number of processors."""
+        words = {"mpicc": self.mpicc, "mpicxx": self.mpicxx, "mpifort": self.mpifort, "jobs": str(os.cpu_count() or 1)}
+        for word, value in words.items():
+            text = text.replace(f"{{{word}}}", value)
+        return text
+
+
+def copy_and_build(name: str, sources: Path, folder: Path, compilers: Compilers) -> Path:
+    """Builds a program in a copy of its sources, which it returns."""
+    recipe = RECIPES[name]
+    copy = folder / "build" / name
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(sources, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    if name == "npb":
+        definitions = copy / recipe.folder / "config" / "make.def"
+        definitions.write_text(compilers.fill(NPB_DEFINITIONS))
+    log = folder / "build" / f"{name}.log"
+    with log.open("w") as output:
+        for command in recipe.commands:
+            ended = subprocess.run(
+                ["sh", "-c", compilers.fill(command)],
+                cwd=copy / recipe.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            if ended.returncode != 0:
+                raise BuildError(f"{name}: `{compilers.fill(command)}` failed; what it printed is in {log}")
+    return copy
+
+
+def executables_of(name: str, path: Path, folder: Path, compilers: Compilers) -> list[tuple[Path, Run]]:
+    """The executables of a program, with their runs. What has commands is built; else `path` is the executable."""
+    recipe = RECIPES[name]
+    if not path.exists():
+        raise BuildError(f"{name}: {path} does not exist")
+    if recipe.commands and not (path / recipe.folder).is_dir():
+        raise BuildError(f"{name}: {path} has no folder {recipe.folder}: the sources of {name} were expected")
+    top = copy_and_build(name, path, folder, compilers) if recipe.commands else path
+    found = []
+    for executable in recipe.executables:
+        file = (top / executable.path).resolve() if recipe.commands else path.resolve()
+        if not os.access(file, os.X_OK) or file.is_dir():
+            raise BuildError(f"{name}: {file} is no executable")
+        found += [(file, run) for run in executable.runs]
+    return found
+
+
+def entry(file: Path, run: Run, folder: Path, networks: list[str]) -> str:
+    """A program as a suite has it. It runs in a folder of its own, where it may write."""
+    command = ["env", "-C", str(folder.resolve()), str(file), *run.arguments.split()]
+    lines = [
+        "[[program]]",
+        f"name = {json.dumps(run.name)}",
+        f"command = {json.dumps(command)}",
+        f"ranks = {run.ranks}",
+    ]
+    if networks:
+        lines.append(f"networks = {json.dumps(networks)}")
+    if run.copies_of:
+        lines.append(f"copies_of = {json.dumps(run.copies_of)}")
+    return "\n".join(lines) + "\n"
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Builds programs of others, and writes them into a validation suite.")
+    parser.add_argument(
+        "programs",
+        nargs="+",
+        metavar="NAME=PATH",
+        help="sources, or the executable of lammps and hpcc: " + ", ".join(RECIPES),
+    )
+    parser.add_argument("-o", "--output", type=Path, default=Path("programs"), help="folder to write (programs)")
+    parser.add_argument("--mpicc", default="mpicc", help="C compiler of the MPI library (mpicc)")
+    parser.add_argument("--mpicxx", default="mpicxx", help="C++ compiler of the MPI library (mpicxx)")
+    parser.add_argument("--mpifort", default="mpifort", help="Fortran compiler of the MPI library (mpifort)")
+    parser.add_argument("--network", action="append", default=[], help="a network on which they run (all of the suite)")
+    return parser.parse_args(words)
+
+
+def build(arguments: argparse.Namespace) -> Path:
+    """Builds the programs. Returns the file with their entries."""
+    named = {}
+    for word in arguments.programs:
+        name, _, path = word.partition("=")
+        if name not in RECIPES or not path:
+            raise BuildError(f"{word}: NAME=PATH was expected, with one of the names {', '.join(RECIPES)}")
+        named[name] = Path(path).expanduser()
+    compilers = Compilers(arguments.mpicc, arguments.mpicxx, arguments.mpifort)
+    entries = []
+    for name, path in named.items():
+        print(f"{name} …", flush=True)
+        for file, run in executables_of(name, path, arguments.output, compilers):
+            folder = arguments.output / "runs" / run.name
+            folder.mkdir(parents=True, exist_ok=True)
+            for file_name, text in RECIPES[name].files:
+                (folder / file_name).write_text(text)
+            entries.append(entry(file, run, folder, arguments.network))
+    written: Path = arguments.output / "programs.toml"
+    written.write_text("\n".join(entries))
+    return written
+
+
+def main() -> int:
+    """Builds what the command line names."""
+    arguments = parse(sys.argv[1:])
+    try:
+        written = build(arguments)
+    except (BuildError, OSError) as error:
+        print(f"build.py: {error}", file=sys.stderr)
+        return 1
+    print(f"written: {written}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
