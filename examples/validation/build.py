@@ -182,7 +182,7 @@ RECIPES = {
                 "test/amg",
                 (
                     Run("amg-1", "-n 56 56 56", ranks=1),
-                    Run("amg-2", "-P 2 1 1 -n 56 56 56", copies_of="amg-1"),
+                    Run("amg-2", "-P 2 1 1 -n 56 56 56"),
                 ),
             ),
         ),

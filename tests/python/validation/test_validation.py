@@ -15,8 +15,8 @@ from idlewave.trace import Trace
 from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, steps, validate
 from idlewave.validation.loops import simulated_ps
 from idlewave.validation.rows import repeat_error
-from tracer_support import open_mpi
-from tracer_support import program as test_program
+from places import PROGRAMS
+from tracer_support import compiled, open_mpi
 from validation_rows import row
 
 
@@ -99,7 +99,7 @@ def test_a_trace_that_cannot_end_on_another_network_is_said_and_the_others_are_c
     (tmp_path / "waits.toml").write_text(waits)
     launch = (str(open_mpi().mpiexec),)
     networks = (Network("eager", ("odin",), launch), Network("waits", (str(tmp_path / "waits.toml"),), launch))
-    program = Program("head-on", (str(test_program(open_mpi(), "head_on")),))
+    program = Program("head-on", (str(compiled(open_mpi().mpicc, PROGRAMS / "head_on.c")),))
     table = validate(Suite(networks, (program,)), tmp_path / "traces", runs=1)
     eager, waiting = (table[table.simulated_on == name] for name in ("eager", "waits"))
     assert (eager.simulated_s > 0).all()

@@ -108,7 +108,8 @@ def test_patterns_give_a_machine_where_no_repetitions_of_prtt_ran_alike(tmp_path
     assert found.notes[0].startswith("Of the 10 repetitions of PRTT too few ran alike")
     assert found.patterns is not None
     assert found.patterns.ranges[-1].intervals.keys() == found.patterns.ranges[0].intervals.keys()
-    assert found.patterns.table["error"].abs().median() < 0.05
+    # Of five rows: which fit is found depends on the processor's kernels of linear algebra.
+    assert found.patterns.table["error"].abs().median() < 0.1
     save_network(tmp_path / "m", found, "m")
     assert load_network(tmp_path / "m").notes == found.notes
 
