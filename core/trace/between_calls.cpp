@@ -70,10 +70,7 @@ void BetweenCalls::count_polls(Thread& thread, const TraceRecord& r) const {
                "expected a time inside the calls from 0 to " + std::to_string(r.end - r.begin) + " ns, found " +
                    std::to_string(r.number(1)));
     }
-    // A rank that waits does little between its polls. One that does at least as much as the polls take is at work, and
-    // they are a part of that.
-    const std::int64_t between = r.end - r.begin - r.number(1);
-    exclude(thread, between < r.number(1) ? r.number(1) : 0);
+    exclude(thread, r.number(1));
     thread.polls = std::min(thread.polls + std::min(r.words[0], most_polls), most_polls);
 }
 

@@ -15,7 +15,7 @@ namespace idlewave::trace {
 [[noreturn]] void refuse(const RankTrace& trace, std::uint64_t call, const TraceRecord& r, const std::string& what);
 
 /// The time between the calls of each thread of one rank that is computation: without what the tracer took, tests that
-/// found nothing where the rank did little but test, and, unless `wall`, waits for a core.
+/// found nothing, and, unless `wall`, waits for a core.
 class BetweenCalls {
   public:
     BetweenCalls(const RankTrace& trace, bool wall);

@@ -1,9 +1,10 @@
 """Builds programs of others from where they lie, and writes them into a suite for `idlewave validate`.
 
-    python build.py -o programs --mpi $PREFIX/bin comd=~/CoMD hpcg=~/hpcg lammps=/usr/bin/lmp
+    python build.py -o programs --mpicc ~/mpi/bin/mpicc --network shm --network tcp comd=~/CoMD lammps=/usr/bin/lmp
+    cat networks.toml programs/*.toml > suite.toml
 
-Sources are copied before they are built, so that they stay as they are. FOLDER/programs.toml then has the programs that
-were named: put the networks before it (docs/inputs.md). Python's standard library is all that this needs.
+Sources are copied before they are built, so that they stay as they are. FOLDER/NAME.toml then has what a suite says of
+the program; docs/inputs.md says how networks are written. Python's standard library is all that this needs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -44,16 +46,17 @@ class Executable:
 class Recipe:
     """How a program is built.
 
-    `folder` is where the commands run, below the copy of the sources; a program without commands is an executable that
-    is named itself. In commands, {mpicc}, {mpicxx} and {mpifort} are the compilers, and {jobs} how many may run at
-    once. Executables lie below the copy of the
-    sources, and `files` are written where the program runs.
+    `executables` lie below the copy of its sources, and `commands` run in its `folder`; a program without commands is
+    an executable that is named itself. In commands, {mpicc}, {mpicxx} and {mpifort} are the compilers, and {jobs} how
+    many may run at once. `files` are written where the program runs. With `one_network` it runs on one network only,
+    since it does as much as it can in a given time.
     """
 
     executables: tuple[Executable, ...]
     commands: tuple[str, ...] = ()
     folder: str = "."
     files: tuple[tuple[str, str], ...] = ()
+    one_network: bool = False
 
 
 NPB_CLASSES = {"cg": "A", "ft": "A", "is": "B", "lu": "W", "mg": "B"}
@@ -169,8 +172,8 @@ RECIPES = {
             Executable(
                 "build/bin/xhpcg",
                 (
-                    Run("hpcg-1", "--nx=32 --ny=32 --nz=32 --rt=1", ranks=1),
-                    Run("hpcg-2", "--nx=32 --ny=32 --nz=32 --rt=1", copies_of="hpcg-1"),
+                    Run("hpcg-1", "--nx=32 --ny=32 --nz=32 --rt=0", ranks=1),
+                    Run("hpcg-2", "--nx=32 --ny=32 --nz=32 --rt=0", copies_of="hpcg-1"),
                 ),
             ),
         ),
@@ -224,13 +227,13 @@ RECIPES = {
         ),
         files=(("in.lj", LAMMPS_INPUT),),
     ),
-    "hpcc": Recipe((Executable("", (Run("hpcc-2", ""),)),), files=(("hpccinf.txt", HPCC_INPUT),)),
+    "hpcc": Recipe((Executable("", (Run("hpcc-2", ""),)),), files=(("hpccinf.txt", HPCC_INPUT),), one_network=True),
 }
 
 
 @dataclass(frozen=True)
 class Compilers:
-    """The compilers of an MPI library."""
+    """The compilers of an MPI library, as words of a shell."""
 
     mpicc: str
     mpicxx: str
@@ -244,20 +247,38 @@ class Compilers:
         return text
 
 
-def copy_and_build(name: str, sources: Path, folder: Path, compilers: Compilers) -> Path:
-    """Builds a program in a copy of its sources, which it returns."""
-    recipe = RECIPES[name]
-    copy = folder / "build" / name
+def compiler(name: str) -> str:
+    """A compiler that the command line names, from wherever it is called; by its name alone if it is not there."""
+    found = shutil.which(Path(name).expanduser())
+    return shlex.quote(str(Path(found).absolute()) if found else name)
+
+
+def copy_of(name: str, sources: Path, folder: Path) -> Path:
+    """A new copy of a program's sources, without what was built in them."""
+    copy = (folder / "build" / name).resolve()
+    if copy.is_relative_to(sources.resolve()) or sources.resolve().is_relative_to(copy):
+        raise BuildError(
+            f"{name}: {copy}, where the sources are copied to, and {sources} lie in each other: choose -o elsewhere"
+        )
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(sources, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    built = shutil.ignore_patterns(".git", "*.o", "*.a", "*.mod")
+    shutil.copytree(sources, copy, symlinks=True, ignore=built)
+    for executable in RECIPES[name].executables:
+        (copy / executable.path).unlink(missing_ok=True)
+    return copy
+
+
+def build_in(copy: Path, name: str, compilers: Compilers) -> None:
+    """Builds a program in the copy of its sources."""
+    recipe = RECIPES[name]
     if name == "npb":
         definitions = copy / recipe.folder / "config" / "make.def"
         definitions.write_text(compilers.fill(NPB_DEFINITIONS))
-    log = folder / "build" / f"{name}.log"
+    log = copy.with_suffix(".log")
     with log.open("w") as output:
-        for command in recipe.commands:
+        for command in map(compilers.fill, recipe.commands):
             ended = subprocess.run(
-                ["sh", "-c", compilers.fill(command)],
+                ["sh", "-c", command],
                 cwd=copy / recipe.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -265,8 +286,7 @@ def copy_and_build(name: str, sources: Path, folder: Path, compilers: Compilers)
                 check=False,
             )
             if ended.returncode != 0:
-                raise BuildError(f"{name}: `{compilers.fill(command)}` failed; what it printed is in {log}")
-    return copy
+                raise BuildError(f"{name}: `{command}` failed; what it printed is in {log}")
 
 
 def executables_of(name: str, path: Path, folder: Path, compilers: Compilers) -> list[tuple[Path, Run]]:
@@ -276,10 +296,13 @@ def executables_of(name: str, path: Path, folder: Path, compilers: Compilers) ->
         raise BuildError(f"{name}: {path} does not exist")
     if recipe.commands and not (path / recipe.folder).is_dir():
         raise BuildError(f"{name}: {path} has no folder {recipe.folder}: the sources of {name} were expected")
-    top = copy_and_build(name, path, folder, compilers) if recipe.commands else path
+    top = path
+    if recipe.commands:
+        top = copy_of(name, path, folder)
+        build_in(top, name, compilers)
     found = []
     for executable in recipe.executables:
-        file = (top / executable.path).resolve() if recipe.commands else path.resolve()
+        file = (top / executable.path).resolve()
         if not os.access(file, os.X_OK) or file.is_dir():
             raise BuildError(f"{name}: {file} is no executable")
         found += [(file, run) for run in executable.runs]
@@ -304,7 +327,9 @@ def entry(file: Path, run: Run, folder: Path, networks: list[str]) -> str:
 
 def parse(words: list[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description="Builds programs of others, and writes them into a validation suite.")
+    parser = argparse.ArgumentParser(
+        description="Builds programs of others, and writes them into a validation suite.", allow_abbrev=False
+    )
     parser.add_argument(
         "programs",
         nargs="+",
@@ -319,26 +344,33 @@ def parse(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def build(arguments: argparse.Namespace) -> Path:
-    """Builds the programs. Returns the file with their entries."""
-    named = {}
-    for word in arguments.programs:
+def named_programs(words: list[str]) -> dict[str, Path]:
+    """The programs of the command line, and where they are."""
+    named: dict[str, Path] = {}
+    for word in words:
         name, _, path = word.partition("=")
         if name not in RECIPES or not path:
             raise BuildError(f"{word}: NAME=PATH was expected, with one of the names {', '.join(RECIPES)}")
+        if name in named:
+            raise BuildError(f"{word}: {name} is named twice")
         named[name] = Path(path).expanduser()
-    compilers = Compilers(arguments.mpicc, arguments.mpicxx, arguments.mpifort)
+    return named
+
+
+def write_program(name: str, path: Path, arguments: argparse.Namespace) -> Path:
+    """Builds a program, and writes what a suite says of it to the file that is returned."""
+    output: Path = arguments.output
+    networks: list[str] = arguments.network[:1] if RECIPES[name].one_network else arguments.network
+    compilers = Compilers(compiler(arguments.mpicc), compiler(arguments.mpicxx), compiler(arguments.mpifort))
     entries = []
-    for name, path in named.items():
-        print(f"{name} …", flush=True)
-        for file, run in executables_of(name, path, arguments.output, compilers):
-            folder = arguments.output / "runs" / run.name
-            folder.mkdir(parents=True, exist_ok=True)
-            for file_name, text in RECIPES[name].files:
-                (folder / file_name).write_text(text)
-            entries.append(entry(file, run, folder, arguments.network))
-    written: Path = arguments.output / "programs.toml"
-    written.write_text("\n".join(entries))
+    for file, run in executables_of(name, path, output, compilers):
+        folder = output / "runs" / run.name
+        folder.mkdir(parents=True, exist_ok=True)
+        for file_name, text in RECIPES[name].files:
+            (folder / file_name).write_text(text)
+        entries.append(entry(file, run, folder, networks))
+    written = output / f"{name}.toml"
+    written.write_text("".join(f"\n{text}" for text in entries))
     return written
 
 
@@ -346,11 +378,12 @@ def main() -> int:
     """Builds what the command line names."""
     arguments = parse(sys.argv[1:])
     try:
-        written = build(arguments)
+        for name, path in named_programs(arguments.programs).items():
+            print(f"{name} …", flush=True)
+            print(f"written: {write_program(name, path, arguments)}")
     except (BuildError, OSError) as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
-    print(f"written: {written}")
     return 0
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from ..errors import Standstill
-from ..formatting import percent_text
+from ..errors import Deadlock
+from ..formatting import percent_text, plural
 from ..machine import Machine
 from ..report.findings import baseline_doubt
 from ..schedule import Schedule
@@ -63,38 +63,45 @@ def _comparable(pair: Pair) -> ComparableRuns:
 
 
 def row_of_runs(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]) -> Row:
-    """The row of the runs that had their cores. If one of their traces cannot be simulated on the machine, no time was
-    simulated, and the doubt says so."""
+    """The row of the runs that had their cores. If some of their traces cannot end on another network than their own,
+    no time was simulated, and the doubt says so. Raises Deadlock if one cannot end on its own."""
     runs = _comparable(pair)
-    doubt = runs.doubt
+    doubts = [runs.doubt] if runs.doubt else []
     simulated: list[float] = []
     ratios: list[float] = []
     round_trips_ns: list[float] = []
+    endless: list[Deadlock] = []
     messages = 0
     for traced, measured in runs.pairs:
         at = nearest(machines, measured.pilot_ns)
-        try:
-            time, sent = _simulated(program, traced.trace, at.machine)
-        except Standstill as error:
-            time, sent = math.nan, 0
-            doubt = doubt or f"simulated on {pair.networks[1]} it cannot end: {str(error).splitlines()[0]}"
-        simulated.append(time)
-        messages = messages or sent
         ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
         round_trips_ns.append(at.pilot_ns)
+        try:
+            time, sent = _simulated(program, traced.trace, at.machine)
+        except Deadlock as error:
+            if pair.networks[0] == pair.networks[1]:
+                raise
+            endless.append(error)
+            continue
+        simulated.append(time)
+        messages = messages or sent
+    if endless:
+        simulated = [math.nan]
+        first = str(endless[0]).splitlines()[0]
+        doubts.append(f"on {pair.networks[1]} {len(endless)} of {plural(len(runs.pairs), 'trace')} cannot end: {first}")
     ranks = len(pair.traced[0].trace.processes)
     return row_of(
         program.name,
         Times(
             [measured.trace.measured_s for _, measured in runs.pairs],
-            [math.nan] if any(map(math.isnan, simulated)) else simulated,
+            simulated,
             [measured.computation_s for _, measured in runs.pairs],
             [traced.computation_s for traced, _ in runs.pairs],
             ratios,
         ),
         RowKey(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
-        doubt=doubt,
+        doubt="; ".join(doubts),
         left_out=runs.left_out,
     )
 

@@ -17,10 +17,10 @@ class Row(TypedDict):
     the median of the simulations is from that of the runs, relative. calls and messages are those of the first run.
     left_out: further runs that are not compared, because something else had the ranks' cores.
     traced_ranks: fewer than ranks where copies of a trace predict a run on more; more than ranks where what a rank of a
-    larger program computes predicts one rank beside copies. doubt: why they are not to be
-    compared; "" if they are. Simulated times are nan where a trace cannot end on the network: a deadlock. A loop, such
-    as "latency", is traced on no network (""), and has a simulated time without a range; its times are those of a
-    repetition, with messages or vectors of `size` bytes. A program has the size 0.
+    larger program computes predicts one rank beside copies. doubt: why they are not to be compared; "" if they are.
+    Simulated times are nan where a trace cannot end on another network: a deadlock. A loop, such as "latency", is
+    traced on no network (""), and has a simulated time without a range; its times are those of a repetition, with
+    messages or vectors of `size` bytes. A program has the size 0.
 
     repeat_error: how far a run is from the median of the other ones, relative, in the median; nan of a single run.
     measured_computation_s and simulated_computation_s: the time of a rank outside MPI without waits for a core, in the

@@ -10,11 +10,14 @@ import pandas as pd
 import pytest
 from command_runs import run
 from idlewave import mpi
-from idlewave.errors import InputError
+from idlewave.errors import Deadlock, InputError
 from idlewave.trace import Trace
 from idlewave.validation import COLUMNS, Network, Program, Suite, page_of, read_suite, steps, validate
+from idlewave.validation.comparison import Pair, row_of_runs
 from idlewave.validation.loops import simulated_ps
-from idlewave.validation.rows import repeat_error
+from idlewave.validation.rows import repeat_error, table_of
+from idlewave.validation.runs import run_program
+from idlewave.validation.speeds import machines_at_speeds
 from places import PROGRAMS
 from tracer_support import compiled, open_mpi
 from validation_rows import row
@@ -95,21 +98,29 @@ def test_a_trace_that_cannot_end_on_another_network_is_said_and_the_others_are_c
 ) -> None:
     """Messages that meet head-on are eager where they ran. Where each waits for its receiver, none arrives."""
     monkeypatch.setattr(Trace, "share_without_core", 0.0)
-    waits = idlewave.Machine.preset("odin").to_toml().replace('S = "inf"', "S = 0", 1)
-    (tmp_path / "waits.toml").write_text(waits)
+    (tmp_path / "waits.toml").write_text(idlewave.Machine.preset("odin").to_toml().replace('S = "inf"', "S = 0", 1))
     launch = (str(open_mpi().mpiexec),)
     networks = (Network("eager", ("odin",), launch), Network("waits", (str(tmp_path / "waits.toml"),), launch))
     program = Program("head-on", (str(compiled(open_mpi().mpicc, PROGRAMS / "head_on.c")),))
-    table = validate(Suite(networks, (program,)), tmp_path / "traces", runs=1)
-    eager, waiting = (table[table.simulated_on == name] for name in ("eager", "waits"))
-    assert (eager.simulated_s > 0).all()
-    assert (eager.doubt == "").all()
-    assert (waiting.doubt == "simulated on waits it cannot end: deadlock: 2 ops wait for each other in a cycle").all()
-    assert waiting[["simulated_s", "error"]].isna().all(axis=None)
-    assert (waiting.measured_s > 0).all(), "what was measured stays"
+    runs = {name: [run_program(program, networks[0], (), tmp_path / name, None)] for name in ("first", "second")}
+    table = table_of(
+        [
+            row_of_runs(program, Pair(("eager", network.name), *runs.values()), machines_at_speeds(network.machines))
+            for network in networks
+        ]
+    )
+    assert table.doubt.tolist() == [
+        "",
+        "on waits 1 of 1 trace cannot end: deadlock: 2 ops wait for each other in a cycle",
+    ]
+    assert (table.measured_s > 0).all(), "what was measured stays"
+    assert table.simulated_s[0] > 0
+    assert table.loc[1, ["simulated_s", "error"]].isna().all()
     page = page_of(table, "Head-on")
-    assert page.count("| none | not to be compared |") == 2
+    assert "| none | not to be compared |" in page
     assert "Replayed on the machine where they were traced: the median error of 1 comparison" in page
+    with pytest.raises(Deadlock):
+        validate(Suite(networks[1:], (program,)), tmp_path / "own", runs=1)
 
 
 def test_the_computation_of_a_row_is_that_of_the_runs_and_of_the_traces(suite: Path, tmp_path: Path) -> None:
