@@ -79,13 +79,13 @@ def test_a_program_that_runs_for_a_given_time_is_on_one_network(tmp_path: Path):
 def test_a_suite_has_the_program_on_the_networks_that_are_named_and_it_writes_in_a_folder_of_its_own(
     tmp_path: Path, comd: Path
 ):
-    assert build("-o", tmp_path / "out", "--network", "shm", f"comd={comd}").returncode == 0
+    assert build("-o", tmp_path / "out", "--mpicc", "some-mpicc", "--network", "shm", f"comd={comd}").returncode == 0
     suite = tmp_path / "suite.toml"
     suite.write_text(NETWORK + (tmp_path / "out" / "comd.toml").read_text())
     program = read_suite(suite).programs[-1]
     assert (program.name, program.ranks, program.copies_of, program.networks) == ("comd-2", 2, "comd-1", ("shm",))
     said = subprocess.run(program.command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-    assert said == "mpicc -i 2 -x 32 -y 16 -z 16\n"
+    assert said == "some-mpicc -i 2 -x 32 -y 16 -z 16\n"
     assert (tmp_path / "out" / "runs" / "comd-2" / "written").exists()
 
 
@@ -103,9 +103,9 @@ def test_an_executable_runs_where_its_input_lies(tmp_path: Path):
 
 def test_what_cannot_be_built_is_named_with_where_its_output_is(tmp_path: Path, comd: Path):
     (comd / "src-mpi" / "Makefile.vanilla").write_text("all:\n\techo no such header\n\tfalse\n")
-    ended = build("-o", tmp_path / "out", f"comd={comd}")
+    ended = build("-o", tmp_path / "out", "--mpicc", "some-mpicc", f"comd={comd}")
     assert ended.returncode == 1
-    assert "comd: `make CC=mpicc` failed" in ended.stderr
+    assert "comd: `make CC=some-mpicc` failed" in ended.stderr
     log = tmp_path / "out" / "build" / "comd.log"
     assert str(log) in ended.stderr
     assert "no such header" in log.read_text()
