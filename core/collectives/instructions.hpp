@@ -120,31 +120,21 @@ class Instructions {
     /// its `size` is not used.
     [[nodiscard, gnu::always_inline]] const Instruction* next(Position& position, std::uint64_t& ns) const {
         while (position.word != words_.size()) {
-            const std::uint32_t word = words_[position.word];
-            if ((word & loop_bit) != 0) [[unlikely]] {
+            if (const Instruction* const found = next_in_line(position, ns)) {
+                return found;
+            }
+            if ((words_[position.word] & loop_bit) != 0) {
                 position.word = next_in_loop(words_, position.word, position.loops);
-                continue;
-            }
-            if ((word & computes) != 0 && !position.computed) {
-                const std::uint8_t* at = times_.data() + position.time;
-                ns = take_varint(at);
-                position.time = static_cast<std::uint64_t>(at - times_.data());
-                position.computed = true;
-                ++position.instructions;
-                return &calc;
-            }
-            ++position.word;
-            position.computed = false;
-            if ((word & index) != index) [[likely]] {  // otherwise it is there for its computation only
-                ++position.instructions;
-                return &different_[word & index];
+            } else {  // the word was there for its computation only
+                ++position.word;
+                position.computed = false;
             }
         }
         return next_behind_words(position, ns);
     }
 
-    /// The same where the next word has an instruction or computation: null where a loop or the words end, or where a
-    /// word has nothing more. The position has not moved then. It is short, as it is done for most instructions.
+    /// The same where the next word has an instruction or computation: null, and the position stays, where a loop or
+    /// the words end, or where a word has nothing more. It is short, as it is done for most instructions.
     [[nodiscard, gnu::always_inline]] const Instruction* next_in_line(Position& position, std::uint64_t& ns) const {
         if (position.word == words_.size()) {
             return nullptr;

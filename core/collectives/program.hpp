@@ -293,8 +293,8 @@ class ProgramSource {
     Then run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
                          goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
-    Then execute(State<Moment>& state, const Instruction& instruction, goal::ReadyOp<Cookie, Moment>& next,
-                 goal::ReadyOps<Cookie, Moment>& ready) const;
+    Then execute(State<Moment>& state, const Instruction& instruction, std::uint64_t ns,
+                 goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
     template <class Moment>
     Then run_step(State<Moment>& state, std::uint32_t thread, goal::ReadyOp<Cookie, Moment>& next) const;
     template <class Moment>

@@ -137,7 +137,7 @@ template <class Moment>
 [[gnu::noinline]] bool ProgramSource::run_from(State<Moment>& state, const Instruction& instruction,
                                                goal::ReadyOp<Cookie, Moment>& next,
                                                goal::ReadyOps<Cookie, Moment>& ready) const {
-    const Then then = execute(state, instruction, next, ready);
+    const Then then = execute(state, instruction, 0, next, ready);
     return then == Then::goes_on ? run_on(state, next, ready) : then == Then::op_ready;
 }
 
@@ -235,22 +235,19 @@ auto ProgramSource::run_instruction(State<Moment>& state, goal::ReadyOp<Cookie, 
         state.main.blocked = Blocked::done;
         return Then::waits;
     }
-    if (instruction->kind == Instruction::Kind::calc) {
-        make_calc_ready(state, ns, next);
-        return Then::op_ready;
-    }
-    return execute(state, *instruction, next, ready);
+    return execute(state, *instruction, ns, next, ready);
 }
 
-/// Executes an instruction that is no computation.
+/// Executes an instruction; a computation takes `ns` nanoseconds.
 template <class Moment>
-auto ProgramSource::execute(State<Moment>& state, const Instruction& instruction, goal::ReadyOp<Cookie, Moment>& next,
-                            goal::ReadyOps<Cookie, Moment>& ready) const -> Then {
+auto ProgramSource::execute(State<Moment>& state, const Instruction& instruction, std::uint64_t ns,
+                            goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const -> Then {
     Thread<Moment>& main = state.main;
     const RankProgram& program = program_of(state);
     switch (instruction.kind) {
         case Instruction::Kind::calc:
-            break;
+            make_calc_ready(state, ns, next);
+            return Then::op_ready;
         case Instruction::Kind::send:
         case Instruction::Kind::recv:
         case Instruction::Kind::put:

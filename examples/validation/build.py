@@ -42,20 +42,27 @@ class Executable:
     runs: tuple[Run, ...]
 
 
+def one_rank_and_two(name: str, one: str, two: str) -> tuple[Run, Run]:
+    """The runs of a program of which each rank has as much to do on two ranks as on one: their arguments."""
+    return Run(f"{name}-1", one, ranks=1), Run(f"{name}-2", two, copies_of=f"{name}-1")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a program is built.
 
     `executables` lie below the copy of its sources, and `commands` run in its `folder`; a program without commands is
     an executable that is named itself. In commands, {mpicc}, {mpicxx} and {mpifort} are the compilers, and {jobs} how
-    many may run at once. `files` are written where the program runs. With `one_network` it runs on one network only,
-    since it does as much as it can in a given time.
+    many may run at once. `definitions` are written below `folder` for the build, with the compilers filled in, and
+    `files` where the program runs. With `one_network` it runs on one network only, since it does as much as it can in a
+    given time.
     """
 
     executables: tuple[Executable, ...]
     commands: tuple[str, ...] = ()
     folder: str = "."
     files: tuple[tuple[str, str], ...] = ()
+    definitions: tuple[tuple[str, str], ...] = ()
     one_network: bool = False
 
 
@@ -101,6 +108,7 @@ fix 1 all nve
 run 100
 """
 
+# As HPL reads it, a number in each line: one problem of 1,000 in blocks of 80 on 1 x 2 ranks; of PTRANS none besides.
 HPCC_INPUT = """\
 Small problems, of which each takes a few seconds at most
 on two ranks
@@ -142,28 +150,12 @@ HPL.out
 
 RECIPES = {
     "comd": Recipe(
-        (
-            Executable(
-                "bin/CoMD-mpi",
-                (
-                    Run("comd-1", "-x 16 -y 16 -z 16", ranks=1),
-                    Run("comd-2", "-i 2 -x 32 -y 16 -z 16", copies_of="comd-1"),
-                ),
-            ),
-        ),
+        (Executable("bin/CoMD-mpi", one_rank_and_two("comd", "-x 16 -y 16 -z 16", "-i 2 -x 32 -y 16 -z 16")),),
         ("cp Makefile.vanilla Makefile", "make CC={mpicc}"),
         "src-mpi",
     ),
     "minife": Recipe(
-        (
-            Executable(
-                "ref/src/miniFE.x",
-                (
-                    Run("minife-1", "nx=64 ny=64 nz=64", ranks=1),
-                    Run("minife-2", "nx=128 ny=64 nz=64", copies_of="minife-1"),
-                ),
-            ),
-        ),
+        (Executable("ref/src/miniFE.x", one_rank_and_two("minife", "nx=64 ny=64 nz=64", "nx=128 ny=64 nz=64")),),
         ("make -j{jobs} CXX={mpicxx} CC={mpicc}",),
         "ref/src",
     ),
@@ -171,10 +163,7 @@ RECIPES = {
         (
             Executable(
                 "build/bin/xhpcg",
-                (
-                    Run("hpcg-1", "--nx=32 --ny=32 --nz=32 --rt=0", ranks=1),
-                    Run("hpcg-2", "--nx=32 --ny=32 --nz=32 --rt=0", copies_of="hpcg-1"),
-                ),
+                one_rank_and_two("hpcg", "--nx=32 --ny=32 --nz=32 --rt=0", "--nx=32 --ny=32 --nz=32 --rt=0"),
             ),
         ),
         ("mkdir -p build", "cd build && sh ../configure Linux_MPI", "make -C build -j{jobs} CXX={mpicxx}"),
@@ -214,14 +203,16 @@ RECIPES = {
             *(f"make {name} CLASS={size}" for name, size in NPB_CLASSES.items()),
         ),
         "NPB3.4-MPI",
+        definitions=(("config/make.def", NPB_DEFINITIONS),),
     ),
     "lammps": Recipe(
         (
             Executable(
                 "",
-                (
-                    Run("lammps-1", "-var length 16 -in in.lj -log none -screen none", ranks=1),
-                    Run("lammps-2", "-var length 32 -in in.lj -log none -screen none", copies_of="lammps-1"),
+                one_rank_and_two(
+                    "lammps",
+                    "-var length 16 -in in.lj -log none -screen none",
+                    "-var length 32 -in in.lj -log none -screen none",
                 ),
             ),
         ),
@@ -271,9 +262,8 @@ def copy_of(name: str, sources: Path, folder: Path) -> Path:
 def build_in(copy: Path, name: str, compilers: Compilers) -> None:
     """Builds a program in the copy of its sources."""
     recipe = RECIPES[name]
-    if name == "npb":
-        definitions = copy / recipe.folder / "config" / "make.def"
-        definitions.write_text(compilers.fill(NPB_DEFINITIONS))
+    for file, text in recipe.definitions:
+        (copy / recipe.folder / file).write_text(compilers.fill(text))
     log = copy.with_suffix(".log")
     with log.open("w") as output:
         for command in map(compilers.fill, recipe.commands):
@@ -357,11 +347,10 @@ def named_programs(words: list[str]) -> dict[str, Path]:
     return named
 
 
-def write_program(name: str, path: Path, arguments: argparse.Namespace) -> Path:
-    """Builds a program, and writes what a suite says of it to the file that is returned."""
-    output: Path = arguments.output
-    networks: list[str] = arguments.network[:1] if RECIPES[name].one_network else arguments.network
-    compilers = Compilers(compiler(arguments.mpicc), compiler(arguments.mpicxx), compiler(arguments.mpifort))
+def write_program(name: str, path: Path, output: Path, compilers: Compilers, networks: list[str]) -> Path:
+    """Builds a program, and writes what a suite says of it on these networks to the file that is returned."""
+    if RECIPES[name].one_network:
+        networks = networks[:1]
     entries = []
     for file, run in executables_of(name, path, output, compilers):
         folder = output / "runs" / run.name
@@ -377,10 +366,12 @@ def write_program(name: str, path: Path, arguments: argparse.Namespace) -> Path:
 def main() -> int:
     """Builds what the command line names."""
     arguments = parse(sys.argv[1:])
+    compilers = Compilers(compiler(arguments.mpicc), compiler(arguments.mpicxx), compiler(arguments.mpifort))
     try:
         for name, path in named_programs(arguments.programs).items():
             print(f"{name} …", flush=True)
-            print(f"written: {write_program(name, path, arguments)}")
+            written = write_program(name, path, arguments.output, compilers, arguments.network)
+            print(f"written: {written}")
     except (BuildError, OSError) as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1

@@ -66,30 +66,11 @@ def row_of_runs(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]
     """The row of the runs that had their cores. If some of their traces cannot end on another network than their own,
     no time was simulated, and the doubt says so. Raises Deadlock if one cannot end on its own."""
     runs = _comparable(pair)
-    doubts = [runs.doubt] if runs.doubt else []
-    simulated: list[float] = []
-    ratios: list[float] = []
-    round_trips_ns: list[float] = []
-    endless: list[Deadlock] = []
-    messages = 0
-    for traced, measured in runs.pairs:
-        at = nearest(machines, measured.pilot_ns)
-        ratios += [pilot / at.pilot_ns for pilot in measured.pilots_ns]
-        round_trips_ns.append(at.pilot_ns)
-        try:
-            time, sent = _simulated(program, traced.trace, at.machine)
-        except Deadlock as error:
-            if pair.networks[0] == pair.networks[1]:
-                raise
-            endless.append(error)
-            continue
-        simulated.append(time)
-        messages = messages or sent
-    if endless:
-        simulated = [math.nan]
-        first = str(endless[0]).splitlines()[0]
-        doubts.append(f"on {pair.networks[1]} {len(endless)} of {plural(len(runs.pairs), 'trace')} cannot end: {first}")
-    ranks = len(pair.traced[0].trace.processes)
+    at = [nearest(machines, measured.pilot_ns) for _, measured in runs.pairs]
+    simulated, messages, endless = _simulated_runs(program, pair, runs, at)
+    ratios = [
+        pilot / own.pilot_ns for own, (_, measured) in zip(at, runs.pairs, strict=True) for pilot in measured.pilots_ns
+    ]
     return row_of(
         program.name,
         Times(
@@ -99,11 +80,37 @@ def row_of_runs(program: Program, pair: Pair, machines: Sequence[MachineAtSpeed]
             [traced.computation_s for traced, _ in runs.pairs],
             ratios,
         ),
-        RowKey(program.ranks, ranks, *pair.networks, median(round_trips_ns)),
+        RowKey(
+            program.ranks,
+            len(pair.traced[0].trace.processes),
+            *pair.networks,
+            median(own.pilot_ns for own in at),
+        ),
         counts=(int(pair.traced[0].trace.processes["calls"].sum()), messages),
-        doubt="; ".join(doubts),
+        doubt="; ".join(filter(None, (runs.doubt, endless))),
         left_out=runs.left_out,
     )
+
+
+def _simulated_runs(
+    program: Program, pair: Pair, runs: ComparableRuns, at: Sequence[MachineAtSpeed]
+) -> tuple[list[float], int, str]:
+    """The times of the traces, each on its machine, s; the messages of the first; and which cannot end there, "" if all
+    can: else the only time is nan."""
+    simulated: list[tuple[float, int]] = []
+    endless: list[Deadlock] = []
+    for (traced, _), own in zip(runs.pairs, at, strict=True):
+        try:
+            simulated.append(_simulated(program, traced.trace, own.machine))
+        except Deadlock as error:
+            if pair.networks[0] == pair.networks[1]:
+                raise
+            endless.append(error)
+    if endless:
+        first = str(endless[0]).splitlines()[0]
+        of = f"{len(endless)} of {plural(len(runs.pairs), 'trace')}"
+        return [math.nan], 0, f"on {pair.networks[1]} {of} cannot end: {first}"
+    return [time for time, _ in simulated], simulated[0][1], ""
 
 
 def row_beside_copies(program: Program, pair: Pair) -> Row:
