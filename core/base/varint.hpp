@@ -1,7 +1,9 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace idlewave {
@@ -36,6 +38,43 @@ inline bool take_varint(const std::uint8_t*& at, const std::uint8_t* end, std::u
         }
     }
     return false;
+}
+
+/// Appends a whole number in as many bytes, in another code: the zeros at the low end of the first byte say how many
+/// bytes follow it, and a one ends them. It is decoded without a branch on the length, which cannot be predicted where
+/// numbers of all sizes follow one another.
+inline void put_prefix_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
+    constexpr unsigned most_bits = 56;  // in eight bytes; a longer number is behind a byte of zeros
+    const auto bits = static_cast<unsigned>(std::bit_width(value | 1));
+    const unsigned bytes = bits > most_bits ? 8 : (bits + 6) / 7;
+    if (bits > most_bits) {
+        out.push_back(0);
+    } else {
+        value = value << bytes | std::uint64_t{1} << (bytes - 1);
+    }
+    for (unsigned i = 0; i < bytes; ++i) {
+        out.push_back(static_cast<std::uint8_t>(value >> 8 * i));
+    }
+}
+
+/// The bytes from a number's first one on that `take_prefix_varint` may read.
+inline constexpr std::size_t prefix_varint_reads = 9;
+
+/// Reads a number and moves `at` behind it; the bytes must be valid, and be followed by others up to
+/// `prefix_varint_reads`.
+[[gnu::always_inline]] inline std::uint64_t take_prefix_varint(const std::uint8_t*& at) {
+    static_assert(std::endian::native == std::endian::little);
+    std::uint64_t value = 0;
+    std::memcpy(&value, at, sizeof value);
+    if ((value & 0xff) == 0) [[unlikely]] {
+        std::memcpy(&value, at + 1, sizeof value);
+        at += prefix_varint_reads;
+        return value;
+    }
+    const int bytes = std::countr_zero(value) + 1;
+    at += bytes;
+    const int others = 64 - 8 * bytes;  // bits
+    return value << others >> others >> bytes;
 }
 
 /// Maps signed numbers to unsigned ones, small to small: 0, -1, 1, -2, … become 0, 1, 2, 3, …

@@ -54,7 +54,10 @@ std::uint64_t Instructions::memory() const {
 /// Adds a word, with the computation at the end.
 void Instructions::push_word(std::uint32_t word) {
     if (computation_) {
-        put_varint(times_, *std::exchange(computation_, std::nullopt));
+        times_.resize(times_end_);
+        put_prefix_varint(times_, *std::exchange(computation_, std::nullopt));
+        times_end_ = times_.size();
+        times_.resize(times_end_ + prefix_varint_reads);
         word |= computes;
     }
     words_.push_back(word);

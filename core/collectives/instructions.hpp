@@ -119,42 +119,74 @@ class Instructions {
     /// The instruction at a position, which moves behind it: null at the end. Of a calc, `ns` gets the nanoseconds, and
     /// its `size` is not used.
     [[nodiscard, gnu::always_inline]] const Instruction* next(Position& position, std::uint64_t& ns) const {
-        while (position.word != words_.size()) {
-            if (const Instruction* const found = next_in_line(position, ns)) {
-                return found;
+        for (; !is_behind_words(position); pass_word(position)) {
+            const std::uint32_t word = word_at(position);
+            if (has_calc(word, position)) {
+                const Calc found = calc_at(position);
+                pass_calc(position, found);
+                ns = found.ns;
+                return &calc;
             }
-            if ((words_[position.word] & loop_bit) != 0) {
-                position.word = next_in_loop(words_, position.word, position.loops);
-            } else {  // the word was there for its computation only
-                ++position.word;
-                position.computed = false;
+            if (const Instruction* const found = instruction_of(word)) {
+                pass_instruction(position);
+                return found;
             }
         }
         return next_behind_words(position, ns);
     }
 
-    /// The same where the next word has an instruction or computation: null, and the position stays, where a loop or
-    /// the words end, or where a word has nothing more. It is short, as it is done for most instructions.
-    [[nodiscard, gnu::always_inline]] const Instruction* next_in_line(Position& position, std::uint64_t& ns) const {
-        if (position.word == words_.size()) {
+    // The same step by step, for who may have to stay where it is. At each word there is a calc, or an instruction, or
+    // one after the other, or a word to pass.
+
+    [[nodiscard, gnu::always_inline]] bool is_behind_words(const Position& position) const {
+        return words_.data() + position.word == words_.data() + words_.size();
+    }
+
+    [[nodiscard, gnu::always_inline]] std::uint32_t word_at(const Position& position) const {
+        return words_[position.word];
+    }
+
+    /// Whether the computation of a word comes next.
+    [[nodiscard, gnu::always_inline]] static bool has_calc(std::uint32_t word, const Position& position) {
+        return (word & computes) != 0 && !position.computed;
+    }
+
+    struct Calc {
+        std::uint64_t ns = 0;
+        std::uint64_t behind = 0;  ///< where the next one is in the column of times
+    };
+    [[nodiscard, gnu::always_inline]] Calc calc_at(const Position& position) const {
+        const std::uint8_t* at = times_.data() + position.time;
+        const std::uint64_t ns = take_prefix_varint(at);
+        return {ns, static_cast<std::uint64_t>(at - times_.data())};
+    }
+    [[gnu::always_inline]] static void pass_calc(Position& position, const Calc& passed) {
+        position.time = passed.behind;
+        position.computed = true;
+        ++position.instructions;
+    }
+
+    /// The instruction of a word, which comes next if its computation does not; null if it has none.
+    [[nodiscard, gnu::always_inline]] const Instruction* instruction_of(std::uint32_t word) const {
+        if ((word & ~computes) >= index) [[unlikely]] {
             return nullptr;
         }
-        const std::uint32_t word = words_[position.word];
-        if ((word & computes) != 0 && !position.computed) {
-            const std::uint8_t* at = times_.data() + position.time;
-            ns = take_varint(at);
-            position.time = static_cast<std::uint64_t>(at - times_.data());
-            position.computed = true;
-            ++position.instructions;
-            return &calc;
-        }
-        if ((word & loop_bit) != 0 || (word & index) == index) [[unlikely]] {
-            return nullptr;
-        }
+        return &different_[word & index];
+    }
+    [[gnu::always_inline]] static void pass_instruction(Position& position) {
         ++position.word;
         position.computed = false;
         ++position.instructions;
-        return &different_[word & index];
+    }
+
+    /// Passes a word without an instruction: the end of a loop, or one that was there for its computation only.
+    void pass_word(Position& position) const {
+        if ((words_[position.word] & loop_bit) != 0) {
+            position.word = next_in_loop(words_, position.word, position.loops);
+        } else {
+            ++position.word;
+            position.computed = false;
+        }
     }
 
     /// Calls `use` with each instruction.
@@ -174,6 +206,7 @@ class Instructions {
   private:
     static constexpr std::uint32_t computes = 0x80000000;  ///< there is computation before the instruction
     static constexpr std::uint32_t index = 0x3fffffff;     ///< of the instruction in different_; all ones: none
+    static_assert(index < loop_bit && loop_bit < computes, "words without an instruction have the largest numbers");
     static constexpr Instruction calc{};
 
     void push_word(std::uint32_t word);
@@ -184,7 +217,8 @@ class Instructions {
     [[nodiscard]] std::size_t slot_of(const Instruction& instruction) const;
 
     std::vector<std::uint32_t> words_;
-    std::vector<std::uint8_t> times_;           ///< ns of the computation before the words that have some
+    std::vector<std::uint8_t> times_;           ///< ns of the computation before the words that have some, and padding
+    std::size_t times_end_ = 0;                 ///< where the padding begins, which is read with the last one
     std::vector<Instruction> different_;        ///< each instruction once
     std::vector<std::uint32_t> successors_;     ///< of each the number of the one that came behind it last
     std::uint32_t last_ = 0;                    ///< the number of the last instruction that was added

@@ -142,7 +142,7 @@ class ProgramSource {
         bool awaited = false;
     };
 
-    enum class Blocked : std::uint8_t { start, end, join, slots, done };
+    enum class Blocked : std::uint8_t { start, end, join, slots, paused, done };
 
     /// A thread of control that executes instructions or steps in order: the rank itself, or a nonblocking collective.
     template <class Moment>
@@ -188,6 +188,41 @@ class ProgramSource {
     template <class Moment>
     bool ended(std::uint32_t rank, State<Moment>& state, Scratch& scratch, const goal::Notice<Cookie, Moment>& notice,
                goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const;
+
+    // ---- program order (goal::ProgramOrderSource)
+
+    [[nodiscard]] static bool is_own(Cookie cookie) { return (cookie & collective_flag) == 0; }
+    template <class Moment>
+    static bool end_own(State<Moment>& state, Cookie cookie, const Moment& time);
+    template <class Moment>
+    [[nodiscard]] static Moment& ready_at(State<Moment>& state) {
+        return state.main.ready_at;
+    }
+    template <class Moment>
+    [[nodiscard]] const RankProgram& program_of(const State<Moment>& state) const {
+        return program_->ranks[state.base];
+    }
+    template <class Moment, class Visitor>
+    goal::ProgramStep visit_next(State<Moment>& state, const RankProgram& program, Visitor& visitor) const;
+    template <class Moment>
+    bool go_on(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const {
+        return run(state, next, ready);
+    }
+    /// The rank waits for the end of its own op.
+    template <class Moment>
+    static void await_end(State<Moment>& state, goal::OpIndex op_index) {
+        state.main.blocked = Blocked::end;
+        state.main.awaited = op_index;
+    }
+    template <class Moment>
+    static void pause(State<Moment>& state) {
+        state.main.blocked = Blocked::paused;
+    }
+    template <class Moment>
+    [[nodiscard]] static bool is_paused(const State<Moment>& state) {
+        return state.main.blocked == Blocked::paused;
+    }
+
     template <class Moment>
     [[nodiscard]] std::uint16_t call(std::uint32_t rank, const State<Moment>& state, const Cookie& cookie) const;
     [[nodiscard]] static std::string name(std::uint32_t rank, goal::OpIndex op_index);
@@ -218,10 +253,6 @@ class ProgramSource {
     static constexpr std::uint32_t calc_cookie = 0x7fffffff;
     static constexpr std::uint32_t message_cookie = 0x7ffffffe;
 
-    template <class Moment>
-    [[nodiscard]] const RankProgram& program_of(const State<Moment>& state) const {
-        return program_->ranks[state.base];
-    }
     /// The program of a rank, and its copy as in State.
     [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> base_and_copy(std::uint32_t rank) const {
         return program_->structure ? std::pair(program_->structure->programs[rank], rank)
@@ -232,6 +263,14 @@ class ProgramSource {
             return peer_by_rule(copy, instruction);
         }
         return instruction.peer == goal::any ? goal::any : instruction.peer + copy * ranks_of_copy_ + first_peer_;
+    }
+    [[nodiscard, gnu::always_inline]] goal::ProgramMessage<Cookie> message_of(std::uint32_t copy,
+                                                                              const Instruction& instruction) const {
+        return {.size = instruction.size,
+                .peer = peer_of(copy, instruction),
+                .tag = instruction.tag,
+                .cookie = instruction.blocking ? message_cookie : instruction.slot,
+                .blocking = instruction.blocking};
     }
     [[nodiscard]] std::uint32_t peer_by_rule(std::uint32_t rank, const Instruction& instruction) const;
     [[nodiscard]] PreparedCall call_of(std::uint32_t copy, const CollectiveSite& site) const;
@@ -300,6 +339,9 @@ class ProgramSource {
     template <class Moment>
     void begin_nonblocking(State<Moment>& state, const Instruction& instruction,
                            goal::ReadyOps<Cookie, Moment>& ready) const;
+    template <class Moment, class Visitor>
+    goal::ProgramStep visit_instruction(State<Moment>& state, const RankProgram& program,
+                                        const Instruction& instruction, Visitor& visitor) const;
     template <class Moment>
     static bool wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction);
     template <class Moment>
@@ -313,6 +355,6 @@ class ProgramSource {
     std::uint32_t first_peer_;
 };
 
-static_assert(goal::Source<ProgramSource>);
+static_assert(goal::ProgramOrderSource<ProgramSource>);
 
 }  // namespace idlewave::collectives

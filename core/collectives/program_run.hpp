@@ -65,15 +65,10 @@ template <class Moment>
                                                         const goal::Notice<Cookie, Moment>& notice,
                                                         goal::ReadyOp<Cookie, Moment>& next,
                                                         goal::ReadyOps<Cookie, Moment>& ready) const {
-    if (notice.cookie == calc_cookie || notice.cookie == message_cookie) [[likely]] {
-        // The rank itself waits for the end of this op, and for nothing else.
-        state.main.ready_at = latest(state.main.ready_at, notice.time);
-    } else if (notice.cookie >= message_cookie) {
+    if (!is_own(notice.cookie)) {
         return ended_in_collective(state, notice, next, ready);
-    } else if (!end_slot(state, notice.cookie, notice.time)) {
-        return false;
     }
-    return run(state, next, ready);
+    return end_own(state, notice.cookie, notice.time) && run(state, next, ready);
 }
 
 /// An op of a collective has ended.
@@ -116,15 +111,22 @@ bool ProgramSource::run(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& nex
     if (state.main.in_collective) {
         return run_on(state, next, ready);
     }
-    std::uint64_t ns = 0;
-    const Instruction* const instruction = program_of(state).instructions.next_in_line(state.position, ns);
+    const Instructions& instructions = program_of(state).instructions;
+    if (instructions.is_behind_words(state.position)) {
+        return run_on(state, next, ready);
+    }
+    const std::uint32_t word = instructions.word_at(state.position);
+    if (Instructions::has_calc(word, state.position)) {
+        const Instructions::Calc calc = instructions.calc_at(state.position);
+        Instructions::pass_calc(state.position, calc);
+        make_calc_ready(state, calc.ns, next);
+        return true;
+    }
+    const Instruction* const instruction = instructions.instruction_of(word);
     if (instruction == nullptr) {
         return run_on(state, next, ready);
     }
-    if (instruction->kind == Instruction::Kind::calc) {
-        make_calc_ready(state, ns, next);
-        return true;
-    }
+    Instructions::pass_instruction(state.position);
     if (is_communication(instruction->kind) && !instruction->by_rule) {
         make_message_ready(state, *instruction, next);
         return true;
@@ -293,6 +295,74 @@ bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const
     }
     main.blocked = Blocked::slots;
     return main.outstanding == 0;
+}
+
+// ---- program order (goal::ProgramOrderSource)
+
+/// Passes the next computation of the rank and the next message to a visitor. A word that has neither is a step, too.
+template <class Moment, class Visitor>
+[[gnu::always_inline]] inline goal::ProgramStep ProgramSource::visit_next(State<Moment>& state,
+                                                                          const RankProgram& program,
+                                                                          Visitor& visitor) const {
+    const Instructions& instructions = program.instructions;
+    if (instructions.is_behind_words(state.position)) [[unlikely]] {
+        return goal::ProgramStep::other;
+    }
+    const std::uint32_t word = instructions.word_at(state.position);
+    if (Instructions::has_calc(word, state.position)) {
+        const Instructions::Calc calc = instructions.calc_at(state.position);
+        const goal::ProgramStep step = visitor.compute(calc.ns, [&state, calc] {
+            Instructions::pass_calc(state.position, calc);
+            return state.main.next_op_index++;
+        });
+        if (step != goal::ProgramStep::done) {
+            return step;
+        }
+    }
+    const Instruction* const instruction = instructions.instruction_of(word);
+    if (instruction == nullptr) [[unlikely]] {
+        instructions.pass_word(state.position);
+        return goal::ProgramStep::done;
+    }
+    return visit_instruction(state, program, *instruction, visitor);
+}
+
+/// The same for an instruction.
+template <class Moment, class Visitor>
+[[gnu::always_inline]] inline goal::ProgramStep ProgramSource::visit_instruction(State<Moment>& state,
+                                                                                 const RankProgram& program,
+                                                                                 const Instruction& instruction,
+                                                                                 Visitor& visitor) const {
+    const bool is_send = instruction.kind == Instruction::Kind::send;
+    if (is_send || instruction.kind == Instruction::Kind::recv) [[likely]] {
+        if (!instruction.blocking && is_shared_slot(instruction.slot)) [[unlikely]] {
+            return goal::ProgramStep::other;
+        }
+        const auto message = message_of(state.copy, instruction);
+        const auto begin = [&state, &instruction]() __attribute__((always_inline)) {
+            Instructions::pass_instruction(state.position);
+            if (!instruction.blocking) {
+                begin_slot(state, instruction.slot);
+            }
+            return state.main.next_op_index++;
+        };
+        return is_send ? visitor.send(message, begin) : visitor.receive(message, begin);
+    }
+    if (instruction.kind == Instruction::Kind::wait) {
+        Instructions::pass_instruction(state.position);
+        return wait(state, program, instruction) ? goal::ProgramStep::done : goal::ProgramStep::waits;
+    }
+    return goal::ProgramStep::other;
+}
+
+/// Ends an op of the rank itself. Returns whether the rank goes on.
+template <class Moment>
+[[gnu::always_inline]] inline bool ProgramSource::end_own(State<Moment>& state, Cookie cookie, const Moment& time) {
+    if (cookie == calc_cookie || cookie == message_cookie) [[likely]] {
+        state.main.ready_at = latest(state.main.ready_at, time);
+        return true;
+    }
+    return end_slot(state, cookie, time);
 }
 
 /// Executes one step of a collective. Its thread goes on if the collective of the rank itself is done, and waits if a

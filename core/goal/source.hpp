@@ -107,4 +107,45 @@ concept Source =
         { source.call(rank, view, notice.cookie) } -> std::same_as<std::uint16_t>;
     };
 
+// ---- sources whose ranks execute a program
+
+/// A message of a rank's program: a send or a receive.
+template <class Cookie>
+struct ProgramMessage {
+    std::uint64_t size = 0;
+    std::uint32_t peer = 0;
+    std::uint32_t tag = 0;
+    [[no_unique_address]] Cookie cookie = {};
+    bool blocking = false;  ///< the rank waits for its end
+};
+
+/// How a rank goes on after an op in program order, or where the next one begins.
+enum class ProgramStep : std::uint8_t {
+    done,    ///< with the next op
+    waits,   ///< once an op has ended
+    paused,  ///< later: a message that arrives before may come first
+    other    ///< with something that is not done in program order
+};
+
+/// A source whose ranks have a program: most of their ops are ready one after the other, in program order. Such ops
+/// need not be handed out. `visit_next` passes the next one to a visitor: it calls `compute`, `send` or `receive` with
+/// the op and a function `begin`, which moves the rank behind it and returns its op index; and it returns how the rank
+/// goes on. `ready_at` is when the next op is ready. `is_own` says whether the op of a cookie belongs to this order;
+/// `end_own` reports the end of such an op, and returns whether the rank goes on. `go_on` hands out what is not done in
+/// program order, as `ended` does. The rank waits for the end of an op after `await_end`, and after `pause` for
+/// nothing: it can go on at `ready_at`.
+template <class S>
+concept ProgramOrderSource =
+    Source<S> &&
+    requires(const S& source, typename S::template State<Time>& state, typename S::Cookie cookie, OpIndex op_index,
+             const Time& time, ReadyOp<typename S::Cookie>& next, ReadyOps<typename S::Cookie>& ready) {
+        { S::is_own(cookie) } -> std::same_as<bool>;
+        { S::end_own(state, cookie, time) } -> std::same_as<bool>;
+        { S::ready_at(state) } -> std::same_as<Time&>;
+        S::await_end(state, op_index);
+        S::pause(state);
+        { S::is_paused(state) } -> std::same_as<bool>;
+        { source.go_on(state, next, ready) } -> std::same_as<bool>;
+    };
+
 }  // namespace idlewave::goal

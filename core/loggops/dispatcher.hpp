@@ -13,6 +13,7 @@
 #include "loggops/agenda.hpp"
 #include "loggops/message.hpp"
 #include "loggops/op_execution.hpp"
+#include "loggops/program_order.hpp"
 #include "loggops/rank_parts.hpp"
 #include "loggops/request.hpp"
 #include "loggops/started_op.hpp"
@@ -32,10 +33,7 @@ class Dispatcher {
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<typename Observer::Payload>;
 
-    explicit Dispatcher(typename Parts::Tables& tables)
-        : ops_(tables),
-          looks_ahead_(!Observer::records && tables.layout.cpus == 1 && tables.layout.nics == 1 &&
-                       !has_one_sided(tables.source)) {}
+    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables), program_order_(ops_) {}
 
     [[nodiscard]] Parts& parts() { return ops_.parts(); }
     [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
@@ -47,7 +45,7 @@ class Dispatcher {
     Time start(Time until, Context& context) {
         parts().occupation.begin(parts().current);
         parts().dependencies.begin(parts().current);
-        start_successors_out_of_line(false, until, context);
+        start_successors_out_of_line(false, until, false, context);
         return run({}, until, context);
     }
 
@@ -58,6 +56,16 @@ class Dispatcher {
         const Event* const end = event + events.size();
         while (true) {
             const Time next_event = event == end ? until : event->time;
+            if (program_order_.is_paused()) {
+                resume(next_event, context);
+                if (program_order_.is_paused()) {
+                    if (event == end) {
+                        return program_order_.goes_on_at();
+                    }
+                    event = arrive_while_paused(event, end);
+                }
+                continue;
+            }
             if (parts().current.state().match.slot.end_pending()) {
                 if (event == end && pending_end() >= until) {
                     return pending_end();
@@ -68,12 +76,13 @@ class Dispatcher {
             Next next;
             if (!parts().agenda.idle()) {
                 next = parts().agenda.next(parts().current.free_times());
-                if (is_decided(next.at, next.ready, next_event)) {
+                if (parts().decisions.is_decided(parts().current, next.at, next.ready, next_event)) {
                     if (parts().agenda.one() && is_simple(parts().agenda.head(next.queue).kind)) {
-                        start_successors_out_of_line(start_only_request(next), next_event, context);
+                        const bool is_ready = start_only_request(next, next_event, event == end, context);
+                        start_successors_out_of_line(is_ready, next_event, event == end, context);
                     } else {
                         start_request(next, context);
-                        start_successors_out_of_line(false, next_event, context);
+                        start_successors_out_of_line(false, next_event, event == end, context);
                     }
                     continue;
                 }
@@ -85,7 +94,11 @@ class Dispatcher {
             const Time second_event = event == end ? until : event->time;
             if (second_event > next_event && first->payload->kind == MessageKind::data) [[likely]] {
                 if (parts().agenda.idle()) {
-                    start_successors(arrive(*first, second_event), second_event, context);
+                    const bool is_ready = arrive(*first, second_event, event == end, context);
+                    start_successors(is_ready, second_event, event == end, context);
+                    if (event == end && program_order_.is_paused()) {
+                        return program_order_.goes_on_at();
+                    }
                     continue;
                 }
                 if (is_received_first(*first, next)) {
@@ -104,10 +117,12 @@ class Dispatcher {
     /// The same with one event, most often for a rank without a pending request.
     template <class Context>
     [[gnu::always_inline]] Time run_one(const Event& event, Time until, Context& context) {
-        if (parts().agenda.idle() && !parts().current.state().match.slot.end_pending() &&
+        if (parts().agenda.idle() && !parts().current.state().match.slot.end_pending() && !program_order_.is_paused() &&
             event.payload->kind == MessageKind::data) [[likely]] {
-            start_successors(arrive(event, until), until, context);
-            return parts().agenda.idle() ? pending_end() : run({}, until, context);
+            start_successors(arrive(event, until, true, context), until, true, context);
+            return !parts().agenda.idle()       ? run({}, until, context)
+                   : program_order_.is_paused() ? program_order_.goes_on_at()
+                                                : pending_end();
         }
         return run(std::span(&event, 1), until, context);
     }
@@ -148,7 +163,7 @@ class Dispatcher {
         slot.state = ReceiveSlot<Cookie>::State::empty;
         const Moment end = parts().current.free_times()[Layout::cpu(0)];
         const Ended ended{.op_index = slot.op_index, .cookie = slot.cookie, .at = end};
-        start_successors_out_of_line(parts().dependencies.ended(parts().current, ended, parts().next[0]), until,
+        start_successors_out_of_line(parts().dependencies.ended(parts().current, ended, parts().next[0]), until, false,
                                      context);
     }
 
@@ -178,38 +193,22 @@ class Dispatcher {
         return order(a) < order(b);
     }
 
-    // ---- what no later arrival changes
-
-    /// When a message that arrives at `arrival` is received, if the rank does nothing else before, by its first CPU and
-    /// NIC.
-    [[nodiscard, gnu::always_inline]] Time begin_of_reception(Time arrival) const {
-        const Moment* const free_times = parts().current.free_times();
-        // std::max of a list takes branches, which cannot be predicted.
-        return latest(arrival, time_of(free_times[Layout::cpu(0)]), time_of(free_times[parts().tables.layout.rx(0)]));
-    }
-
-    /// Whether an op or a request that can start at `start` does start then, whatever arrives at `until` or later. A
-    /// message that arrives then is received only once the CPU and the NIC's receive side are free. What starts before,
-    /// or at that time and was ready before the message, precedes it (R14, R15). Which receive matches the message does
-    /// not depend on which of them comes first: a message takes the first receive that it matches, a receive the first
-    /// such message, and only the order among messages and that among receives counts (R9). So a rank that waits for
-    /// its NIC does at once what it does before it can receive anything.
-    [[nodiscard, gnu::always_inline]] bool is_decided(Time start, Time ready, Time until) const {
-        // `|` and `&` compute all comparisons: branches on times cannot be predicted.
-        const Time reception = begin_of_reception(until);
-        const bool ahead = (start < reception) | ((start == reception) & (ready < until));
-        return (start < until) | (looks_ahead_ & ahead);
-    }
-
     // ---- arrivals
 
     /// A message arrives, and the rank does nothing else before `until`. Returns whether this made an op ready that is
     /// now in `next[0]`.
-    [[gnu::always_inline]] bool arrive(const Event& event, Time until) {
+    template <class Context>
+    [[gnu::always_inline]] bool arrive(const Event& event, Time until, bool may_pause, Context& context) {
         Ended ended;
-        const Time limit = looks_ahead_ ? never : until;  // no later arrival is received before this one
+        const Time limit =
+            parts().decisions.look_ahead() ? never : until;  // no later arrival is received before this one
         if (!parts().reception().arrive(parts().current, event, limit, ended)) [[unlikely]] {
             return false;
+        }
+        if constexpr (ProgramOrder<S, Observer>::is_possible) {
+            if (program_order_.has(ended.cookie)) [[likely]] {
+                return program_order_.ended(ended, until, may_pause, parts().next[0], context);
+            }
         }
         if constexpr (S::single_cpu_and_nic) {
             // The end waits in the memory of the slot. If the message matched a later receive, the slot still holds the
@@ -227,10 +226,10 @@ class Dispatcher {
     /// Whether the reception of a message that arrives now begins before `next`, which is the first of the pending
     /// requests. No later arrival precedes it.
     [[nodiscard]] bool is_received_first(const Event& event, const Next& next) const {
-        if (!looks_ahead_) {
+        if (!parts().decisions.look_ahead()) {
             return false;
         }
-        const Time begin = begin_of_reception(event.time);
+        const Time begin = parts().decisions.begin_of_reception(parts().current, event.time);
         return begin < next.at || (begin == next.at && event.time < next.ready);
     }
 
@@ -314,7 +313,8 @@ class Dispatcher {
 
     /// Starts the only pending request, which is simple. Returns whether an op is now in `next[0]`: the op of the
     /// request, or one that the reception of a message has made ready.
-    bool start_only_request(const Next& next) {
+    template <class Context>
+    bool start_only_request(const Next& next, Time until, bool may_pause, Context& context) {
         const std::uint32_t number = parts().agenda.take(next.queue);
         const Entry& request = parts().agenda[number];
         if (request.kind != RequestKind::receive_expected) {
@@ -325,7 +325,7 @@ class Dispatcher {
         const Moment end = parts().reception().receive_expected(parts().current, request, start_of(request, next.at));
         const Ended ended = ops_.ended_at(request.ready, end);
         parts().agenda.done(number);
-        return parts().dependencies.ended(parts().current, ended, parts().next[0]);
+        return end_op(ended, until, may_pause, parts().next[0], context);
     }
 
     template <class Context>
@@ -395,14 +395,59 @@ class Dispatcher {
         }
     }
 
+    // ---- program order
+
+    /// An op ends. Returns whether this made an op ready that is now in `next`.
+    template <class Context>
+    [[gnu::always_inline]] bool end_op(const Ended& ended, Time until, bool may_pause, Ready& next, Context& context) {
+        if constexpr (ProgramOrder<S, Observer>::is_possible) {
+            const bool is_alone = parts().agenda.idle() && parts().dependencies.ready().empty();
+            if (is_alone && program_order_.has(ended.cookie)) [[likely]] {
+                return program_order_.ended(ended, until, may_pause, next, context);
+            }
+        }
+        return parts().dependencies.ended(parts().current, ended, next);
+    }
+
+    /// A rank that has paused goes on up to an arrival at `until`, if it can.
+    template <class Context>
+    void resume(Time until, Context& context) {
+        if constexpr (ProgramOrder<S, Observer>::is_possible) {
+            const bool is_ready = program_order_.run(until, true, parts().next[0], context);
+            if (is_ready || !parts().dependencies.ready().empty()) [[unlikely]] {
+                start_successors_out_of_line(is_ready, until, false, context);
+            }
+        }
+    }
+
+    /// The first of `events` arrives, and precedes what a rank that has paused does next. Returns the events after it.
+    /// Where several arrive at that time, or it is no eager message, the rank's next op becomes a request, and the
+    /// event is still to be handled.
+    [[nodiscard]] const Event* arrive_while_paused(const Event* event, const Event* end) {
+        if constexpr (ProgramOrder<S, Observer>::is_possible) {
+            const bool is_alone = event + 1 == end || event[1].time > event->time;
+            if (is_alone && event->payload->kind == MessageKind::data) [[likely]] {
+                receive_before_others(*event++);
+                if (parts().agenda.idle()) {
+                    return event;
+                }
+            }
+            if (program_order_.hand_out(parts().next[0])) {
+                request_op(parts().next[0]);
+            }
+            request_ready_ops();
+        }
+        return event;
+    }
+
     // ---- ops
 
     /// Starts ops that are ready: the one in `next[0]`, if `is_ready`, and those in the list; and those that they make
     /// ready. An op whose start an arrival at `until` or later may change becomes a request.
     template <class Context>
-    [[gnu::always_inline]] void start_successors(bool is_ready, Time until, Context& context) {
+    [[gnu::always_inline]] void start_successors(bool is_ready, Time until, bool may_pause, Context& context) {
         do {
-            start_one_by_one(is_ready, until, context);
+            start_one_by_one(is_ready, until, may_pause, context);
             is_ready = !parts().dependencies.ready().empty() && start_until_alone(until, context);
         } while (is_ready);
     }
@@ -411,12 +456,12 @@ class Dispatcher {
     /// whether the first one is in `next[0]`. With the list alone a dissemination takes a third longer (53 for 39 ns a
     /// message).
     template <class Context>
-    [[gnu::always_inline]] void start_one_by_one(bool is_ready, Time until, Context& context) {
+    [[gnu::always_inline]] void start_one_by_one(bool is_ready, Time until, bool may_pause, Context& context) {
         Ready* next = &parts().next[0];
         Ready* spare = &parts().next[1];
         while (is_ready && parts().dependencies.ready().empty()) {
             Moment at = ops_.start_of(*next);
-            if (!is_decided(time_of(at), time_of(next->at), until)) {
+            if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(next->at), until)) {
                 request_op(*next);
                 return;
             }
@@ -432,7 +477,7 @@ class Dispatcher {
                 sends = parts().dependencies.brings_send(*next);
                 typename OpExecution<S, Observer>::Post outcome;
                 is_ready = ops_.post(*next, at, *next, outcome);
-                if (outcome.has_ended && parts().dependencies.ended(parts().current, outcome.ended, *spare)) {
+                if (outcome.has_ended && end_op(outcome.ended, until, may_pause, *spare, context)) {
                     parts().dependencies.add_ready(is_ready, *next);
                     std::swap(next, spare);
                     is_ready = true;
@@ -445,7 +490,7 @@ class Dispatcher {
                     continue;
                 }
                 at = parts().occupation.start_of_send(parts().current, next->at, next->op.cpu, next->op.nic);
-                if (!is_decided(time_of(at), time_of(next->at), until)) {
+                if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(next->at), until)) {
                     request_op(*next);
                     return;
                 }
@@ -461,7 +506,7 @@ class Dispatcher {
                       : parts().occupation.compute(parts().current, *next, at);
             const Ended ended = ops_.ended_at(*next, end);
             is_ready = parts().dependencies.started(parts().current, *next, at, *next);
-            if (parts().dependencies.ended(parts().current, ended, *spare)) {
+            if (end_op(ended, until, may_pause, *spare, context)) {
                 parts().dependencies.add_ready(is_ready, *next);
                 std::swap(next, spare);
                 is_ready = true;
@@ -473,8 +518,8 @@ class Dispatcher {
     /// start_successors for callers off the path of an arrival, which is the most frequent: compiled once, which makes
     /// the compilation of a simulation a twentieth shorter.
     template <class Context>
-    [[gnu::noinline]] void start_successors_out_of_line(bool is_ready, Time until, Context& context) {
-        start_successors(is_ready, until, context);
+    [[gnu::noinline]] void start_successors_out_of_line(bool is_ready, Time until, bool may_pause, Context& context) {
+        start_successors(is_ready, until, may_pause, context);
     }
 
     /// Starts an op. Those that this makes ready are added to the list.
@@ -499,7 +544,7 @@ class Dispatcher {
             }
             const std::size_t first = goes_first(ready[1], ready[0]) ? 1 : 0;
             const Moment at = ops_.start_of(ready[first]);
-            if (!is_decided(time_of(at), time_of(ready[first].at), until)) {
+            if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(ready[first].at), until)) {
                 break;
             }
             auto& starting = parts().dependencies.swap_ready();
@@ -512,9 +557,7 @@ class Dispatcher {
     }
 
     OpExecution<S, Observer> ops_;
-    /// Whether `is_decided` looks beyond `until`. Where a message may take one of several CPUs or NICs, those of its
-    /// receive, it matters whether that is posted when the message arrives; and a recording shows which of them waited.
-    bool looks_ahead_;
+    ProgramOrder<S, Observer> program_order_;
 };
 
 }  // namespace idlewave::loggops

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/slab.hpp"
 #include "base/time.hpp"
@@ -14,7 +15,7 @@
 namespace idlewave::loggops {
 
 /// A message that has arrived and whose receive has not ended (docs/model.md, R8 to R10): an eager message whose
-/// receive was not posted at its arrival, or a request to send. With plain times and no cookies it is a cache line.
+/// receive was not posted at its arrival, or a request to send. With plain times it is a cache line.
 template <class Cookie, class Moment>
 struct alignas(64) ArrivedMessage {
     std::uint64_t size = 0;  ///< on the wire
@@ -25,13 +26,18 @@ struct alignas(64) ArrivedMessage {
     MessageKind kind = MessageKind::data;
     bool matched : 1 = false;
     bool processed : 1 = false;
-    std::uint32_t next = 0;  ///< the second unexpected message of the rank, in the first one
+    StartedOp<Cookie> receive = {};  ///< of a matched message
     Moment arrived_at = {};
     Moment matched_at = {};  ///< the time of the match: the arrival, or the posting of the receive
     Moment processed_at = {};
-    StartedOp<Cookie> receive = {};  ///< of a matched message
+
+    /// Of an unexpected message the rank's next one, while these are in a list. It has no receive yet, and is a cache
+    /// line without another word.
+    [[nodiscard]] std::uint32_t& next() { return receive.op_index; }
+    [[nodiscard]] std::uint32_t next() const { return receive.op_index; }
 };
 static_assert(sizeof(ArrivedMessage<goal::NoCookie, Time>) == 64);
+static_assert(sizeof(ArrivedMessage<std::uint32_t, Time>) == 64);
 
 /// A posted receive in the rank itself, which was posted while no other was: it is the oldest one. The same memory
 /// holds a receive whose end is known and not yet reported to the source of the schedule; its end is the time from
@@ -84,22 +90,22 @@ struct ReceiveSlot {
     }
 };
 
-/// Where the other entries of a rank's two queues are: nowhere, in the unexpected messages of a rank that has one or
-/// two of these and no overflow, or in an overflow.
+/// Where the other entries of a rank's two queues are: nowhere, in a list of its unexpected messages, if these are few
+/// and it has no overflow, or in an overflow.
 class QueueLocation {
   public:
     [[nodiscard]] bool none() const { return word_ == 0; }
-    [[nodiscard]] bool in_overflow() const { return word_ - 1 < few - 1; }  // 0 becomes the largest number
+    [[nodiscard]] bool in_overflow() const { return word_ - 1 < list - 1; }  // 0 becomes the largest number
     [[nodiscard]] std::uint32_t overflow() const { return word_; }
-    /// The handle of the first of one or two unexpected messages, or 0.
-    [[nodiscard]] std::uint32_t first_unexpected() const { return (word_ & few) != 0 ? word_ - few : 0; }
+    /// The handle of the first unexpected message in the list, or 0.
+    [[nodiscard]] std::uint32_t first_unexpected() const { return (word_ & list) != 0 ? word_ - list : 0; }
 
     void set_none() { word_ = 0; }
     void set_overflow(std::uint32_t handle) { word_ = handle; }
-    void set_first_unexpected(std::uint32_t handle) { word_ = handle == 0 ? 0 : few + handle; }
+    void set_first_unexpected(std::uint32_t handle) { word_ = handle == 0 ? 0 : list + handle; }
 
   private:
-    static constexpr std::uint32_t few = 0x80000000;
+    static constexpr std::uint32_t list = 0x80000000;
     std::uint32_t word_ = 0;
 };
 
@@ -114,8 +120,8 @@ struct MatchState {
 };
 
 /// MPI's matching (docs/model.md, R9): the posted receive queue and the unexpected message queue of each rank of a
-/// thread. Most ranks have at most one posted receive and at most two unexpected messages; then the queues are in the
-/// rank's MatchState. A rank with more has an overflow: match lists, which have an index if they are long. In it are
+/// thread. Most ranks have at most one posted receive, which is in their MatchState, and few unexpected messages, which
+/// are in a list there. A rank with more has an overflow: match lists, which have an index if they are long. In it are
 /// all unexpected messages, and all posted receives but that in the rank's slot, which is older than they are.
 template <class Cookie, class Moment>
 class Matching {
@@ -147,15 +153,15 @@ class Matching {
     [[gnu::always_inline]] bool post(State& state, const Receive& receive, std::uint32_t source, std::uint32_t tag,
                                      std::uint32_t& message) {
         if (!state.empty()) [[unlikely]] {
-            if (is_exactly(state.queues.first_unexpected(), source, tag)) {  // the usual case among these
-                message = state.queues.first_unexpected();
-                state.queues.set_first_unexpected(messages_[message].next);
+            if (state.queues.in_overflow() || state.slot.posted()) {
+                std::uint32_t found = 0;  // its own variable, so that `message` can stay in a register
+                const bool matched = post_among_others(state, receive, source, tag, found);
+                message = found;
+                return matched;
+            }
+            if (take_from_list(state, source, tag, message)) {
                 return true;
             }
-            std::uint32_t found = 0;  // its own variable, so that `message` can stay in a register
-            const bool matched = post_among_others(state, receive, source, tag, found);
-            message = found;
-            return matched;
         }
         state.slot.post(receive, source, tag);
         return false;
@@ -169,12 +175,9 @@ class Matching {
     // ---- the unexpected message queue
 
     void add_unexpected(State& state, std::uint32_t message) {
-        const std::uint32_t first = state.queues.first_unexpected();
         if (state.queues.none()) {
             state.queues.set_first_unexpected(message);
-        } else if (first != 0 && messages_[first].next == 0) {
-            messages_[first].next = message;
-        } else {
+        } else if (state.queues.in_overflow() || !append_to_list(state.queues.first_unexpected(), message)) {
             overflow(state).unexpected.add(messages_[message].source, messages_[message].tag, message);
         }
     }
@@ -183,8 +186,11 @@ class Matching {
         if (state.queues.in_overflow()) {
             return overflows_[state.queues.overflow()].unexpected.size();
         }
-        const std::uint32_t first = state.queues.first_unexpected();
-        return first == 0 ? 0 : messages_[first].next == 0 ? 1 : 2;
+        std::uint32_t count = 0;
+        for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next()) {
+            ++count;
+        }
+        return count;
     }
 
     // ---- arrived messages
@@ -295,7 +301,7 @@ class Matching {
     /// Calls `use(handle)` for each unexpected message, oldest first.
     template <class Use>
     void each_unexpected(const State& state, Use use) const {
-        for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next) {
+        for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next()) {
             use(handle);
         }
         if (state.queues.in_overflow()) {
@@ -333,16 +339,54 @@ class Matching {
         [[nodiscard]] bool empty() const { return posted.empty() && unexpected.empty(); }
     };
 
-    /// Whether a message has this source and tag, no wildcard among them. The handle may be 0.
-    [[nodiscard]] bool is_exactly(std::uint32_t message, std::uint32_t source, std::uint32_t tag) const {
-        return message != 0 && ((messages_[message].source ^ source) | (messages_[message].tag ^ tag)) == 0;
+    static constexpr std::uint32_t longest_list = 8;  ///< of unexpected messages, without an overflow
+
+    /// Appends a message to the list that begins with `first`. Returns whether there was room.
+    bool append_to_list(std::uint32_t first, std::uint32_t message) {
+        std::uint32_t last = first;
+        for (std::uint32_t length = 1; length < longest_list; ++length) {
+            if (messages_[last].next() == 0) {
+                messages_[last].next() = message;
+                return true;
+            }
+            last = messages_[last].next();
+        }
+        return false;
+    }
+
+    /// Takes the first message out of the list that a receive from `source` with `tag` matches.
+    [[gnu::always_inline]] bool take_from_list(State& state, std::uint32_t source, std::uint32_t tag,
+                                               std::uint32_t& message) {
+        std::uint32_t before = 0;
+        std::uint32_t handle = state.queues.first_unexpected();
+        while (handle != 0 && !is_for(messages_[handle], source, tag)) {
+            before = std::exchange(handle, messages_[handle].next());
+        }
+        if (handle == 0) {
+            return false;
+        }
+        if (before == 0) {
+            state.queues.set_first_unexpected(messages_[handle].next());
+        } else {
+            messages_[before].next() = messages_[handle].next();
+        }
+        message = handle;
+        return true;
+    }
+
+    /// Whether a receive from `source` with `tag` matches a message.
+    [[nodiscard, gnu::always_inline]] static bool is_for(const Arrived& message, std::uint32_t source,
+                                                         std::uint32_t tag) {
+        return ((message.source ^ source) | (message.tag ^ tag)) == 0 ||
+               (goal::matches(message.source, source) && goal::matches(message.tag, tag));
     }
 
     /// The rank's overflow. A new one takes over the rank's unexpected messages.
     Overflow& overflow(State& state) {
         if (!state.queues.in_overflow()) {
             const std::uint32_t made = overflows_.add();
-            for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next) {
+            for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0;
+                 handle = messages_[handle].next()) {
                 overflows_[made].unexpected.add(messages_[handle].source, messages_[handle].tag, handle);
             }
             state.queues.set_overflow(made);
@@ -368,23 +412,7 @@ class Matching {
         if (state.queues.in_overflow()) {
             return overflows_[state.queues.overflow()].unexpected.take(source, tag, message);
         }
-        const auto fits = [&](std::uint32_t handle) {
-            return handle != 0 && goal::matches(messages_[handle].source, source) &&
-                   goal::matches(messages_[handle].tag, tag);
-        };
-        const std::uint32_t first = state.queues.first_unexpected();
-        const std::uint32_t second = first != 0 ? messages_[first].next : 0;
-        if (fits(first)) {
-            message = first;
-            state.queues.set_first_unexpected(second);
-            return true;
-        }
-        if (fits(second)) {
-            message = second;
-            messages_[first].next = 0;
-            return true;
-        }
-        return false;
+        return take_from_list(state, source, tag, message);
     }
 
     Slab<Arrived> messages_;

@@ -108,14 +108,15 @@ class MessageClasses {
 /// A thread's cache of the classes that it used last.
 class RecentClasses {
   public:
-    explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill(last_); }
+    explicit RecentClasses(MessageClasses& classes) : classes_(classes) { recent_.fill({no_size, 0, nullptr}); }
 
     /// The class of a message: nullptr if it has none.
     [[gnu::always_inline]] const MessageClass* find(std::uint64_t size, std::uint32_t tag) {
-        if (last_.size != size || last_.tag != tag) {
-            last_ = {size, tag, look_up(size, tag)};
+        Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
+        if (recent.size != size || recent.tag != tag) [[unlikely]] {
+            look_up(recent, size, tag);
         }
-        return last_.message_class;
+        return recent.message_class;
     }
 
   private:
@@ -126,17 +127,12 @@ class RecentClasses {
     };
     static constexpr std::uint64_t no_size = ~std::uint64_t{0};  ///< that no message has
 
-    const MessageClass* look_up(std::uint64_t size, std::uint32_t tag) {
-        Recent& recent = recent_[(size ^ (std::uint64_t{tag} * 0x9e3779b97f4a7c15U >> 40)) % recent_.size()];
-        if (recent.size != size || recent.tag != tag) {
-            const std::uint16_t number = classes_.number(size, tag);
-            recent = {size, tag, number == Message::no_class ? nullptr : &classes_[number]};
-        }
-        return recent.message_class;
+    [[gnu::noinline]] void look_up(Recent& recent, std::uint64_t size, std::uint32_t tag) {
+        const std::uint16_t number = classes_.number(size, tag);
+        recent = {size, tag, number == Message::no_class ? nullptr : &classes_[number]};
     }
 
     MessageClasses& classes_;
-    Recent last_{no_size, 0, nullptr};
     std::array<Recent, 256> recent_;
 };
 

@@ -122,8 +122,8 @@ class Occupation {
 
     /// A calc (R5). Returns its end.
     template <class Ready>  // a reference would keep the caller's `now` in memory
-    Moment compute(const Current& current, const Ready& ready,
-                   Moment now) {  // NOLINT(performance-unnecessary-value-param)
+    [[gnu::always_inline]] Moment compute(const Current& current, const Ready& ready,
+                                          Moment now) {  // NOLINT(performance-unnecessary-value-param)
         Time work = 0;
         if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
             throw TimeOverflow();

@@ -167,6 +167,19 @@ class OpExecution {
         }
     }
 
+    /// A receive that is posted matched a message at `matched_at`: that is stored in the message until it is received.
+    /// A request to send that is processed is answered.
+    [[gnu::noinline]] void store_match(std::uint32_t handle, StartedOp<Cookie> receive,
+                                       Moment matched_at) {  // NOLINT(performance-unnecessary-value-param)
+        auto& message = parts_.matching[handle];
+        message.receive = receive;
+        message.matched = true;
+        message.matched_at = matched_at;
+        if (message.processed) {
+            answer_request_to_send(handle);
+        }
+    }
+
   private:
     /// A one-sided op starts (R23 to R26). What requires its start is ready when the NIC has it. It ends when its
     /// answer or its notification has come.
@@ -179,19 +192,6 @@ class OpExecution {
         Ended ended;
         if (parts_.one_sided.await(parts_.current, ready, now, ended)) {
             end(ended);
-        }
-    }
-
-    /// A receive that is posted matched a message at `matched_at`: that is stored in the message until it is received.
-    /// A request to send that is processed is answered.
-    [[gnu::noinline]] void store_match(std::uint32_t handle, StartedOp<Cookie> receive,
-                                       Moment matched_at) {  // NOLINT(performance-unnecessary-value-param)
-        auto& message = parts_.matching[handle];
-        message.receive = receive;
-        message.matched = true;
-        message.matched_at = matched_at;
-        if (message.processed) {
-            answer_request_to_send(handle);
         }
     }
 

@@ -4,6 +4,7 @@
 
 #include "goal/source.hpp"
 #include "loggops/agenda.hpp"
+#include "loggops/decisions.hpp"
 #include "loggops/dependencies.hpp"
 #include "loggops/matching.hpp"
 #include "loggops/occupation.hpp"
@@ -25,6 +26,7 @@ struct RankParts {
 
     explicit RankParts(Tables& tables_)
         : tables(tables_),
+          decisions(tables),
           occupation(tables),
           transmission(tables, occupation),
           rendezvous(tables, agenda, matching, transmission),
@@ -37,6 +39,7 @@ struct RankParts {
 
     Tables& tables;
     CurrentRank<S, Moment> current;
+    Decisions<S, Observer> decisions;
     Agenda<Cookie, Moment> agenda;
     Matching<Cookie, Moment> matching;
     Occupation<S, Observer> occupation;

@@ -115,9 +115,10 @@ class Reception {
             request_reception(self, event, unknown, RequestKind::receive_unexpected, handle);
             return;
         }
-        matching[handle].processed_at = self.transmission_.receive(
-            current, unknown, message.kind, event.source, message.size, message.tag, message.message_class, now);
-        matching[handle].processed = true;
+        ArrivedMessage<Cookie, Moment>& unexpected = matching[handle];
+        unexpected.processed_at = self.transmission_.receive(current, unknown, message.kind, event.source, message.size,
+                                                             message.tag, message.message_class, now);
+        unexpected.processed = true;
     }
 
     /// The reception waits for the CPU and NIC of `op`.

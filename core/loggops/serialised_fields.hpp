@@ -45,7 +45,9 @@ void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& message) {
     archive(message.arrived_at);
     archive(message.matched_at);
     archive(message.processed_at);
-    serialise(archive, message.receive);
+    StartedOp<Cookie> receive = message.matched ? message.receive : StartedOp<Cookie>{};  // a handle may differ
+    serialise(archive, receive);
+    message.receive = receive;
 }
 
 template <class Archive, class Cookie>

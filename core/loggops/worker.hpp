@@ -82,7 +82,10 @@ class RankWorker {
         if constexpr (requires { parts().tables.source.prefetch(r, rank.source); }) {
             parts().tables.source.prefetch(r, rank.source);
         }
-        parts().agenda.prefetch(rank.requests);
+        // Where ranks execute their ops in program order, few have requests; else it cannot be predicted which do.
+        if (!ProgramOrder<S, Observer>::is_possible || !rank.requests.none()) {
+            parts().agenda.prefetch(rank.requests);
+        }
         parts().matching.prefetch(rank.match);
     }
     [[gnu::always_inline]] void prefetch_for(const State& rank, const pdes::Upcoming<Payload>& next) const {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -51,6 +53,29 @@ TEST(Varint, GivesBackWhatWasPut) {
     const std::uint8_t* at = endless.data();
     std::uint64_t value = 0;
     EXPECT_FALSE(take_varint(at, endless.data() + endless.size(), value));
+}
+
+TEST(Varint, WithItsLengthInFrontTakesAByteForSevenBitsAndGivesBackWhatWasPut) {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint64_t> values = {0, 1};
+    for (unsigned bits = 1; bits < 64; ++bits) {
+        values.insert(values.end(), {(std::uint64_t{1} << bits) - 1, std::uint64_t{1} << bits});
+    }
+    values.push_back(~std::uint64_t{0});
+    std::vector<std::size_t> ends;
+    for (const std::uint64_t value : values) {
+        put_prefix_varint(bytes, value);
+        ends.push_back(bytes.size());
+    }
+    bytes.resize(bytes.size() + prefix_varint_reads, 0xff);
+    const std::uint8_t* at = bytes.data();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto before = static_cast<std::size_t>(at - bytes.data());
+        ASSERT_EQ(take_prefix_varint(at), values[i]);
+        ASSERT_EQ(at - bytes.data(), static_cast<std::ptrdiff_t>(ends[i]));
+        const auto bits = std::max<std::size_t>(1, static_cast<std::size_t>(std::bit_width(values[i])));
+        ASSERT_EQ(ends[i] - before, bits <= 56 ? (bits + 6) / 7 : 9) << values[i];
+    }
 }
 
 TEST(Varint, ZigzagKeepsSmallNumbersSmall) {

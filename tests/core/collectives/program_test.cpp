@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -169,6 +170,53 @@ TEST(Program, RunsExactlyAsItsScheduleWrittenOut) {
         ASSERT_EQ(direct, graph) << "seed " << seed;
         ASSERT_EQ(testing::finish_of(source, machine, seed, 2), direct.finish) << "seed " << seed;
         ASSERT_EQ(testing::finish_of(written, machine, seed, 2), direct.finish) << "seed " << seed;
+    }
+}
+
+/// Programs of blocking calls in one order of all, so that they end: ranks compute, and pass messages on to each other,
+/// some of which come long before they are received.
+std::shared_ptr<const Program> random_blocking_program(Dice& dice, std::uint32_t ranks) {
+    const auto program = std::make_shared<Program>();
+    program->ranks.resize(ranks);
+    const std::uint64_t longest_computation = dice.one_in(2) ? 2 : 300;
+    const std::uint64_t largest_message = dice.one_in(2) ? 4 : 2000;
+    for (std::uint64_t left = 5 + dice.roll(200); left > 0; --left) {
+        const std::uint32_t from = dice.small(ranks);
+        const std::uint32_t to = (from + 1 + dice.small(ranks - 1)) % ranks;
+        const Instruction sent{.kind = Kind::send,
+                               .blocking = true,
+                               .peer = to,
+                               .tag = dice.small(2),
+                               .size = dice.roll(largest_message)};
+        Instruction received = sent;
+        received.kind = Kind::recv;
+        received.peer = from;
+        const std::uint64_t before = dice.roll(longest_computation);
+        for (const auto& [rank, call] : {std::pair(from, sent), std::pair(to, received)}) {
+            if (dice.one_in(2)) {
+                program->ranks[rank].instructions.extend_calc(before);
+            }
+            program->ranks[rank].instructions.push_back(call);
+        }
+    }
+    for (RankProgram& rank : program->ranks) {
+        rank.instructions.fold();
+    }
+    return program;
+}
+
+TEST(Program, OfBlockingCallsRunsExactlyAsItsScheduleWrittenOut) {
+    for (std::uint64_t seed = 0; seed < testing::trials(500); ++seed) {
+        Dice dice(seed);
+        machine::Machine machine = testing::random_machine(dice);
+        if (dice.one_in(2)) {
+            machine.network.S = ~std::uint64_t{0};  // all messages are eager
+        }
+        const ProgramSource source(random_blocking_program(dice, 2 + dice.small(6)), 1 + dice.small(3));
+        const std::vector<Time> expected = testing::finish_of(written_out(source), machine, seed);
+        ASSERT_EQ(testing::finish_of(source, machine, seed), expected) << "seed " << seed;
+        ASSERT_EQ(testing::finish_of(source, machine, seed, 2), expected) << "seed " << seed;
+        ASSERT_EQ(testing::outcome_of(source, machine, seed).finish, expected) << "seed " << seed;
     }
 }
 

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.hpp"
+#include "goal/op.hpp"
+#include "goal/source.hpp"
+#include "loggops/op_execution.hpp"
+#include "loggops/rank_parts.hpp"
+#include "loggops/started_op.hpp"
+
+namespace idlewave::loggops {
+
+/// The ops that a rank executes one after the other, in program order, while it has no pending request: computation,
+/// eager sends, and receives. None of them is handed out, nor written to memory before it starts.
+///
+/// Where a message that arrives later may come first, the rank pauses: it goes on once that has arrived, or when it has
+/// to.
+template <goal::Source S, class Observer>
+class ProgramOrder {
+  public:
+    using Ops = OpExecution<S, Observer>;
+    using Parts = RankParts<S, Observer>;
+    using Moment = typename Parts::Moment;
+    using Cookie = typename Parts::Cookie;
+    using Ready = goal::ReadyOp<Cookie, Moment>;
+    using Ended = EndedOp<Cookie, Moment>;
+
+    /// Of a recording every op is reported, and derivatives need their starts.
+    static constexpr bool is_possible = goal::ProgramOrderSource<S> && !Observer::observes;
+
+    explicit ProgramOrder(Ops& ops)
+        : ops_(ops), is_used_(parts().decisions.look_ahead() && !parts().transmission.posts_take_cpu()) {}
+
+    /// Whether the op of a cookie is one of these.
+    [[nodiscard, gnu::always_inline]] bool has(Cookie cookie) const {
+        if constexpr (is_possible) {
+            return is_used_ && S::is_own(cookie);
+        }
+        return false;
+    }
+    [[nodiscard, gnu::always_inline]] bool is_paused() const {
+        if constexpr (is_possible) {
+            return S::is_paused(parts().current.state().source);
+        }
+        return false;
+    }
+    /// When the rank that has paused last goes on, unless a message arrives before.
+    [[nodiscard]] Time goes_on_at() const { return goes_on_at_; }
+
+    /// One of these ops has ended. The rank goes on, if it waited for this, up to where an arrival at `until` or later
+    /// may come first; it pauses there, if it `may_pause`. Returns whether an op is ready that is now in `next`. No
+    /// request is pending, and no other op is ready.
+    template <class Context>
+    [[gnu::always_inline]] bool ended(const Ended& op, Time until, bool may_pause, Ready& next, Context& context) {
+        return S::end_own(source_state(), op.cookie, op.at) && run(until, may_pause, next, context);
+    }
+
+    /// The rank goes on, with the same arguments and result.
+    template <class Context>
+    [[gnu::noinline]] bool run(Time until, bool may_pause, Ready& next, Context& context) {
+        auto& state = source_state();
+        const auto& source = parts().tables.source;
+        const auto& program = source.program_of(state);
+        Run<Context> run{.ops = ops_,
+                         .context = context,
+                         .current = parts().current,
+                         .at = S::ready_at(state),
+                         .until = until,
+                         .may_pause = may_pause};
+        goal::ProgramStep step = goal::ProgramStep::done;
+        while (step == goal::ProgramStep::done) {
+            step = source.visit_next(state, program, run);
+        }
+        goes_on_at_ = run.goes_on_at;
+        return step == goal::ProgramStep::other && hand_out(next);
+    }
+
+    /// The rank does not pause any more: its next op is handed out. Returns whether it is in `next`; otherwise it is in
+    /// the list of Dependencies.
+    [[gnu::noinline]] bool hand_out(Ready& next) {
+        const bool is_ready = parts().tables.source.go_on(source_state(), next, parts().dependencies.ready());
+        if (parts().agenda.idle()) {
+            return is_ready;
+        }
+        parts().dependencies.add_ready(is_ready, next);  // the request of a rendezvous is pending
+        return false;
+    }
+
+  private:
+    using Step = goal::ProgramStep;
+    using Message = goal::ProgramMessage<Cookie>;
+
+    /// Executes ops of the current rank, each if it is decided that it starts (Decisions). What all of them need is
+    /// copied here, where it stays in registers.
+    template <class Context>
+    struct Run {
+        Ops& ops;
+        Context& context;
+        const CurrentRank<S, Moment>& current;
+        Moment& at;  ///< when the next op is ready
+        Time until;
+        bool may_pause;
+        Time goes_on_at = never;
+
+        template <class Begin>
+        [[gnu::always_inline]] Step compute(std::uint64_t ns, Begin begin) {
+            const Moment start = parts().occupation.start_of_calc(current, at, 0);
+            if (!is_decided(start)) {
+                return pause(after(start, ns));
+            }
+            Ready op;
+            op.op.size = ns;
+            op.op.cpu = 0;
+            op.op.reduction = false;
+            op.op_index = begin();
+            at = parts().occupation.compute(current, op, start);
+            return Step::done;
+        }
+
+        template <class Begin>
+        [[gnu::always_inline]] Step send(const Message& message, Begin begin) {
+            Ready op;
+            op.op.size = message.size;
+            op.op.peer = message.peer;
+            op.op.tag = message.tag;
+            if (!parts().transmission.is_eager(current, op.op)) [[unlikely]] {
+                return Step::other;
+            }
+            const Moment start = parts().occupation.start_of_send(current, at, 0, 0);
+            if (!is_decided(start)) {
+                return pause(start);
+            }
+            const StartedOp<Cookie> started{.op_index = begin(), .cookie = message.cookie};
+            const Moment end = parts().transmission.send_eagerly(current, op, started, start, context);
+            if (message.blocking) {
+                at = end;
+            } else {
+                at = start;
+                S::end_own(source_state(), message.cookie, end);
+            }
+            return Step::done;
+        }
+
+        template <class Begin>
+        [[gnu::always_inline]] Step receive(const Message& message, Begin begin) {
+            if (!is_decided(at)) {
+                return pause(at);
+            }
+            const StartedOp<Cookie> receive{.op_index = begin(), .cookie = message.cookie};
+            std::uint32_t found = 0;
+            if (!parts().matching.post(current.state().match, receive, message.peer, message.tag, found)) {
+                return await(receive, message.blocking);
+            }
+            if (!parts().matching.is_received(found)) [[unlikely]] {
+                ops.store_match(found, receive, at);
+                const Step step = await(receive, message.blocking);
+                return step == Step::waits || parts().agenda.idle() ? step : Step::other;
+            }
+            const Moment end = parts().reception().end_receive(current, found, receive, at).at;
+            if (message.blocking) {
+                at = end;
+            } else {
+                S::end_own(source_state(), message.cookie, end);
+            }
+            return Step::done;
+        }
+
+      private:
+        [[gnu::always_inline]] Step await(const StartedOp<Cookie>& receive, bool blocking) const {
+            if (!blocking) {
+                return Step::done;
+            }
+            S::await_end(source_state(), receive.op_index);
+            return Step::waits;
+        }
+
+        /// The rank pauses. Until `goes_on` it does nothing that another rank sees, unless a message arrives.
+        [[gnu::always_inline]] Step pause(Time goes_on) {
+            if (!may_pause) {
+                return Step::other;
+            }
+            S::pause(source_state());
+            goes_on_at = goes_on;
+            return Step::paused;
+        }
+
+        [[nodiscard, gnu::always_inline]] bool is_decided(Time start) const {
+            return parts().decisions.is_decided(current, start, at, until);
+        }
+
+        /// The end of a computation that begins at `start`; `start` itself if it cannot be represented.
+        [[nodiscard]] static Time after(Time start, std::uint64_t ns) {
+            Time end = 0;
+            const bool overflows = __builtin_mul_overflow(ns, picoseconds_per_nanosecond, &end) ||
+                                   __builtin_add_overflow(start, end, &end);
+            return overflows ? start : end;
+        }
+
+        [[nodiscard]] auto& source_state() const { return current.state().source; }
+        [[nodiscard]] Parts& parts() const { return ops.parts(); }
+    };
+
+    [[nodiscard]] auto& source_state() const { return parts().current.state().source; }
+    [[nodiscard]] Parts& parts() const { return ops_.parts(); }
+
+    Ops& ops_;
+    bool is_used_;
+    Time goes_on_at_ = never;
+};
+
+}  // namespace idlewave::loggops
