@@ -43,8 +43,9 @@ class Slab {
 
     void remove(std::uint32_t number) { unused_[unused_count_++] = number; }
 
-    /// Whether no value is in use.
-    [[nodiscard]] bool empty() const { return unused_count_ + 1 == made_; }
+    /// How many values are in use.
+    [[nodiscard]] std::size_t in_use() const { return made_ - 1 - unused_count_; }
+    [[nodiscard]] bool empty() const { return in_use() == 0; }
 
     /// Whether that number was ever in use.
     [[nodiscard]] bool has(std::uint32_t number) const { return number != 0 && number < made_; }

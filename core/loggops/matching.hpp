@@ -236,9 +236,9 @@ class Matching {
         }
     }
 
-    /// Whether any message has arrived whose receive has not ended, or any rank has an overflow.
-    [[nodiscard]] bool any_arrived() const { return !messages_.empty(); }
-    [[nodiscard]] bool any_in_overflow() const { return !overflows_.empty(); }
+    /// The messages that have arrived and whose receives have not ended, and the ranks with an overflow.
+    [[nodiscard]] std::size_t arrived_messages() const { return messages_.in_use(); }
+    [[nodiscard]] std::size_t overflows() const { return overflows_.in_use(); }
 
     /// Brings a rank's first unexpected message, or its overflow, into the cache.
     [[gnu::always_inline]] void prefetch(const State& state) const {

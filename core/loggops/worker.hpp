@@ -63,14 +63,18 @@ class RankWorker {
         return leave(dispatcher_.step(events, now, context));
     }
 
-    /// While no rank has pending requests or arrived messages, its own memory is all that it needs.
+    /// While no rank has pending requests or arrived messages, its own memory is all that it needs. Where few have an
+    /// overflow, among many with messages, it does not pay to look at each for one.
     [[nodiscard]] std::size_t fetch_steps() const {
         constexpr bool source_has_memory =
             requires(const Rank<S, Moment>& rank) { parts().tables.source.prefetch_further(0U, rank.source); };
-        if (source_has_memory || parts().agenda.any_queued() || parts().matching.any_in_overflow()) {
+        constexpr std::size_t messages_of_overflow = 8;
+        const std::size_t messages = parts().matching.arrived_messages();
+        if (source_has_memory || parts().agenda.any_queued() ||
+            messages_of_overflow * parts().matching.overflows() > messages) {
             return 4;
         }
-        return parts().agenda.any_pending() || parts().matching.any_arrived() ? 2 : 1;
+        return parts().agenda.any_pending() || messages > 0 ? 2 : 1;
     }
     [[gnu::always_inline]] void prefetch_lp(std::uint32_t r) const {
         parts().occupation.prefetch(r);

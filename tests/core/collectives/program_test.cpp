@@ -183,11 +183,8 @@ std::shared_ptr<const Program> random_blocking_program(Dice& dice, std::uint32_t
     for (std::uint64_t left = 5 + dice.roll(200); left > 0; --left) {
         const std::uint32_t from = dice.small(ranks);
         const std::uint32_t to = (from + 1 + dice.small(ranks - 1)) % ranks;
-        const Instruction sent{.kind = Kind::send,
-                               .blocking = true,
-                               .peer = to,
-                               .tag = dice.small(2),
-                               .size = dice.roll(largest_message)};
+        const Instruction sent{
+            .kind = Kind::send, .blocking = true, .peer = to, .tag = dice.small(2), .size = dice.roll(largest_message)};
         Instruction received = sent;
         received.kind = Kind::recv;
         received.peer = from;

@@ -123,18 +123,18 @@ TEST(Matching, ARankWithOneReceiveAndEightMessagesNeedsNoOverflow) {
         rank.message_arrives(source, 7);
     }
     EXPECT_FALSE(matching.has_overflow(rank.state()));
-    EXPECT_FALSE(matching.any_in_overflow());
-    EXPECT_TRUE(matching.any_arrived());
+    EXPECT_EQ(matching.overflows(), 0U);
+    EXPECT_EQ(matching.arrived_messages(), 8U);
     rank.message_arrives(10, 7);
     EXPECT_TRUE(matching.has_overflow(rank.state()));
-    EXPECT_TRUE(matching.any_in_overflow());
+    EXPECT_EQ(matching.overflows(), 1U);
     for (std::uint32_t source = 2; source <= 10; ++source) {
         rank.receive_is_posted(source, 7);
     }
     rank.leave();
     EXPECT_FALSE(matching.has_overflow(rank.state())) << "it is freed when the worker leaves the rank";
-    EXPECT_FALSE(matching.any_in_overflow());
-    EXPECT_FALSE(matching.any_arrived());
+    EXPECT_EQ(matching.overflows(), 0U);
+    EXPECT_EQ(matching.arrived_messages(), 0U);
     rank.expect_same_queues();
 }
 
