@@ -53,6 +53,7 @@ optional_packages() {
     PATH=$PATH:/usr/sbin:/sbin command -v tc || missing+=(iproute2)
     [[ ${level:-} != long ]] || PATH=$PATH:/usr/sbin command -v slurmctld || missing+=(slurm-wlm)
     [[ ${level:-} != long ]] || PATH=$PATH:/usr/sbin command -v munged || missing+=(munge)
+    [[ ${level:-} != long ]] || command -v flang-new-16 || missing+=(flang-16)
     packages=${missing[*]}
 }
 

@@ -60,14 +60,37 @@ def debian_open_mpi() -> mpi.Mpi:
 
 
 @functools.cache
-def compiled(compiler: Path | str, source: Path, *flags: str) -> Path:
-    """The program in `source`, compiled with an MPI's compiler wrapper."""
+def flang() -> Path:
+    """LLVM's Fortran compiler, of a version that reads an `mpif.h` made for gfortran: later ones refuse its kinds."""
+    found = next(filter(None, (shutil.which(f"flang-new-{version}") for version in range(16, 20))), None)
+    if found is None:
+        pytest.skip("no flang (Debian's flang-16)")
+    return Path(found)
+
+
+@functools.cache
+def compiled(compiler: Path | str, source: Path, *flags: str, fortran: Path | None = None) -> Path:
+    """The program in `source`, compiled with an MPI's compiler wrapper; Open MPI's takes another Fortran compiler."""
     folder = Path(tempfile.mkdtemp(dir=_scratch()))
     program = folder / source.stem
+    environment = dict(os.environ)
+    if fortran is not None:
+        environment["OMPI_FC"] = str(fortran)
+        flags = (*flags, f"-L{fortran.resolve().parent.parent / 'lib'}")  # of its runtime, which Debian's does not find
     command = [compiler, "-O1", "-pthread", *flags, source, "-o", program, "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return program
+
+
+def with_mpif_h(source: Path, folder: Path) -> Path:
+    """A Fortran program that takes MPI from `mpif.h`, made of one that takes it from the module `mpi`."""
+    text = source.read_text()
+    changed = text.replace("  use mpi\n  implicit none\n", "  implicit none\n  include 'mpif.h'\n")
+    assert changed != text
+    written = folder / f"{source.stem}_mpif.f90"
+    written.write_text(changed)
+    return written
 
 
 def program(use: mpi.Mpi, name: str) -> Path:

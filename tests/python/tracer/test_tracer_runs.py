@@ -24,11 +24,13 @@ from tracer_support import (
     compiled,
     debian_open_mpi,
     decoded,
+    flang,
     mpich,
     open_mpi,
     program,
     trace_of,
     untraced_output,
+    with_mpif_h,
 )
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -326,11 +328,16 @@ def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(tmp_path: Path, 
     assert "rank 1 of 2:" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("module", most_long(["f08", "mpi"], 1))
-def test_fortran_programs_are_recorded_as_c_programs_are(tmp_path: Path, module: str) -> None:
+# Modules of an MPI are for the compiler that made them; mpif.h is for all.
+@pytest.mark.parametrize("source", most_long(["f08", "mpi", "mpif.h", "mpif.h of flang"], 1))
+def test_fortran_programs_are_recorded_as_c_programs_are(tmp_path: Path, source: str) -> None:
     use = debian_open_mpi()
-    source = PROGRAMS / f"calls_{module}.f90"
-    ranks = trace_of(tmp_path / "trace", use, 2, compiled("mpif90.openmpi", source))
+    if source in ("f08", "mpi"):
+        executable = compiled("mpif90.openmpi", PROGRAMS / f"calls_{source}.f90")
+    else:
+        compiler = flang() if source.endswith("flang") else None
+        executable = compiled("mpif90.openmpi", with_mpif_h(PROGRAMS / "calls_mpi.f90", tmp_path), fortran=compiler)
+    ranks = trace_of(tmp_path / "trace", use, 2, executable)
     ids = {record.words[0] for rank in ranks for record in rank.named("Allreduce")}
     assert len(ids) == 2
     for rank in ranks:
