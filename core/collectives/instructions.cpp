@@ -54,7 +54,7 @@ std::uint64_t Instructions::memory() const {
 /// Adds a word, with the computation at the end.
 void Instructions::push_word(std::uint32_t word) {
     if (computation_) {
-        times_.resize(times_end_);
+        times_.resize(times_end_);  // without the padding, which is added again
         put_prefix_varint(times_, *std::exchange(computation_, std::nullopt));
         times_end_ = times_.size();
         times_.resize(times_end_ + prefix_varint_reads);

@@ -135,11 +135,11 @@ class Instructions {
         return next_behind_words(position, ns);
     }
 
-    // The same step by step, for who may have to stay where it is. At each word there is a calc, or an instruction, or
-    // one after the other, or a word to pass.
+    // The same in steps, to look at what comes next before it is passed. A word has a calc, or an instruction, or both,
+    // the calc first, or neither: then it is passed as a whole.
 
     [[nodiscard, gnu::always_inline]] bool is_behind_words(const Position& position) const {
-        return words_.data() + position.word == words_.data() + words_.size();
+        return words_.data() + position.word == words_.data() + words_.size();  // of pointers: no size is computed
     }
 
     [[nodiscard, gnu::always_inline]] std::uint32_t word_at(const Position& position) const {

@@ -142,7 +142,9 @@ class ProgramSource {
         bool awaited = false;
     };
 
-    enum class Blocked : std::uint8_t { start, end, join, slots, paused, done };
+    /// For what a thread of control waits: the start or the end of an op, the ends of all ops of its collective, or of
+    /// those in slots; nothing after its last instruction; or until the rank is told to go on (ProgramOrderSource).
+    enum class Blocked : std::uint8_t { start, end, join, slots, done, paused };
 
     /// A thread of control that executes instructions or steps in order: the rank itself, or a nonblocking collective.
     template <class Moment>
@@ -191,9 +193,10 @@ class ProgramSource {
 
     // ---- program order (goal::ProgramOrderSource)
 
-    [[nodiscard]] static bool is_own(Cookie cookie) { return (cookie & collective_flag) == 0; }
+    /// Not of a collective, blocking or not: its steps have an order of their own.
+    [[nodiscard]] static bool is_in_order(Cookie cookie) { return (cookie & collective_flag) == 0; }
     template <class Moment>
-    static bool end_own(State<Moment>& state, Cookie cookie, const Moment& time);
+    static bool end_in_order(State<Moment>& state, Cookie cookie, const Moment& time);
     template <class Moment>
     [[nodiscard]] static Moment& ready_at(State<Moment>& state) {
         return state.main.ready_at;
@@ -205,7 +208,8 @@ class ProgramSource {
     template <class Moment, class Visitor>
     goal::ProgramStep visit_next(State<Moment>& state, const RankProgram& program, Visitor& visitor) const;
     template <class Moment>
-    bool go_on(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next, goal::ReadyOps<Cookie, Moment>& ready) const {
+    bool hand_out(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
+                  goal::ReadyOps<Cookie, Moment>& ready) const {
         return run(state, next, ready);
     }
     /// The rank waits for the end of its own op.

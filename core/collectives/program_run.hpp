@@ -65,10 +65,10 @@ template <class Moment>
                                                         const goal::Notice<Cookie, Moment>& notice,
                                                         goal::ReadyOp<Cookie, Moment>& next,
                                                         goal::ReadyOps<Cookie, Moment>& ready) const {
-    if (!is_own(notice.cookie)) {
+    if (!is_in_order(notice.cookie)) {
         return ended_in_collective(state, notice, next, ready);
     }
-    return end_own(state, notice.cookie, notice.time) && run(state, next, ready);
+    return end_in_order(state, notice.cookie, notice.time) && run(state, next, ready);
 }
 
 /// An op of a collective has ended.
@@ -299,7 +299,8 @@ bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const
 
 // ---- program order (goal::ProgramOrderSource)
 
-/// Passes the next computation of the rank and the next message to a visitor. A word that has neither is a step, too.
+/// Passes the next computation of the rank to a visitor, and then the message behind it. It may do less: a word of the
+/// program may have neither.
 template <class Moment, class Visitor>
 [[gnu::always_inline]] inline goal::ProgramStep ProgramSource::visit_next(State<Moment>& state,
                                                                           const RankProgram& program,
@@ -357,7 +358,8 @@ template <class Moment, class Visitor>
 
 /// Ends an op of the rank itself. Returns whether the rank goes on.
 template <class Moment>
-[[gnu::always_inline]] inline bool ProgramSource::end_own(State<Moment>& state, Cookie cookie, const Moment& time) {
+[[gnu::always_inline]] inline bool ProgramSource::end_in_order(State<Moment>& state, Cookie cookie,
+                                                               const Moment& time) {
     if (cookie == calc_cookie || cookie == message_cookie) [[likely]] {
         state.main.ready_at = latest(state.main.ready_at, time);
         return true;

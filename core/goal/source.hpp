@@ -128,24 +128,25 @@ enum class ProgramStep : std::uint8_t {
 };
 
 /// A source whose ranks have a program: most of their ops are ready one after the other, in program order. Such ops
-/// need not be handed out. `visit_next` passes the next one to a visitor: it calls `compute`, `send` or `receive` with
-/// the op and a function `begin`, which moves the rank behind it and returns its op index; and it returns how the rank
-/// goes on. `ready_at` is when the next op is ready. `is_own` says whether the op of a cookie belongs to this order;
-/// `end_own` reports the end of such an op, and returns whether the rank goes on. `go_on` hands out what is not done in
-/// program order, as `ended` does. The rank waits for the end of an op after `await_end`, and after `pause` for
-/// nothing: it can go on at `ready_at`.
+/// need not be handed out. `visit_next`, which gets the `program_of` the rank and a visitor, passes the next one to it:
+/// it calls `compute`, `send` or `receive` with the op and a function `begin`, which moves the rank behind it and
+/// returns its op index; and it returns how the rank goes on. `ready_at` is when the next op is ready. `is_in_order`
+/// says whether the op of a cookie belongs to this order; `end_in_order` reports the end of such an op, and returns
+/// whether the rank goes on. `hand_out` hands out what the rank does next, as `ended` does. The rank waits for the end
+/// of an op after `await_end`, and after `pause` for nothing (`is_paused`): it can go on at `ready_at`.
 template <class S>
 concept ProgramOrderSource =
     Source<S> &&
     requires(const S& source, typename S::template State<Time>& state, typename S::Cookie cookie, OpIndex op_index,
              const Time& time, ReadyOp<typename S::Cookie>& next, ReadyOps<typename S::Cookie>& ready) {
-        { S::is_own(cookie) } -> std::same_as<bool>;
-        { S::end_own(state, cookie, time) } -> std::same_as<bool>;
+        { S::is_in_order(cookie) } -> std::same_as<bool>;
+        { S::end_in_order(state, cookie, time) } -> std::same_as<bool>;
         { S::ready_at(state) } -> std::same_as<Time&>;
         S::await_end(state, op_index);
         S::pause(state);
         { S::is_paused(state) } -> std::same_as<bool>;
-        { source.go_on(state, next, ready) } -> std::same_as<bool>;
+        { source.hand_out(state, next, ready) } -> std::same_as<bool>;
+        source.program_of(state);
     };
 
 }  // namespace idlewave::goal

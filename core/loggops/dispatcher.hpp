@@ -206,13 +206,13 @@ class Dispatcher {
             return false;
         }
         if constexpr (ProgramOrder<S, Observer>::is_possible) {
-            if (program_order_.has(ended.cookie)) [[likely]] {
+            if (program_order_.is_in_order(ended.cookie)) [[likely]] {
                 return program_order_.ended(ended, until, may_pause, parts().next[0], context);
             }
         }
         if constexpr (S::single_cpu_and_nic) {
-            // The end waits in the memory of the slot. If the message matched a later receive, the slot still holds the
-            // oldest one.
+            // Of other ops the end waits in the memory of the slot. If the message matched a later receive, the slot
+            // still holds the oldest one.
             auto& slot = parts().current.state().match.slot;
             if (ended.has_successors && time_of(ended.at) >= until &&
                 same(ended.at, parts().current.free_times()[Layout::cpu(0)]) && !slot.posted()) {
@@ -325,7 +325,7 @@ class Dispatcher {
         const Moment end = parts().reception().receive_expected(parts().current, request, start_of(request, next.at));
         const Ended ended = ops_.ended_at(request.ready, end);
         parts().agenda.done(number);
-        return end_op(ended, until, may_pause, parts().next[0], context);
+        return end_op(ended, false, until, may_pause, parts().next[0], context);
     }
 
     template <class Context>
@@ -397,12 +397,14 @@ class Dispatcher {
 
     // ---- program order
 
-    /// An op ends. Returns whether this made an op ready that is now in `next`.
+    /// An op ends; `other_is_ready`: another op that is not in the list. Returns whether this made an op ready that is
+    /// now in `next`.
     template <class Context>
-    [[gnu::always_inline]] bool end_op(const Ended& ended, Time until, bool may_pause, Ready& next, Context& context) {
+    [[gnu::always_inline]] bool end_op(const Ended& ended, bool other_is_ready, Time until, bool may_pause, Ready& next,
+                                       Context& context) {
         if constexpr (ProgramOrder<S, Observer>::is_possible) {
-            const bool is_alone = parts().agenda.idle() && parts().dependencies.ready().empty();
-            if (is_alone && program_order_.has(ended.cookie)) [[likely]] {
+            const bool others = other_is_ready || !parts().agenda.idle() || !parts().dependencies.ready().empty();
+            if (!others && program_order_.is_in_order(ended.cookie)) [[likely]] {
                 return program_order_.ended(ended, until, may_pause, next, context);
             }
         }
@@ -413,7 +415,7 @@ class Dispatcher {
     template <class Context>
     void resume(Time until, Context& context) {
         if constexpr (ProgramOrder<S, Observer>::is_possible) {
-            const bool is_ready = program_order_.run(until, true, parts().next[0], context);
+            const bool is_ready = program_order_.go_on(until, true, parts().next[0], context);
             if (is_ready || !parts().dependencies.ready().empty()) [[unlikely]] {
                 start_successors_out_of_line(is_ready, until, false, context);
             }
@@ -443,7 +445,8 @@ class Dispatcher {
     // ---- ops
 
     /// Starts ops that are ready: the one in `next[0]`, if `is_ready`, and those in the list; and those that they make
-    /// ready. An op whose start an arrival at `until` or later may change becomes a request.
+    /// ready. An op whose start an arrival at `until` or later may change becomes a request; or the rank pauses before
+    /// it, if it `may_pause` (ProgramOrder).
     template <class Context>
     [[gnu::always_inline]] void start_successors(bool is_ready, Time until, bool may_pause, Context& context) {
         do {
@@ -477,7 +480,7 @@ class Dispatcher {
                 sends = parts().dependencies.brings_send(*next);
                 typename OpExecution<S, Observer>::Post outcome;
                 is_ready = ops_.post(*next, at, *next, outcome);
-                if (outcome.has_ended && end_op(outcome.ended, until, may_pause, *spare, context)) {
+                if (outcome.has_ended && end_op(outcome.ended, is_ready, until, may_pause, *spare, context)) {
                     parts().dependencies.add_ready(is_ready, *next);
                     std::swap(next, spare);
                     is_ready = true;
@@ -506,7 +509,7 @@ class Dispatcher {
                       : parts().occupation.compute(parts().current, *next, at);
             const Ended ended = ops_.ended_at(*next, end);
             is_ready = parts().dependencies.started(parts().current, *next, at, *next);
-            if (end_op(ended, until, may_pause, *spare, context)) {
+            if (end_op(ended, is_ready, until, may_pause, *spare, context)) {
                 parts().dependencies.add_ready(is_ready, *next);
                 std::swap(next, spare);
                 is_ready = true;

@@ -31,8 +31,8 @@ struct alignas(64) ArrivedMessage {
     Moment matched_at = {};  ///< the time of the match: the arrival, or the posting of the receive
     Moment processed_at = {};
 
-    /// Of an unexpected message the rank's next one, while these are in a list. It has no receive yet, and is a cache
-    /// line without another word.
+    /// The rank's next unexpected message, while these are in a list. The word is that of the receive, which such a
+    /// message does not have yet: with one more it would not fit into a cache line.
     [[nodiscard]] std::uint32_t& next() { return receive.op_index; }
     [[nodiscard]] std::uint32_t next() const { return receive.op_index; }
 };
@@ -159,7 +159,7 @@ class Matching {
                 message = found;
                 return matched;
             }
-            if (take_from_list(state, source, tag, message)) {
+            if (take_unexpected_from_list(state, source, tag, message)) {
                 return true;
             }
         }
@@ -355,8 +355,8 @@ class Matching {
     }
 
     /// Takes the first message out of the list that a receive from `source` with `tag` matches.
-    [[gnu::always_inline]] bool take_from_list(State& state, std::uint32_t source, std::uint32_t tag,
-                                               std::uint32_t& message) {
+    [[gnu::always_inline]] bool take_unexpected_from_list(State& state, std::uint32_t source, std::uint32_t tag,
+                                                          std::uint32_t& message) {
         std::uint32_t before = 0;
         std::uint32_t handle = state.queues.first_unexpected();
         while (handle != 0 && !is_for(messages_[handle], source, tag)) {
@@ -412,7 +412,7 @@ class Matching {
         if (state.queues.in_overflow()) {
             return overflows_[state.queues.overflow()].unexpected.take(source, tag, message);
         }
-        return take_from_list(state, source, tag, message);
+        return take_unexpected_from_list(state, source, tag, message);
     }
 
     Slab<Arrived> messages_;

@@ -12,10 +12,11 @@
 namespace idlewave::loggops {
 
 /// The ops that a rank executes one after the other, in program order, while it has no pending request: computation,
-/// eager sends, and receives. None of them is handed out, nor written to memory before it starts.
+/// eager sends and receives, up to a wait whose ops have not ended. None of them is handed out, nor written to memory
+/// before it starts.
 ///
-/// Where a message that arrives later may come first, the rank pauses: it goes on once that has arrived, or when it has
-/// to.
+/// Where a message that arrives later may come first, the rank pauses: it goes on once one has arrived, or at the time
+/// `goes_on_at`.
 template <goal::Source S, class Observer>
 class ProgramOrder {
   public:
@@ -26,16 +27,17 @@ class ProgramOrder {
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using Ended = EndedOp<Cookie, Moment>;
 
-    /// Of a recording every op is reported, and derivatives need their starts.
+    /// Recordings get a report of every op, and derivatives need the starts of all.
     static constexpr bool is_possible = goal::ProgramOrderSource<S> && !Observer::observes;
 
+    /// Where receives take the CPU (o_p), they wait for it, and all ops are handed out.
     explicit ProgramOrder(Ops& ops)
         : ops_(ops), is_used_(parts().decisions.look_ahead() && !parts().transmission.posts_take_cpu()) {}
 
     /// Whether the op of a cookie is one of these.
-    [[nodiscard, gnu::always_inline]] bool has(Cookie cookie) const {
+    [[nodiscard, gnu::always_inline]] bool is_in_order(Cookie cookie) const {
         if constexpr (is_possible) {
-            return is_used_ && S::is_own(cookie);
+            return is_used_ && S::is_in_order(cookie);
         }
         return false;
     }
@@ -49,37 +51,38 @@ class ProgramOrder {
     [[nodiscard]] Time goes_on_at() const { return goes_on_at_; }
 
     /// One of these ops has ended. The rank goes on, if it waited for this, up to where an arrival at `until` or later
-    /// may come first; it pauses there, if it `may_pause`. Returns whether an op is ready that is now in `next`. No
-    /// request is pending, and no other op is ready.
+    /// may come first. There it pauses, if it `may_pause`; otherwise its next op is handed out, and becomes a request:
+    /// so where the arrival is at hand already, which then is handled among the requests. Returns whether an op is
+    /// ready that is now in `next`. No request is pending, and no other op is ready.
     template <class Context>
     [[gnu::always_inline]] bool ended(const Ended& op, Time until, bool may_pause, Ready& next, Context& context) {
-        return S::end_own(source_state(), op.cookie, op.at) && run(until, may_pause, next, context);
+        return S::end_in_order(source_state(), op.cookie, op.at) && go_on(until, may_pause, next, context);
     }
 
     /// The rank goes on, with the same arguments and result.
     template <class Context>
-    [[gnu::noinline]] bool run(Time until, bool may_pause, Ready& next, Context& context) {
+    [[gnu::noinline]] bool go_on(Time until, bool may_pause, Ready& next, Context& context) {
         auto& state = source_state();
         const auto& source = parts().tables.source;
         const auto& program = source.program_of(state);
-        Run<Context> run{.ops = ops_,
-                         .context = context,
-                         .current = parts().current,
-                         .at = S::ready_at(state),
-                         .until = until,
-                         .may_pause = may_pause};
+        Execution<Context> execution{.ops = ops_,
+                                     .context = context,
+                                     .current = parts().current,
+                                     .at = S::ready_at(state),
+                                     .until = until,
+                                     .may_pause = may_pause};
         goal::ProgramStep step = goal::ProgramStep::done;
         while (step == goal::ProgramStep::done) {
-            step = source.visit_next(state, program, run);
+            step = source.visit_next(state, program, execution);
         }
-        goes_on_at_ = run.goes_on_at;
+        goes_on_at_ = execution.goes_on_at;
         return step == goal::ProgramStep::other && hand_out(next);
     }
 
-    /// The rank does not pause any more: its next op is handed out. Returns whether it is in `next`; otherwise it is in
-    /// the list of Dependencies.
+    /// What the rank does next is handed out, whether it has paused or not. Returns whether it is in `next`; otherwise
+    /// it is in the list of Dependencies.
     [[gnu::noinline]] bool hand_out(Ready& next) {
-        const bool is_ready = parts().tables.source.go_on(source_state(), next, parts().dependencies.ready());
+        const bool is_ready = parts().tables.source.hand_out(source_state(), next, parts().dependencies.ready());
         if (parts().agenda.idle()) {
             return is_ready;
         }
@@ -94,7 +97,7 @@ class ProgramOrder {
     /// Executes ops of the current rank, each if it is decided that it starts (Decisions). What all of them need is
     /// copied here, where it stays in registers.
     template <class Context>
-    struct Run {
+    struct Execution {
         Ops& ops;
         Context& context;
         const CurrentRank<S, Moment>& current;
@@ -137,7 +140,7 @@ class ProgramOrder {
                 at = end;
             } else {
                 at = start;
-                S::end_own(source_state(), message.cookie, end);
+                S::end_in_order(source_state(), message.cookie, end);
             }
             return Step::done;
         }
@@ -161,7 +164,7 @@ class ProgramOrder {
             if (message.blocking) {
                 at = end;
             } else {
-                S::end_own(source_state(), message.cookie, end);
+                S::end_in_order(source_state(), message.cookie, end);
             }
             return Step::done;
         }
@@ -194,7 +197,7 @@ class ProgramOrder {
             Time end = 0;
             const bool overflows = __builtin_mul_overflow(ns, picoseconds_per_nanosecond, &end) ||
                                    __builtin_add_overflow(start, end, &end);
-            return overflows ? start : end;
+            return overflows || end == never ? start : end;
         }
 
         [[nodiscard]] auto& source_state() const { return current.state().source; }

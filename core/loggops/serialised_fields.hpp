@@ -45,7 +45,8 @@ void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& message) {
     archive(message.arrived_at);
     archive(message.matched_at);
     archive(message.processed_at);
-    StartedOp<Cookie> receive = message.matched ? message.receive : StartedOp<Cookie>{};  // a handle may differ
+    // An unmatched message has no receive: it may have a handle there (ArrivedMessage::next).
+    StartedOp<Cookie> receive = message.matched ? message.receive : StartedOp<Cookie>{};
     serialise(archive, receive);
     message.receive = receive;
 }

@@ -68,10 +68,9 @@ class RankWorker {
     [[nodiscard]] std::size_t fetch_steps() const {
         constexpr bool source_has_memory =
             requires(const Rank<S, Moment>& rank) { parts().tables.source.prefetch_further(0U, rank.source); };
-        constexpr std::size_t messages_of_overflow = 8;
+        constexpr std::size_t few = 8;  // messages for each overflow
         const std::size_t messages = parts().matching.arrived_messages();
-        if (source_has_memory || parts().agenda.any_queued() ||
-            messages_of_overflow * parts().matching.overflows() > messages) {
+        if (source_has_memory || parts().agenda.any_queued() || few * parts().matching.overflows() > messages) {
             return 4;
         }
         return parts().agenda.any_pending() || messages > 0 ? 2 : 1;

@@ -29,7 +29,7 @@ namespace {
 
 /// The first bytes of a file. The version changes with any change of what follows.
 constexpr std::array<char, 8> magic = {'i', 'd', 'l', 'e', 'k', 'e', 'p', 't'};
-constexpr std::uint32_t version_of_format = 7;
+constexpr std::uint32_t version_of_format = 8;
 
 /// The header of each section of a file.
 struct SectionHeader {
