@@ -54,8 +54,10 @@ struct Grid {
 
     /// The first cell of the row after that of `cell`.
     [[nodiscard]] static std::int64_t end_of_row(std::int64_t cell) { return (cell | (row - 1)) + 1; }
-    /// The end of a window that begins with the cell `first`.
-    [[nodiscard]] std::int64_t end_of_window(std::int64_t first) const { return first + window_cells; }
+    /// The end of a window that begins with the cell `first`: it does not reach beyond the row.
+    [[nodiscard]] std::int64_t end_of_window(std::int64_t first) const {
+        return std::min(first + window_cells, end_of_row(first));
+    }
     [[nodiscard]] std::uint32_t block_size() const { return 1U << block_shift; }
     [[nodiscard]] std::uint16_t in_block(std::uint32_t lp) const { return static_cast<std::uint16_t>(lp & block_mask); }
     [[nodiscard]] std::int64_t cell_of(Time time) const { return time >> cell_shift; }
@@ -80,25 +82,31 @@ struct Grid {
     }
 };
 
-/// Some of 64 cells in line.
+/// Some cells of one row.
 class CellSet {
   public:
-    /// Those of the cells from `first` on whose bits are set.
-    CellSet(std::uint64_t bits, std::int64_t first) : bits_(bits), first_(first) {}
+    /// Those of the cells from `first` up to `last` whose bits are set in `row`, which has a bit for each cell.
+    CellSet(std::uint64_t row, std::int64_t first, std::int64_t last)
+        : bits_(row & ~std::uint64_t{0} << (first - begin_of_row(first)) &
+                ~std::uint64_t{0} >> (begin_of_row(first) + Grid::row - last)),
+          begin_(begin_of_row(first)) {}
 
     [[nodiscard]] bool empty() const { return bits_ == 0; }
-    [[nodiscard]] std::int64_t first() const { return first_ + std::countr_zero(bits_); }
+    [[nodiscard]] std::int64_t first() const { return begin_ + std::countr_zero(bits_); }
     /// Calls `use` with each cell, in order of time.
     template <class Use>
     void each(Use use) const {
         for (std::uint64_t left = bits_; left != 0; left &= left - 1) {
-            use(first_ + std::countr_zero(left));
+            use(begin_ + std::countr_zero(left));
         }
     }
 
   private:
+    static_assert(Grid::row == 64, "a row has a word of bits");
+    [[nodiscard]] static std::int64_t begin_of_row(std::int64_t cell) { return cell & ~(Grid::row - 1); }
+
     std::uint64_t bits_;
-    std::int64_t first_;
+    std::int64_t begin_;  ///< the first cell of the row
 };
 
 /// A calendar queue (R. Brown: Calendar queues, CACM 31(10), 1988) of the events that one thread has sent and nobody
@@ -138,16 +146,10 @@ class CalendarQueue {
         return row == OverflowQueue::no_row ? none : row * Grid::row;
     }
 
-    /// The cells from `first` up to `last`, a row of cells at most, that have events.
+    /// The cells from `first` up to `last`, of one row, that have events.
     [[nodiscard]] CellSet with_events(std::int64_t first, std::int64_t last) const {
-        static_assert(Grid::row == 64 && Grid::near == 2 * Grid::row, "each of the two rows has a word of bits");
-        const std::size_t word = slot_of(first) / 64;
-        const auto behind = static_cast<std::uint64_t>(first) % 64;  // cells of the row before `first`
-        std::uint64_t bits = cells_[word].load(std::memory_order_relaxed) >> behind;
-        if (behind > 0) {
-            bits |= cells_[1 - word].load(std::memory_order_relaxed) << (64 - behind);
-        }
-        return CellSet(bits & ~std::uint64_t{0} >> (first + 64 - last), first);
+        const std::uint64_t word = cells_[slot_of(first) / 64].load(std::memory_order_relaxed);
+        return CellSet(word, first, last);
     }
 
     /// Whether the cell has buckets.

@@ -75,7 +75,7 @@ class ProcessMemory {
         }
     }
 
-    /// Calls `use` with each block that has events in the cells from `first` up to `last`, in any calendar.
+    /// Calls `use` with each block that has events in the cells from `first` up to `last`, of one row, in any calendar.
     template <class Use>
     void each_block_with_events(std::int64_t first, std::int64_t last, Use use) const {
         for (std::size_t word = 0; word < calendars_.front()->words(); ++word) {
