@@ -40,9 +40,9 @@ inline bool take_varint(const std::uint8_t*& at, const std::uint8_t* end, std::u
     return false;
 }
 
-/// Appends a whole number in as many bytes, in another code: the zeros at the low end of the first byte say how many
-/// bytes follow it, and a one ends them. It is decoded without a branch on the length, which cannot be predicted where
-/// numbers of all sizes follow one another.
+/// Appends a whole number in at most as many bytes, in another code: the zeros at the low end of the first byte say how
+/// many bytes follow it, and a one ends them. It is decoded without a branch on the length, which cannot be predicted
+/// where numbers of all sizes follow one another.
 inline void put_prefix_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
     constexpr unsigned most_bits = 56;  // in eight bytes; a longer number is behind a byte of zeros
     const auto bits = static_cast<unsigned>(std::bit_width(value | 1));
@@ -73,8 +73,8 @@ inline constexpr std::size_t prefix_varint_reads = 9;
     }
     const int bytes = std::countr_zero(value) + 1;
     at += bytes;
-    const int others = 64 - 8 * bytes;  // bits
-    return value << others >> others >> bytes;
+    const int unused_bits = 64 - 8 * bytes;
+    return value << unused_bits >> unused_bits >> bytes;
 }
 
 /// Maps signed numbers to unsigned ones, small to small: 0, -1, 1, -2, … become 0, 1, 2, 3, …

@@ -316,14 +316,14 @@ template <class Moment, class Visitor>
             Instructions::pass_calc(state.position, calc);
             return state.main.next_op_index++;
         });
-        if (step != goal::ProgramStep::done) {
+        if (step != goal::ProgramStep::goes_on) {
             return step;
         }
     }
     const Instruction* const instruction = instructions.instruction_of(word);
     if (instruction == nullptr) [[unlikely]] {
         instructions.pass_word(state.position);
-        return goal::ProgramStep::done;
+        return goal::ProgramStep::goes_on;
     }
     return visit_instruction(state, program, *instruction, visitor);
 }
@@ -336,9 +336,6 @@ template <class Moment, class Visitor>
                                                                                  Visitor& visitor) const {
     const bool is_send = instruction.kind == Instruction::Kind::send;
     if (is_send || instruction.kind == Instruction::Kind::recv) [[likely]] {
-        if (!instruction.blocking && is_shared_slot(instruction.slot)) [[unlikely]] {
-            return goal::ProgramStep::other;
-        }
         const auto message = message_of(state.copy, instruction);
         const auto begin = [&state, &instruction]() __attribute__((always_inline)) {
             Instructions::pass_instruction(state.position);
@@ -351,7 +348,7 @@ template <class Moment, class Visitor>
     }
     if (instruction.kind == Instruction::Kind::wait) {
         Instructions::pass_instruction(state.position);
-        return wait(state, program, instruction) ? goal::ProgramStep::done : goal::ProgramStep::waits;
+        return wait(state, program, instruction) ? goal::ProgramStep::goes_on : goal::ProgramStep::waits;
     }
     return goal::ProgramStep::other;
 }

@@ -119,21 +119,22 @@ struct ProgramMessage {
     bool blocking = false;  ///< the rank waits for its end
 };
 
-/// How a rank goes on after an op in program order, or where the next one begins.
+/// What a rank does after an attempt to execute its next op.
 enum class ProgramStep : std::uint8_t {
-    done,    ///< with the next op
-    waits,   ///< once an op has ended
-    paused,  ///< later: a message that arrives before may come first
-    other    ///< with something that is not done in program order
+    goes_on,  ///< to the next op
+    waits,    ///< until an op has ended
+    paused,   ///< nothing for now: a message that arrives before may come first
+    other     ///< something that is not done in program order
 };
 
 /// A source whose ranks have a program: most of their ops are ready one after the other, in program order. Such ops
-/// need not be handed out. `visit_next`, which gets the `program_of` the rank and a visitor, passes the next one to it:
-/// it calls `compute`, `send` or `receive` with the op and a function `begin`, which moves the rank behind it and
-/// returns its op index; and it returns how the rank goes on. `ready_at` is when the next op is ready. `is_in_order`
-/// says whether the op of a cookie belongs to this order; `end_in_order` reports the end of such an op, and returns
-/// whether the rank goes on. `hand_out` hands out what the rank does next, as `ended` does. The rank waits for the end
-/// of an op after `await_end`, and after `pause` for nothing (`is_paused`): it can go on at `ready_at`.
+/// need not be handed out. `visit_next`, which gets the `program_of` the rank and a visitor, passes what comes next to
+/// the visitor, none, one or two ops: for each it calls `compute`, `send` or `receive` with the op and a function
+/// `begin`, which moves the rank behind it and returns its op index. Waits it does itself. It returns how the rank goes
+/// on. `ready_at` is when the next op is ready. `is_in_order` says whether the op of a cookie belongs to this order;
+/// `end_in_order` reports the end of such an op, and returns whether the rank goes on. `hand_out` hands out what the
+/// rank does next, as `ended` does. After `await_end` the rank waits for the end of an op, after `pause` for none
+/// (`is_paused`): it goes on when the simulator visits it again.
 template <class S>
 concept ProgramOrderSource =
     Source<S> &&

@@ -17,12 +17,12 @@ class Decisions {
 
     explicit Decisions(const Tables& tables)
         : layout_(tables.layout),
-          look_ahead_(!Observer::records && tables.layout.cpus == 1 && tables.layout.nics == 1 &&
-                      !has_one_sided(tables.source)) {}
+          looks_ahead_(!Observer::records && tables.layout.cpus == 1 && tables.layout.nics == 1 &&
+                       !has_one_sided(tables.source)) {}
 
     /// Whether `is_decided` looks beyond `until`. Where a message may take one of several CPUs or NICs, those of its
     /// receive, it matters whether that is posted when the message arrives; and a recording shows which of them waited.
-    [[nodiscard, gnu::always_inline]] bool look_ahead() const { return look_ahead_; }
+    [[nodiscard, gnu::always_inline]] bool looks_ahead() const { return looks_ahead_; }
 
     /// When a message that arrives at `arrival` is received, if the rank does nothing else before, by its first CPU and
     /// NIC.
@@ -43,12 +43,12 @@ class Decisions {
         // `|` and `&` compute all comparisons: branches on times cannot be predicted.
         const Time reception = begin_of_reception(current, until);
         const bool ahead = (start < reception) | ((start == reception) & (ready < until));
-        return (start < until) | (look_ahead_ & ahead);
+        return (start < until) | (looks_ahead_ & ahead);
     }
 
   private:
     typename Tables::Layout layout_;
-    bool look_ahead_;
+    bool looks_ahead_;
 };
 
 }  // namespace idlewave::loggops

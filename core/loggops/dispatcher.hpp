@@ -96,7 +96,7 @@ class Dispatcher {
                 if (parts().agenda.idle()) {
                     const bool is_ready = arrive(*first, second_event, event == end, context);
                     start_successors(is_ready, second_event, event == end, context);
-                    if (event == end && program_order_.is_paused()) {
+                    if (event == end && program_order_.is_paused()) {  // it need not try again
                         return program_order_.goes_on_at();
                     }
                     continue;
@@ -201,7 +201,7 @@ class Dispatcher {
     [[gnu::always_inline]] bool arrive(const Event& event, Time until, bool may_pause, Context& context) {
         Ended ended;
         const Time limit =
-            parts().decisions.look_ahead() ? never : until;  // no later arrival is received before this one
+            parts().decisions.looks_ahead() ? never : until;  // no later arrival is received before this one
         if (!parts().reception().arrive(parts().current, event, limit, ended)) [[unlikely]] {
             return false;
         }
@@ -226,7 +226,7 @@ class Dispatcher {
     /// Whether the reception of a message that arrives now begins before `next`, which is the first of the pending
     /// requests. No later arrival precedes it.
     [[nodiscard]] bool is_received_first(const Event& event, const Next& next) const {
-        if (!parts().decisions.look_ahead()) {
+        if (!parts().decisions.looks_ahead()) {
             return false;
         }
         const Time begin = parts().decisions.begin_of_reception(parts().current, event.time);
@@ -397,8 +397,8 @@ class Dispatcher {
 
     // ---- program order
 
-    /// An op ends; `other_is_ready`: another op that is not in the list. Returns whether this made an op ready that is
-    /// now in `next`.
+    /// An op ends. `other_is_ready` says whether another op is ready that is not in the list. Returns whether this made
+    /// an op ready that is now in `next`.
     template <class Context>
     [[gnu::always_inline]] bool end_op(const Ended& ended, bool other_is_ready, Time until, bool may_pause, Ready& next,
                                        Context& context) {
@@ -424,7 +424,8 @@ class Dispatcher {
 
     /// The first of `events` arrives, and precedes what a rank that has paused does next. Returns the events after it.
     /// Where several arrive at that time, or it is no eager message, the rank's next op becomes a request, and the
-    /// event is still to be handled.
+    /// event is still to be handled. Where the message has made another op a request, the rank's next op becomes one,
+    /// too.
     [[nodiscard]] const Event* arrive_while_paused(const Event* event, const Event* end) {
         if constexpr (ProgramOrder<S, Observer>::is_possible) {
             const bool is_alone = event + 1 == end || event[1].time > event->time;

@@ -32,7 +32,7 @@ struct alignas(64) ArrivedMessage {
     Moment processed_at = {};
 
     /// The rank's next unexpected message, while these are in a list. The word is that of the receive, which such a
-    /// message does not have yet: with one more it would not fit into a cache line.
+    /// message does not have yet: with one more it would not fit into a cache line. 0, as StartedOp has at first: none.
     [[nodiscard]] std::uint32_t& next() { return receive.op_index; }
     [[nodiscard]] std::uint32_t next() const { return receive.op_index; }
 };
@@ -121,8 +121,9 @@ struct MatchState {
 
 /// MPI's matching (docs/model.md, R9): the posted receive queue and the unexpected message queue of each rank of a
 /// thread. Most ranks have at most one posted receive, which is in their MatchState, and few unexpected messages, which
-/// are in a list there. A rank with more has an overflow: match lists, which have an index if they are long. In it are
-/// all unexpected messages, and all posted receives but that in the rank's slot, which is older than they are.
+/// form a list whose first handle is there. A rank with more has an overflow: match lists, which have an index if they
+/// are long. In it are all unexpected messages, and all posted receives but that in the rank's slot, which is older
+/// than they are.
 template <class Cookie, class Moment>
 class Matching {
   public:
@@ -236,7 +237,7 @@ class Matching {
         }
     }
 
-    /// The messages that have arrived and whose receives have not ended, and the ranks with an overflow.
+    /// How many messages have arrived whose receives have not ended, and how many ranks have an overflow.
     [[nodiscard]] std::size_t arrived_messages() const { return messages_.in_use(); }
     [[nodiscard]] std::size_t overflows() const { return overflows_.in_use(); }
 

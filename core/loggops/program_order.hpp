@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "base/time.hpp"
-#include "goal/op.hpp"
 #include "goal/source.hpp"
 #include "loggops/op_execution.hpp"
+#include "loggops/rank.hpp"
 #include "loggops/rank_parts.hpp"
 #include "loggops/started_op.hpp"
 
@@ -32,14 +32,11 @@ class ProgramOrder {
 
     /// Where receives take the CPU (o_p), they wait for it, and all ops are handed out.
     explicit ProgramOrder(Ops& ops)
-        : ops_(ops), is_used_(parts().decisions.look_ahead() && !parts().transmission.posts_take_cpu()) {}
+        : ops_(ops), is_used_(parts().decisions.looks_ahead() && !parts().transmission.posts_take_cpu()) {}
 
     /// Whether the op of a cookie is one of these.
     [[nodiscard, gnu::always_inline]] bool is_in_order(Cookie cookie) const {
-        if constexpr (is_possible) {
-            return is_used_ && S::is_in_order(cookie);
-        }
-        return false;
+        return is_used_ && S::is_in_order(cookie);
     }
     [[nodiscard, gnu::always_inline]] bool is_paused() const {
         if constexpr (is_possible) {
@@ -51,9 +48,9 @@ class ProgramOrder {
     [[nodiscard]] Time goes_on_at() const { return goes_on_at_; }
 
     /// One of these ops has ended. The rank goes on, if it waited for this, up to where an arrival at `until` or later
-    /// may come first. There it pauses, if it `may_pause`; otherwise its next op is handed out, and becomes a request:
-    /// so where the arrival is at hand already, which then is handled among the requests. Returns whether an op is
-    /// ready that is now in `next`. No request is pending, and no other op is ready.
+    /// may come first. There it pauses, if it `may_pause`. Otherwise its next op is handed out and becomes a request:
+    /// the arrival is at hand, and is handled among the requests. Returns whether an op is ready that is now in `next`.
+    /// No request is pending, and no other op is ready.
     template <class Context>
     [[gnu::always_inline]] bool ended(const Ended& op, Time until, bool may_pause, Ready& next, Context& context) {
         return S::end_in_order(source_state(), op.cookie, op.at) && go_on(until, may_pause, next, context);
@@ -71,8 +68,8 @@ class ProgramOrder {
                                      .at = S::ready_at(state),
                                      .until = until,
                                      .may_pause = may_pause};
-        goal::ProgramStep step = goal::ProgramStep::done;
-        while (step == goal::ProgramStep::done) {
+        goal::ProgramStep step = goal::ProgramStep::goes_on;
+        while (step == goal::ProgramStep::goes_on) {
             step = source.visit_next(state, program, execution);
         }
         goes_on_at_ = execution.goes_on_at;
@@ -95,7 +92,7 @@ class ProgramOrder {
     using Message = goal::ProgramMessage<Cookie>;
 
     /// Executes ops of the current rank, each if it is decided that it starts (Decisions). What all of them need is
-    /// copied here, where it stays in registers.
+    /// gathered here, so that it can stay in registers.
     template <class Context>
     struct Execution {
         Ops& ops;
@@ -114,11 +111,9 @@ class ProgramOrder {
             }
             Ready op;
             op.op.size = ns;
-            op.op.cpu = 0;
-            op.op.reduction = false;
             op.op_index = begin();
             at = parts().occupation.compute(current, op, start);
-            return Step::done;
+            return Step::goes_on;
         }
 
         template <class Begin>
@@ -142,7 +137,7 @@ class ProgramOrder {
                 at = start;
                 S::end_in_order(source_state(), message.cookie, end);
             }
-            return Step::done;
+            return Step::goes_on;
         }
 
         template <class Begin>
@@ -153,12 +148,11 @@ class ProgramOrder {
             const StartedOp<Cookie> receive{.op_index = begin(), .cookie = message.cookie};
             std::uint32_t found = 0;
             if (!parts().matching.post(current.state().match, receive, message.peer, message.tag, found)) {
-                return await(receive, message.blocking);
+                return message.blocking ? await(receive) : Step::goes_on;
             }
             if (!parts().matching.is_received(found)) [[unlikely]] {
-                ops.store_match(found, receive, at);
-                const Step step = await(receive, message.blocking);
-                return step == Step::waits || parts().agenda.idle() ? step : Step::other;
+                ops.store_match(found, receive, at);  // of a request to send, whose answer is a request now
+                return message.blocking ? await(receive) : Step::other;
             }
             const Moment end = parts().reception().end_receive(current, found, receive, at).at;
             if (message.blocking) {
@@ -166,14 +160,11 @@ class ProgramOrder {
             } else {
                 S::end_in_order(source_state(), message.cookie, end);
             }
-            return Step::done;
+            return Step::goes_on;
         }
 
       private:
-        [[gnu::always_inline]] Step await(const StartedOp<Cookie>& receive, bool blocking) const {
-            if (!blocking) {
-                return Step::done;
-            }
+        [[gnu::always_inline]] Step await(const StartedOp<Cookie>& receive) const {
             S::await_end(source_state(), receive.op_index);
             return Step::waits;
         }
@@ -192,7 +183,8 @@ class ProgramOrder {
             return parts().decisions.is_decided(current, start, at, until);
         }
 
-        /// The end of a computation that begins at `start`; `start` itself if it cannot be represented.
+        /// The end of a computation that begins at `start` without noise, which makes it only longer; `start` itself if
+        /// the end cannot be represented: that is an error once it starts.
         [[nodiscard]] static Time after(Time start, std::uint64_t ns) {
             Time end = 0;
             const bool overflows = __builtin_mul_overflow(ns, picoseconds_per_nanosecond, &end) ||

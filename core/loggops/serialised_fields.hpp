@@ -48,7 +48,9 @@ void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& message) {
     // An unmatched message has no receive: it may have a handle there (ArrivedMessage::next).
     StartedOp<Cookie> receive = message.matched ? message.receive : StartedOp<Cookie>{};
     serialise(archive, receive);
-    message.receive = receive;
+    if constexpr (Archive::is_loading) {
+        message.receive = receive;
+    }
 }
 
 template <class Archive, class Cookie>

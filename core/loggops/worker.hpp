@@ -10,6 +10,7 @@
 #include "goal/source.hpp"
 #include "loggops/dispatcher.hpp"
 #include "loggops/message.hpp"
+#include "loggops/program_order.hpp"
 #include "loggops/rank.hpp"
 #include "loggops/rank_parts.hpp"
 #include "loggops/serialisation.hpp"
@@ -63,14 +64,15 @@ class RankWorker {
         return leave(dispatcher_.step(events, now, context));
     }
 
-    /// While no rank has pending requests or arrived messages, its own memory is all that it needs. Where few have an
-    /// overflow, among many with messages, it does not pay to look at each for one.
+    /// While no rank has pending requests or arrived messages, its own memory is all that it needs. Where there are
+    /// many arrived messages for each overflow, it does not pay to look at each rank for one.
     [[nodiscard]] std::size_t fetch_steps() const {
         constexpr bool source_has_memory =
             requires(const Rank<S, Moment>& rank) { parts().tables.source.prefetch_further(0U, rank.source); };
-        constexpr std::size_t few = 8;  // messages for each overflow
+        constexpr std::size_t most_messages_for_each = 8;
         const std::size_t messages = parts().matching.arrived_messages();
-        if (source_has_memory || parts().agenda.any_queued() || few * parts().matching.overflows() > messages) {
+        if (source_has_memory || parts().agenda.any_queued() ||
+            most_messages_for_each * parts().matching.overflows() > messages) {
             return 4;
         }
         return parts().agenda.any_pending() || messages > 0 ? 2 : 1;

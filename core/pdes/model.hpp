@@ -210,7 +210,7 @@ concept may_lack_lookahead = requires { requires M::may_lack_lookahead; };
 ///   list of a model without a lookahead.
 /// - Four steps bring memory into the cache that an LP will need: `prefetch_lp` that to which its number leads,
 ///   `prefetch_state` that to which its state leads, `prefetch_for` what the next event or timer needs of that, and
-///   `prefetch_further` what this leads to. `fetch_steps` says how many of them bring anything at present; Time Warp
+///   `prefetch_further` what this leads to. `fetch_steps` says how many of them pay at present; Time Warp
 ///   takes the first two at most.
 /// - `executed` counts the events that the worker has executed; a scheduler lowers it when it rolls events back.
 /// - `payload` is the payload that a code below QueuedEvent::anti_message stands for.

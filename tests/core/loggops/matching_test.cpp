@@ -138,6 +138,21 @@ TEST(Matching, ARankWithOneReceiveAndEightMessagesNeedsNoOverflow) {
     rank.expect_same_queues();
 }
 
+TEST(Matching, AMessageLeavesItsListFromAnyPlaceAndANewOneGoesToTheEnd) {
+    TestedMatching matching;
+    MatchedRank rank(matching);
+    for (std::uint32_t source = 1; source <= 8; ++source) {
+        rank.message_arrives(source, 7);
+    }
+    for (const std::uint32_t source : {5U, 8U, goal::any}) {
+        rank.receive_is_posted(source, 7);
+        rank.expect_same_queues();
+    }
+    rank.message_arrives(9, 7);
+    rank.expect_same_queues();
+    EXPECT_FALSE(matching.has_overflow(rank.state()));
+}
+
 TEST(Matching, TheOldestReceiveStaysInTheRankWhileOthersArePosted) {
     TestedMatching matching;
     MatchedRank rank(matching);

@@ -67,9 +67,13 @@ def write_program(folder: Path, seed: int, *, unsent: bool = False) -> Path:
 
 
 def machines() -> tuple[Machine, ...]:
-    """Without and with noise, rendezvous, and a gap of the NIC that is longer than the overhead."""
-    eager = Machine("eager", Level(Parameters(L=5_300_000, o_s=2_300_000, o_r=2_300_000, g=3_000_000, G=2500, O_s=1)))
-    return eager, noisy_machine(), Machine.preset("odin")
+    """Where all messages are eager, without and with noise, and where the longest need a rendezvous."""
+    parameters = Parameters(L=5_300_000, o_s=2_300_000, o_r=2_300_000, g=3_000_000, G=2500, O_s=1)
+    return (
+        Machine("eager", Level(parameters)),
+        noisy_machine(),
+        Machine("rendezvous", Level(parameters, eager_limit=10_000)),
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -88,11 +92,11 @@ def test_every_way_gives_what_the_schedule_written_out_gives(tmp_path: Path, way
 
 
 @pytest.mark.parametrize("way", [{}, *WAYS])
-def test_a_program_that_cannot_end_says_the_same_as_its_schedule_written_out(
+def test_a_program_that_cannot_end_says_the_same_as_where_its_ops_are_recorded(
     tmp_path: Path, way: dict[str, Any]
 ) -> None:
     program = Schedule.from_trace(write_program(tmp_path / "trace", 3, unsent=True))
-    with pytest.raises(Deadlock) as alone:
+    with pytest.raises(Deadlock) as alone:  # each op that is recorded is handed out
         simulate(program, machines()[0], record=True)
     with pytest.raises(Deadlock) as found:
         simulate(program, machines()[0], **way)
