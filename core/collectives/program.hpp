@@ -205,8 +205,8 @@ class ProgramSource {
     [[nodiscard]] const RankProgram& program_of(const State<Moment>& state) const {
         return program_->ranks[state.base];
     }
-    template <class Moment, class Visitor>
-    goal::ProgramStep visit_next(State<Moment>& state, const RankProgram& program, Visitor& visitor) const;
+    template <class Moment, class Executor>
+    goal::ProgramStep execute_next(State<Moment>& state, const RankProgram& program, Executor& executor) const;
     template <class Moment>
     bool hand_out(State<Moment>& state, goal::ReadyOp<Cookie, Moment>& next,
                   goal::ReadyOps<Cookie, Moment>& ready) const {
@@ -343,9 +343,9 @@ class ProgramSource {
     template <class Moment>
     void begin_nonblocking(State<Moment>& state, const Instruction& instruction,
                            goal::ReadyOps<Cookie, Moment>& ready) const;
-    template <class Moment, class Visitor>
-    goal::ProgramStep visit_instruction(State<Moment>& state, const RankProgram& program,
-                                        const Instruction& instruction, Visitor& visitor) const;
+    template <class Moment, class Executor>
+    goal::ProgramStep execute_in_order(State<Moment>& state, const RankProgram& program, const Instruction& instruction,
+                                       Executor& executor) const;
     template <class Moment>
     static bool wait(State<Moment>& state, const RankProgram& program, const Instruction& instruction);
     template <class Moment>

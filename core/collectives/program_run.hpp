@@ -299,12 +299,12 @@ bool ProgramSource::wait(State<Moment>& state, const RankProgram& program, const
 
 // ---- program order (goal::ProgramOrderSource)
 
-/// Passes the next computation of the rank to a visitor, and then the message behind it. It may do less: a word of the
-/// program may have neither.
-template <class Moment, class Visitor>
-[[gnu::always_inline]] inline goal::ProgramStep ProgramSource::visit_next(State<Moment>& state,
-                                                                          const RankProgram& program,
-                                                                          Visitor& visitor) const {
+/// Passes the next computation of the rank to an executor, and then the message behind it. It may do less: a word of
+/// the program may have neither.
+template <class Moment, class Executor>
+[[gnu::always_inline]] inline goal::ProgramStep ProgramSource::execute_next(State<Moment>& state,
+                                                                            const RankProgram& program,
+                                                                            Executor& executor) const {
     const Instructions& instructions = program.instructions;
     if (instructions.is_behind_words(state.position)) [[unlikely]] {
         return goal::ProgramStep::other;
@@ -312,7 +312,7 @@ template <class Moment, class Visitor>
     const std::uint32_t word = instructions.word_at(state.position);
     if (Instructions::has_calc(word, state.position)) {
         const Instructions::Calc calc = instructions.calc_at(state.position);
-        const goal::ProgramStep step = visitor.compute(calc.ns, [&state, calc] {
+        const goal::ProgramStep step = executor.compute(calc.ns, [&state, calc] {
             Instructions::pass_calc(state.position, calc);
             return state.main.next_op_index++;
         });
@@ -325,15 +325,15 @@ template <class Moment, class Visitor>
         instructions.pass_word(state.position);
         return goal::ProgramStep::goes_on;
     }
-    return visit_instruction(state, program, *instruction, visitor);
+    return execute_in_order(state, program, *instruction, executor);
 }
 
 /// The same for an instruction.
-template <class Moment, class Visitor>
-[[gnu::always_inline]] inline goal::ProgramStep ProgramSource::visit_instruction(State<Moment>& state,
-                                                                                 const RankProgram& program,
-                                                                                 const Instruction& instruction,
-                                                                                 Visitor& visitor) const {
+template <class Moment, class Executor>
+[[gnu::always_inline]] inline goal::ProgramStep ProgramSource::execute_in_order(State<Moment>& state,
+                                                                                const RankProgram& program,
+                                                                                const Instruction& instruction,
+                                                                                Executor& executor) const {
     const bool is_send = instruction.kind == Instruction::Kind::send;
     if (is_send || instruction.kind == Instruction::Kind::recv) [[likely]] {
         const auto message = message_of(state.copy, instruction);
@@ -344,7 +344,7 @@ template <class Moment, class Visitor>
             }
             return state.main.next_op_index++;
         };
-        return is_send ? visitor.send(message, begin) : visitor.receive(message, begin);
+        return is_send ? executor.send(message, begin) : executor.receive(message, begin);
     }
     if (instruction.kind == Instruction::Kind::wait) {
         Instructions::pass_instruction(state.position);

@@ -128,8 +128,8 @@ enum class ProgramStep : std::uint8_t {
 };
 
 /// A source whose ranks have a program: most of their ops are ready one after the other, in program order. Such ops
-/// need not be handed out. `visit_next`, which gets the `program_of` the rank and a visitor, passes what comes next to
-/// the visitor, none, one or two ops: for each it calls `compute`, `send` or `receive` with the op and a function
+/// need not be handed out. `execute_next`, which gets the `program_of` the rank and an executor, passes what comes next
+/// to the executor, none, one or two ops: for each it calls `compute`, `send` or `receive` with the op and a function
 /// `begin`, which moves the rank behind it and returns its op index. Waits it does itself. It returns how the rank goes
 /// on. `ready_at` is when the next op is ready. `is_in_order` says whether the op of a cookie belongs to this order;
 /// `end_in_order` reports the end of such an op, and returns whether the rank goes on. `hand_out` hands out what the

@@ -70,7 +70,7 @@ class ProgramOrder {
                                      .may_pause = may_pause};
         goal::ProgramStep step = goal::ProgramStep::goes_on;
         while (step == goal::ProgramStep::goes_on) {
-            step = source.visit_next(state, program, execution);
+            step = source.execute_next(state, program, execution);
         }
         goes_on_at_ = execution.goes_on_at;
         return step == goal::ProgramStep::other && hand_out(next);

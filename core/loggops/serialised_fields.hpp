@@ -48,9 +48,7 @@ void serialise(Archive& archive, ArrivedMessage<Cookie, Moment>& message) {
     // An unmatched message has no receive: it may have a handle there (ArrivedMessage::next).
     StartedOp<Cookie> receive = message.matched ? message.receive : StartedOp<Cookie>{};
     serialise(archive, receive);
-    if constexpr (Archive::is_loading) {
-        message.receive = receive;
-    }
+    message.receive = receive;  // of a copy, if it is written
 }
 
 template <class Archive, class Cookie>
