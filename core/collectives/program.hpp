@@ -143,7 +143,8 @@ class ProgramSource {
     };
 
     /// For what a thread of control waits: the start or the end of an op, the ends of all ops of its collective, or of
-    /// those in slots; nothing after its last instruction; or until the rank is told to go on (ProgramOrderSource).
+    /// those in slots; nothing after its last instruction; or for nothing until the simulator executes its next op
+    /// (ProgramOrderSource).
     enum class Blocked : std::uint8_t { start, end, join, slots, done, paused };
 
     /// A thread of control that executes instructions or steps in order: the rank itself, or a nonblocking collective.
