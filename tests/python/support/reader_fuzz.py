@@ -71,7 +71,7 @@ from liballprof_trace import write_liballprof
 from noise_recordings import detour_summary, detours, write_detours, write_ftq, write_fwq
 from one_sided_recordings import recorded as write_one_sided
 from otf2_archive import write_ring
-from otf2_forks import reading_in_forks
+from otf2_forks import ReaderInForks
 from overtime_runs import write_overtime
 from pair_recordings import HOSTS, synthetic
 from pair_recordings import recorded as write_pairs
@@ -81,6 +81,7 @@ from reader_executions import execute_again, executed
 from reader_mutations import damage, restore
 from scorep_archives import write_scorep
 from small_dumpi import small_dumpi
+from small_otf2 import small_otf2
 from small_samples import small_chakra, small_liballprof, small_rule_tables, small_rules
 from trace_files import INIT, RECV, SEND, Core, with_header
 
@@ -205,10 +206,15 @@ def _import_dumpi(folder: Path) -> None:
 
 
 def _import_otf2(folder: Path) -> None:
-    with tempfile.TemporaryDirectory() as out, reading_in_forks():
+    with tempfile.TemporaryDirectory() as out, _otf2_reader().instead():
         trace = import_trace(folder / "in", Path(out) / "out").trace
         with suppress(InputError):  # of the trace that was written: a run that was cut
             Schedule.from_trace(trace)
+
+
+@cache
+def _otf2_reader() -> ReaderInForks:
+    return ReaderInForks()
 
 
 def _import_chakra(folder: Path) -> None:
@@ -298,7 +304,12 @@ READERS = (
     Reader("samples", _write_samples, lambda f: SampleCheckpoints({"checkpoint": f, "restart": True}, "a search")),
     Reader("trace", _write_trace, _read_trace),
     Reader("trace for OTF2", _write_trace, _export_trace),
-    Reader("otf2", lambda f: write_ring(f / "in", 2), _import_otf2),
+    Reader(
+        "otf2",
+        lambda f: write_ring(f / "in", 2),
+        _import_otf2,
+        Quick(small_otf2, lambda f, out: _otf2_reader().import_otf2(f / "in/traces.otf2", out)),
+    ),
     Reader("otf2 of Score-P", lambda f: write_scorep(f / "in", "comms"), _import_otf2),
     Reader("otf2 of a trace", _write_exported, _import_otf2),
 )
