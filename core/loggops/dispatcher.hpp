@@ -16,6 +16,7 @@
 #include "loggops/program_order.hpp"
 #include "loggops/rank_parts.hpp"
 #include "loggops/request.hpp"
+#include "loggops/request_execution.hpp"
 #include "loggops/started_op.hpp"
 #include "pdes/event.hpp"
 
@@ -33,10 +34,10 @@ class Dispatcher {
     using Ready = goal::ReadyOp<Cookie, Moment>;
     using Event = pdes::Event<typename Observer::Payload>;
 
-    explicit Dispatcher(typename Parts::Tables& tables) : ops_(tables), program_order_(ops_) {}
+    explicit Dispatcher(typename Parts::Tables& tables) : requests_(tables), program_order_(ops()) {}
 
-    [[nodiscard]] Parts& parts() { return ops_.parts(); }
-    [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
+    [[nodiscard]] Parts& parts() { return requests_.parts(); }
+    [[nodiscard]] const Parts& parts() const { return requests_.parts(); }
 
     // Each of these functions returns the time at which the rank goes on by itself.
 
@@ -81,7 +82,7 @@ class Dispatcher {
                         const bool is_ready = start_only_request(next, next_event, event == end, context);
                         start_successors_out_of_line(is_ready, next_event, event == end, context);
                     } else {
-                        start_request(next, context);
+                        requests_.start(next, context);
                         start_successors_out_of_line(false, next_event, event == end, context);
                     }
                     continue;
@@ -139,15 +140,18 @@ class Dispatcher {
         if (next.at > now) {
             return next.at;
         }
-        start_request({now, next.ready, next.queue}, context);
-        request_ready_ops();
+        requests_.start({now, next.ready, next.queue}, context);
+        requests_.add_ready_ops();
         return now;
     }
 
   private:
     using Entry = Request<Cookie, Moment>;
     using Ended = EndedOp<Cookie, Moment>;
-    using Next = typename Agenda<Cookie, Moment>::Next;
+    using Next = typename RequestExecution<S, Observer>::Next;
+
+    [[nodiscard]] OpExecution<S, Observer>& ops() { return requests_.ops(); }
+    [[nodiscard]] const OpExecution<S, Observer>& ops() const { return requests_.ops(); }
 
     /// The time at which the rank reports the end of a receive, if it has one to report.
     [[nodiscard]] Time pending_end() const {
@@ -167,28 +171,16 @@ class Dispatcher {
                                      context);
     }
 
-    /// The start of a request whose start time is known.
-    [[nodiscard, gnu::always_inline]] Moment start_of(const Entry& request, Time at) const {
-        if constexpr (!Observer::observes) {
-            return at;
-        } else if (request.kind == RequestKind::post) {
-            return request.ready.at;
-        } else {
-            return latest(request.ready.at, parts().current.free_times()[request.first_resource],
-                          parts().current.free_times()[request.second_resource]);
-        }
-    }
-
     /// Whether `a` starts before `b`: by start, ready time, kind, and op index (R15).
     [[nodiscard]] bool goes_first(const Ready& a, const Ready& b) const {
-        if (!ops_.parts().transmission.posts_take_cpu() && a.op.kind == goal::OpKind::send &&
+        if (!parts().transmission.posts_take_cpu() && a.op.kind == goal::OpKind::send &&
             b.op.kind == goal::OpKind::recv) [[likely]] {
             // Of one start, the send was ready no later than the receive.
-            return time_of(ops_.start_of(a)) <= time_of(b.at);
+            return time_of(ops().start_of(a)) <= time_of(b.at);
         }
         const auto order = [this](const Ready& ready) {
-            return std::tuple(time_of(ops_.start_of(ready)), time_of(ready.at),
-                              priority_of(ready.op.kind, ops_.parts().transmission.posts_take_cpu()), ready.op_index);
+            return std::tuple(time_of(ops().start_of(ready)), time_of(ready.at),
+                              priority_of(ready.op.kind, parts().transmission.posts_take_cpu()), ready.op_index);
         };
         return order(a) < order(b);
     }
@@ -238,9 +230,9 @@ class Dispatcher {
         Ended ended;
         if (parts().reception().arrive(parts().current, event, never, ended) &&
             parts().dependencies.ended(parts().current, ended, parts().next[0])) {
-            request_op(parts().next[0]);
+            requests_.add(parts().next[0]);
         }
-        request_ready_ops();
+        requests_.add_ready_ops();
     }
 
     /// A message arrives while other requests are pending, or other messages arrive at the same time. Its reception is
@@ -271,7 +263,7 @@ class Dispatcher {
         if constexpr (MayHaveOneSided<S>) {
             Ended ended;
             if (parts().one_sided.arrive(parts().current, event, ended)) {
-                ops_.end(ended);
+                ops().end(ended);
             }
         }
     }
@@ -279,36 +271,8 @@ class Dispatcher {
     /// Only acknowledgements make ops ready at their arrival; other messages do once they are received.
     void request_ops_made_ready_by_arrivals() {
         if constexpr (MayHaveOneSided<S>) {
-            request_ready_ops();
+            requests_.add_ready_ops();
         }
-    }
-
-    // ---- requests
-
-    /// An op that cannot start yet becomes a request.
-    [[gnu::noinline]] void request_op(const Ready& ready) {
-        const goal::Op& op = ready.op;
-        Entry& request = parts().agenda.make();
-        request.ready = ready;
-        request.first_resource = Layout::cpu(op.cpu);
-        const bool posts_take_cpu = parts().transmission.posts_take_cpu();
-        request.priority = priority_of(op.kind, posts_take_cpu);
-        request.kind = request_kind_of(op.kind, posts_take_cpu);
-        request.second_resource =
-            request.kind == RequestKind::send ? parts().tables.layout.tx(op.nic) : request.first_resource;
-        parts().agenda.added();
-    }
-
-    [[gnu::always_inline]] void request_ready_ops() {
-        if (!parts().dependencies.ready().empty()) {
-            request_all_ready_ops();
-        }
-    }
-    [[gnu::noinline]] void request_all_ready_ops() {
-        for (const Ready& ready : parts().dependencies.ready()) {
-            request_op(ready);
-        }
-        parts().dependencies.ready().clear();
     }
 
     /// Starts the only pending request, which is simple. Returns whether an op is now in `next[0]`: the op of the
@@ -322,77 +286,11 @@ class Dispatcher {
             parts().agenda.done(number);
             return true;
         }
-        const Moment end = parts().reception().receive_expected(parts().current, request, start_of(request, next.at));
-        const Ended ended = ops_.ended_at(request.ready, end);
+        const Moment end =
+            parts().reception().receive_expected(parts().current, request, requests_.start_of(request, next.at));
+        const Ended ended = ops().ended_at(request.ready, end);
         parts().agenda.done(number);
         return end_op(ended, false, until, may_pause, parts().next[0], context);
-    }
-
-    template <class Context>
-    void start_request(const Next& next, Context& context) {
-        const std::uint32_t number = parts().agenda.take(next.queue);
-        const Entry& request = parts().agenda[number];
-        const Moment now = start_of(request, next.at);
-        const std::uint32_t handle = request.handle;
-        switch (request.kind) {
-            case RequestKind::receive_expected:
-                ops_.end(
-                    ops_.ended_at(request.ready, parts().reception().receive_expected(parts().current, request, now)));
-                break;
-            case RequestKind::receive_unexpected:
-            case RequestKind::receive_request_to_send:
-                ops_.message_processed(handle, parts().reception().receive(parts().current, request,
-                                                                           ops_.op_index_of_message(handle), now));
-                break;
-            case RequestKind::send_clear_to_send:
-                parts().rendezvous.send_clear_to_send(parts().current, request, now, context);
-                break;
-            case RequestKind::receive_clear_to_send:
-                parts().rendezvous.request_data(
-                    handle, parts().reception().receive(parts().current, request,
-                                                        parts().rendezvous.op_index_of_send(handle), now));
-                break;
-            case RequestKind::send_data:
-                ops_.end(parts().rendezvous.send_data(parts().current, request, now, context));
-                break;
-            case RequestKind::receive_data:
-                ops_.end(parts().rendezvous.data_processed(
-                    parts().current, handle,
-                    parts().reception().receive(parts().current, request,
-                                                parts().rendezvous.op_index_of_receive(handle), now)));
-                break;
-            case RequestKind::receive_one_sided:
-            case RequestKind::receive_get_reply:
-            case RequestKind::initiate_reply:
-            case RequestKind::transmit_by_nic:
-                start_one_sided_request(request, now, context);
-                break;
-            case RequestKind::send:
-            case RequestKind::initiate:
-            case RequestKind::post:
-            case RequestKind::post_on_cpu:
-            case RequestKind::calc:
-                ops_.start(request.ready, now, context);
-                break;
-        }
-        parts().agenda.done(number);
-    }
-
-    template <class Context>
-    [[gnu::noinline]] void start_one_sided_request(const Entry& request, const Moment& now, Context& context) {
-        if constexpr (MayHaveOneSided<S>) {
-            auto& one_sided = parts().one_sided;
-            Ended ended;
-            if (request.kind == RequestKind::transmit_by_nic) {
-                one_sided.transmit_by_nic(parts().current, request, now, context);
-            } else if (request.kind == RequestKind::initiate_reply) {
-                one_sided.initiate_reply(parts().current, request, now);
-            } else if (request.kind == RequestKind::receive_get_reply) {
-                ops_.end(one_sided.receive_reply(parts().current, request, now));
-            } else if (one_sided.receive(parts().current, request, now, context, ended)) {
-                ops_.end(ended);
-            }
-        }
     }
 
     // ---- program order
@@ -436,9 +334,9 @@ class Dispatcher {
                 }
             }
             if (program_order_.hand_out(parts().next[0])) {
-                request_op(parts().next[0]);
+                requests_.add(parts().next[0]);
             }
-            request_ready_ops();
+            requests_.add_ready_ops();
         }
         return event;
     }
@@ -464,9 +362,9 @@ class Dispatcher {
         Ready* next = &parts().next[0];
         Ready* spare = &parts().next[1];
         while (is_ready && parts().dependencies.ready().empty()) {
-            Moment at = ops_.start_of(*next);
+            Moment at = ops().start_of(*next);
             if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(next->at), until)) {
-                request_op(*next);
+                requests_.add(*next);
                 return;
             }
             if constexpr (MayHaveOneSided<S>) {
@@ -480,7 +378,7 @@ class Dispatcher {
             if (next->op.kind == goal::OpKind::recv) {
                 sends = parts().dependencies.brings_send(*next);
                 typename OpExecution<S, Observer>::Post outcome;
-                is_ready = ops_.post(*next, at, *next, outcome);
+                is_ready = ops().post(*next, at, *next, outcome);
                 if (outcome.has_ended && end_op(outcome.ended, is_ready, until, may_pause, *spare, context)) {
                     parts().dependencies.add_ready(is_ready, *next);
                     std::swap(next, spare);
@@ -495,7 +393,7 @@ class Dispatcher {
                 }
                 at = parts().occupation.start_of_send(parts().current, next->at, next->op.cpu, next->op.nic);
                 if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(next->at), until)) {
-                    request_op(*next);
+                    requests_.add(*next);
                     return;
                 }
             }
@@ -504,11 +402,11 @@ class Dispatcher {
                 is_ready = false;
                 break;
             }
-            ops_.record_start(*next, at);
+            ops().record_start(*next, at);
             const Moment end =
-                sends ? parts().transmission.send_eagerly(parts().current, *next, ops_.started_op(*next), at, context)
+                sends ? parts().transmission.send_eagerly(parts().current, *next, ops().started_op(*next), at, context)
                       : parts().occupation.compute(parts().current, *next, at);
-            const Ended ended = ops_.ended_at(*next, end);
+            const Ended ended = ops().ended_at(*next, end);
             is_ready = parts().dependencies.started(parts().current, *next, at, *next);
             if (end_op(ended, is_ready, until, may_pause, *spare, context)) {
                 parts().dependencies.add_ready(is_ready, *next);
@@ -529,7 +427,7 @@ class Dispatcher {
     /// Starts an op. Those that this makes ready are added to the list.
     template <class Context>
     [[gnu::noinline]] void start_to_list(const Ready& ready, const Moment& at, Context& context) {
-        ops_.start(ready, at, context);
+        ops().start(ready, at, context);
     }
 
     /// Starts ops in the list while there are two, the one that goes first. Returns whether one alone is left, which is
@@ -547,20 +445,20 @@ class Dispatcher {
                 return true;
             }
             const std::size_t first = goes_first(ready[1], ready[0]) ? 1 : 0;
-            const Moment at = ops_.start_of(ready[first]);
+            const Moment at = ops().start_of(ready[first]);
             if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(ready[first].at), until)) {
                 break;
             }
             auto& starting = parts().dependencies.swap_ready();
-            ops_.start(starting[first], at, context);
+            ops().start(starting[first], at, context);
             parts().dependencies.add_ready(true, starting[1 - first]);
             starting.clear();
         }
-        request_ready_ops();
+        requests_.add_ready_ops();
         return false;
     }
 
-    OpExecution<S, Observer> ops_;
+    RequestExecution<S, Observer> requests_;
     ProgramOrder<S, Observer> program_order_;
 };
 
