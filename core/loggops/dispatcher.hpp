@@ -141,7 +141,7 @@ class Dispatcher {
             return next.at;
         }
         requests_.start({now, next.ready, next.queue}, context);
-        requests_.add_ready_ops();
+        requests_.request_ready_ops();
         return now;
     }
 
@@ -230,9 +230,9 @@ class Dispatcher {
         Ended ended;
         if (parts().reception().arrive(parts().current, event, never, ended) &&
             parts().dependencies.ended(parts().current, ended, parts().next[0])) {
-            requests_.add(parts().next[0]);
+            requests_.request_op(parts().next[0]);
         }
-        requests_.add_ready_ops();
+        requests_.request_ready_ops();
     }
 
     /// A message arrives while other requests are pending, or other messages arrive at the same time. Its reception is
@@ -271,9 +271,11 @@ class Dispatcher {
     /// Only acknowledgements make ops ready at their arrival; other messages do once they are received.
     void request_ops_made_ready_by_arrivals() {
         if constexpr (MayHaveOneSided<S>) {
-            requests_.add_ready_ops();
+            requests_.request_ready_ops();
         }
     }
+
+    // ---- requests
 
     /// Starts the only pending request, which is simple. Returns whether an op is now in `next[0]`: the op of the
     /// request, or one that the reception of a message has made ready.
@@ -334,9 +336,9 @@ class Dispatcher {
                 }
             }
             if (program_order_.hand_out(parts().next[0])) {
-                requests_.add(parts().next[0]);
+                requests_.request_op(parts().next[0]);
             }
-            requests_.add_ready_ops();
+            requests_.request_ready_ops();
         }
         return event;
     }
@@ -364,7 +366,7 @@ class Dispatcher {
         while (is_ready && parts().dependencies.ready().empty()) {
             Moment at = ops().start_of(*next);
             if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(next->at), until)) {
-                requests_.add(*next);
+                requests_.request_op(*next);
                 return;
             }
             if constexpr (MayHaveOneSided<S>) {
@@ -393,7 +395,7 @@ class Dispatcher {
                 }
                 at = parts().occupation.start_of_send(parts().current, next->at, next->op.cpu, next->op.nic);
                 if (!parts().decisions.is_decided(parts().current, time_of(at), time_of(next->at), until)) {
-                    requests_.add(*next);
+                    requests_.request_op(*next);
                     return;
                 }
             }
@@ -454,11 +456,11 @@ class Dispatcher {
             parts().dependencies.add_ready(true, starting[1 - first]);
             starting.clear();
         }
-        requests_.add_ready_ops();
+        requests_.request_ready_ops();
         return false;
     }
 
-    RequestExecution<S, Observer> requests_;
+    RequestExecution<S, Observer> requests_;  ///< first: it owns the parts
     ProgramOrder<S, Observer> program_order_;
 };
 

@@ -13,8 +13,8 @@
 
 namespace idlewave::loggops {
 
-/// The requests of a rank (docs/model.md, R14): an op that cannot start yet becomes one, and whatever a request is for
-/// starts when its turn comes. It owns the execution of ops.
+/// Makes and starts the requests of a rank (docs/model.md, R14): an op that cannot start yet becomes a request, and the
+/// request that the Dispatcher chooses starts. It owns the execution of ops, and with it the parts of the rank.
 template <goal::Source S, class Observer>
 class RequestExecution {
   public:
@@ -34,8 +34,8 @@ class RequestExecution {
     [[nodiscard]] Parts& parts() { return ops_.parts(); }
     [[nodiscard]] const Parts& parts() const { return ops_.parts(); }
 
-    /// An op that cannot start yet becomes a request.
-    [[gnu::noinline]] void add(const Ready& ready) {
+    /// An op becomes a request.
+    [[gnu::noinline]] void request_op(const Ready& ready) {
         const goal::Op& op = ready.op;
         Entry& request = parts().agenda.make();
         request.ready = ready;
@@ -48,14 +48,14 @@ class RequestExecution {
         parts().agenda.added();
     }
 
-    /// So do the ops in the list of Dependencies.
-    [[gnu::always_inline]] void add_ready_ops() {
+    /// The ops in the list of Dependencies become requests.
+    [[gnu::always_inline]] void request_ready_ops() {
         if (!parts().dependencies.ready().empty()) {
-            add_all_ready_ops();
+            request_all_ready_ops();
         }
     }
 
-    /// Starts the request that is next. Ops that this makes ready are added to the list.
+    /// Starts the request that is next. Ops that this makes ready are added to the list of Dependencies.
     template <class Context>
     void start(const Next& next, Context& context) {
         const std::uint32_t number = parts().agenda.take(next.queue);
@@ -106,7 +106,8 @@ class RequestExecution {
         parts().agenda.done(number);
     }
 
-    /// The start of a request whose start time is known.
+    /// The start of a request, whose time is `at`. An observer's moment has more: it is that of the ready time or of
+    /// the resource that the request waits for.
     [[nodiscard, gnu::always_inline]] Moment start_of(const Entry& request, Time at) const {
         if constexpr (!Observer::observes) {
             return at;
@@ -121,9 +122,9 @@ class RequestExecution {
   private:
     using Ended = EndedOp<Cookie, Moment>;
 
-    [[gnu::noinline]] void add_all_ready_ops() {
+    [[gnu::noinline]] void request_all_ready_ops() {
         for (const Ready& ready : parts().dependencies.ready()) {
-            add(ready);
+            request_op(ready);
         }
         parts().dependencies.ready().clear();
     }

@@ -37,15 +37,12 @@ def read_archive(source: Path, folder: Path, seconds: float) -> Counter[str] | E
             library = load_library()
             otf2 = load_package()
             _mend_definitions(otf2.definitions)
-            _allow(seconds)
-            with _refusals():
+            with _the_library(seconds):
                 archive = otf2.reader.Reader(str(source), batch_events=BATCH)
             _take_unknown(archive, library)
             return write_ranks(archive.definitions, _events(archive, seconds), source, folder)
     except (IdlewaveError, OSError, Refused) as error:
         return error
-    finally:
-        _allow(0)
 
 
 def _mend_definitions(definitions: Any) -> None:  # noqa: ANN401 - a library without types
@@ -75,24 +72,21 @@ def _events(archive: Any, seconds: float) -> Iterator[tuple[Any, Any]]:  # noqa:
     events = iter(archive.events)
     batch: list[Any] = [None]
     while batch:
-        _allow(seconds)
-        with _refusals():
+        with _the_library(seconds):
             batch = list(islice(events, BATCH))
         yield from batch
-    _allow(0)  # what is left is not the library's
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """Only what the library does is in the block: it raises errors of all kinds where definitions are missing."""
+def _the_library(seconds: float) -> Iterator[None]:
+    """Only what the library does is in the block. It raises errors of all kinds where definitions are missing, and the
+    process ends after so many seconds of computing in the block."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     except MemoryError:
         raise
     except Exception as error:
         raise Refused(f"{type(error).__name__}: {error}") from error
-
-
-def _allow(seconds: float) -> None:
-    """Let the process end after so many seconds of computing from now on; after 0 s: never."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)

@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_runs import run
 from ending_support import started
 from idlewave import IdlewaveError, InputError, MemoryLimit, OutputError
-from idlewave.importing import import_trace, otf2
+from idlewave.importing import import_trace, otf2, otf2_reader
 from otf2_archive import write_ring
 from scorep_archives import write_scorep
 from small_disks import small_disk_at
@@ -117,6 +118,20 @@ def test_a_library_that_reads_nothing_for_long_is_ended(
     monkeypatch.setattr(otf2, "STANDSTILL", 0.3)
     with pytest.raises(InputError, match="read nothing from it for a long time; expected an undamaged archive"):
         import_trace(anchor, anchor.parent / "trace")
+
+
+def test_the_time_limit_is_the_library_s_alone() -> None:
+    """What is done with the events takes twenty times as long here as the library may take for some."""
+    ended: list[int] = []
+    before = signal.signal(signal.SIGPROF, lambda number, _: ended.append(number))
+    try:
+        for number, _ in enumerate(otf2_reader._events(SimpleNamespace(events=range(250)), 0.01)):
+            end = time.process_time() + 0.2
+            while number % 100 == 50 and time.process_time() < end:
+                pass
+    finally:
+        signal.signal(signal.SIGPROF, before)
+    assert (number, ended) == (249, [])
 
 
 def test_an_error_of_our_own_is_none_of_the_archive(anchor: Path, with_library) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import re
@@ -13,13 +12,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import otf2_forks
 import pytest
 import reader_attempts
 import reader_fuzz
-from idlewave import InputError
-from idlewave.importing.otf2_reader import read_archive
-from otf2_archive import write_ring
 from places import ROOT
 from reader_executions import executed
 
@@ -131,26 +126,6 @@ def test_what_ends_the_process_of_a_reader_is_stored_too(tmp_path: Path, capsys:
     assert "its process ended with signal 9" in capsys.readouterr().out
     (stored,) = tmp_path.iterdir()
     assert "two" not in (stored / "x").read_text(errors="replace")
-
-
-def test_where_the_library_of_otf2_crashes_a_fork_it_is_said_and_the_next_archive_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read(source: Path, folder: Path, seconds: float) -> object:
-        if source.name == "crash":
-            faulthandler.disable()  # which has pytest's own stderr
-            os.abort()
-        return read_archive(source, folder, seconds)
-
-    monkeypatch.setattr(otf2_forks, "read_archive", read)
-    monkeypatch.setattr(otf2_forks, "MOST_READ", 2)
-    sound, reader = write_ring(tmp_path / "in", 2), otf2_forks.ReaderInForks()
-    for _ in range(3):
-        with pytest.raises(InputError, match=r"crash: .* crashed \(SIGABRT\)"):
-            reader.import_otf2(tmp_path / "crash", tmp_path)
-        for _ in range(3):
-            assert reader.import_otf2(sound, tmp_path) == Counter()
-    assert (tmp_path / "rank-0000001.iwtrace").is_file()
 
 
 def test_a_reader_that_does_not_end_is_ended(

@@ -1,47 +1,88 @@
-"""Reads OTF2 archives in forks of this process, each of which reads many, one after the other: `import_otf2` starts a
-process for each."""
+"""Reads OTF2 archives in forks of this process, each of which reads many. `idlewave.importing.otf2` starts a process
+for each archive, which takes longer than to read a small one.
+
+An archive that is damaged may change the memory of its fork, or leave in it what a later one reads where it is cut off:
+what becomes of an archive depends, if rarely, on those that its fork has read before.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-import _otf2
 import pytest
 from idlewave.importing import otf2 as importing
-from idlewave.importing.otf2_reader import read_archive
-from otf2.event_reader import BufferedEventReader
+from otf2_fork import read_all
 
-SECONDS = 0.1
-"""Seconds of computing after which a fork in which the library reads nothing ends."""
-MOST_READ = 500
-"""Archives that a fork reads. The library keeps the memory and the open files of each."""
-_NOBODY = 0
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Of mallopt."""
+MOST_READ = 1000
+"""Archives that a fork reads. The library keeps memory and open files of those that are damaged."""
+
+
+@dataclass
+class _Fork:
+    """A fork that reads archives for the process `parent`."""
+
+    requests: BinaryIO
+    answers: BinaryIO
+    log: int
+    process: int
+    parent: int = field(default_factory=os.getpid)
+    read: int = 0
+
+    @classmethod
+    def start(cls) -> _Fork:
+        log = os.memfd_create("log")
+        their_requests, requests = os.pipe()
+        answers, their_answers = os.pipe()
+        process = os.fork()
+        if process == 0:
+            read_all(their_requests, their_answers, log)
+        os.close(their_requests)
+        os.close(their_answers)
+        return cls(os.fdopen(requests, "wb"), os.fdopen(answers, "rb"), log, process)
+
+    def answer(self, source: Path, folder: Path) -> object:
+        """What `read_archive` returns. Raises EOFError and others if the fork ends instead."""
+        self.read += 1
+        pickle.dump((source, folder), self.requests)
+        self.requests.flush()
+        return pickle.load(self.answers)
+
+    def hand_over_log(self, said: BinaryIO) -> None:
+        """Write to `said` what the library has said of the last archive."""
+        said.write(os.pread(self.log, importing.MOST_SAID, 0))
+        said.flush()
+        os.ftruncate(self.log, 0)
+
+    def end(self) -> int:
+        """How the fork, which has closed its pipes, has ended."""
+        with suppress(BrokenPipeError):
+            self.requests.close()
+        self.answers.close()
+        os.close(self.log)
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+    def close(self) -> None:
+        """End it, unless this process has it from its parent."""
+        if self.parent == os.getpid():
+            os.kill(self.process, signal.SIGKILL)
+            self.end()
 
 
 class ReaderInForks:
-    """Imports archives as `import_otf2` does, but for the process that reads. A fork that the library crashes is
-    followed by another one."""
+    """Imports archives as `import_otf2` does, but for the process that reads."""
 
     def __init__(self) -> None:
-        self._fork = _NOBODY
-        self._read = 0
-        self._requests: BinaryIO
-        self._answers: BinaryIO
-        self._said = 0
-        self._parent = 0
+        self._fork: _Fork | None = None
 
     @contextmanager
-    def instead(self) -> Iterator[None]:
+    def replacing_the_process(self) -> Iterator[None]:
         """In the block archives are read in these forks, and otherwise imported as ever."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(importing, "_read_in_a_process", self._read_in_a_fork)
@@ -49,100 +90,45 @@ class ReaderInForks:
 
     def import_otf2(self, source: Path, folder: Path) -> object:
         """What `idlewave.importing.otf2.import_otf2` returns."""
-        with self.instead():
+        with self.replacing_the_process():
             return importing.import_otf2(source, folder)
 
+    def close(self) -> None:
+        """End the fork, if there is one."""
+        fork, self._fork = self._fork, None
+        if fork is not None:
+            fork.close()
+
     def _read_in_a_fork(self, source: Path, folder: Path, _: float, said: BinaryIO) -> tuple[int, bytes]:
-        if self._fork == _NOBODY or self._parent != os.getpid():  # a fork of this process's parent serves that
-            self._start()
-        outcome, crashed = None, False
+        """What `_read_in_a_process` returns; the fork has a time limit of its own."""
+        fork = self._present_fork()
         try:
-            pickle.dump((source, folder), self._requests)
-            self._requests.flush()
-            outcome = pickle.load(self._answers)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):  # the library crashed, perhaps after its answer
-            crashed = True
-        except BaseException:  # perhaps the time is up
-            os.kill(self._fork, signal.SIGKILL)
-            self._end()
+            outcome = fork.answer(source, folder)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            return self._after_the_end_of(fork, source, folder, said)
+        except BaseException:  # the time is up
+            self.close()
             raise
-        said.write(os.pread(self._said, importing.MOST_SAID, 0))
-        said.flush()
-        os.ftruncate(self._said, 0)
-        self._read += 1
-        status = self._end() if crashed or self._read == MOST_READ else 0
-        return status if crashed else 0, pickle.dumps(outcome)
+        fork.hand_over_log(said)
+        return 0, pickle.dumps(outcome)
 
-    def _start(self) -> None:
-        self._said = os.memfd_create("said")
-        their_requests, requests = os.pipe()
-        answers, their_answers = os.pipe()
-        self._parent = os.getpid()
-        self._fork = os.fork()
-        if self._fork == 0:
-            os.close(requests)
-            os.close(answers)
-            _read_all(os.fdopen(their_requests, "rb"), os.fdopen(their_answers, "wb"), self._said)
-        os.close(their_requests)
-        os.close(their_answers)
-        self._requests, self._answers = os.fdopen(requests, "wb"), os.fdopen(answers, "rb")
-        self._read = 0
+    def _after_the_end_of(self, fork: _Fork, source: Path, folder: Path, said: BinaryIO) -> tuple[int, bytes]:
+        """The same of an archive at which the fork ended. If the library crashed, perhaps one before it had damaged the
+        memory: a new fork reads it then."""
+        fork.hand_over_log(said)
+        self._fork = None
+        status = fork.end()
+        if status >= 0 or status == -signal.SIGPROF or fork.read == 1:
+            return status, b""
+        said.truncate(0)
+        said.seek(0)
+        return self._read_in_a_fork(source, folder, 0, said)
 
-    def _end(self) -> int:
-        """How the fork ended, which it does without further requests."""
-        fork, self._fork = self._fork, _NOBODY
-        with suppress(BrokenPipeError):
-            self._requests.close()
-        self._answers.close()
-        os.close(self._said)
-        return os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1])
-
-
-def _read_all(requests: BinaryIO, answers: BinaryIO, said: int) -> None:
-    """What otf2_process.py does, for one archive after the other."""
-    try:
-        for stream in (1, 2):
-            os.dup2(said, stream)
-        for number in (signal.SIGPROF, signal.SIGALRM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        gc.disable()  # it took a third of the time; a fork ends before it needs the memory
-        _keep_freed_memory()
-        _keep_callbacks()
-        while True:
-            try:
-                source, folder = pickle.load(requests)
-            except EOFError:
-                os._exit(0)
-            os.lseek(said, 0, os.SEEK_SET)
-            pickle.dump(read_archive(source, folder, SECONDS), answers)
-            answers.flush()
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-        os._exit(1)
-
-
-def _keep_freed_memory() -> None:
-    """Let the C library take no memory from the system that it has freed before: the library's buffers are large."""
-    libc = ctypes.CDLL(None)
-    libc.mallopt(_MMAP_THRESHOLD, 1 << 25)
-    libc.mallopt(_TRIM_THRESHOLD, 1 << 29)
-
-
-class _OfPresentReader:
-    """Has the methods of the reader of events that is used now."""
-
-    reader: BufferedEventReader
-
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        return lambda *arguments: getattr(self.reader, name)(*arguments)
-
-
-def _keep_callbacks() -> None:
-    """Let the bindings make the C functions for events once, and not for each archive: a fifth of the time."""
-    present, callbacks = _OfPresentReader(), _otf2.GlobalEvtReaderCallbacks_New()
-    BufferedEventReader._set_global_event_reader_callbacks(present, callbacks)
-    _otf2.GlobalEvtReaderCallbacks_New = lambda: callbacks
-    _otf2.GlobalEvtReaderCallbacks_Delete = lambda _: None
-    BufferedEventReader._set_global_event_reader_callbacks = lambda reader, _: setattr(present, "reader", reader)
+    def _present_fork(self) -> _Fork:
+        """The fork of this process that has not read its last archive."""
+        fork = self._fork
+        if fork is not None and (fork.read == MOST_READ or fork.parent != os.getpid()):
+            self.close()
+        if self._fork is None:
+            self._fork = _Fork.start()
+        return self._fork

@@ -206,7 +206,7 @@ def _import_dumpi(folder: Path) -> None:
 
 
 def _import_otf2(folder: Path) -> None:
-    with tempfile.TemporaryDirectory() as out, _otf2_reader().instead():
+    with tempfile.TemporaryDirectory() as out, _otf2_reader().replacing_the_process():
         trace = import_trace(folder / "in", Path(out) / "out").trace
         with suppress(InputError):  # of the trace that was written: a run that was cut
             Schedule.from_trace(trace)
@@ -214,6 +214,7 @@ def _import_otf2(folder: Path) -> None:
 
 @cache
 def _otf2_reader() -> ReaderInForks:
+    """One for all archives, so that they share its forks."""
     return ReaderInForks()
 
 

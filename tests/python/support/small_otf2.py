@@ -1,5 +1,4 @@
-"""Small OTF2 archives for executions of their reader: of one or two ranks with a few calls each, and together with all
-that the reader reads."""
+"""Small OTF2 archives for executions of their reader, of one or two ranks with a few calls each."""
 
 from __future__ import annotations
 
@@ -39,15 +38,15 @@ _KINDS = (
     *("CREATE_HANDLE", "DESTROY_HANDLE"),
 )
 """Kinds of collectives."""
-SMALLEST_CHUNK = 1 << 18
-"""Bytes: the library takes so much memory, and clears it, for each file that it reads."""
+_CHUNK = 1 << 18
+"""Bytes, the fewest that OTF2 takes: it allocates so many for each file that it reads."""
 Calls: TypeAlias = Callable[[Archive, Rank], object]
 
 
 def small_otf2() -> Sequence[Files]:
     """Archives with all kinds of calls, and of each kind of collective."""
     _mend_definitions(otf2.definitions)  # so that there are intercommunicators
-    two_ranks = (_exchange, _nonblocking, _persistent, _probed, _of_some_ranks, _cancelled, _other)
+    two_ranks = (_exchange, _nonblocking, _persistent, _probed, _cancelled, _communicators, _left_out)
     calls: list[tuple[int, Calls]] = [(2, one) for one in two_ranks]
     calls += [(1 + number % 2, one) for number, one in enumerate(_collectives())]
     return [_archive(ranks, one) for ranks, one in calls]
@@ -56,7 +55,7 @@ def small_otf2() -> Sequence[Files]:
 def _archive(ranks: int, calls: Calls) -> Files:
     """The files of an archive in which each rank makes these calls after MPI_Init."""
     with TemporaryDirectory() as made:
-        sizes = {"chunk_size_events": SMALLEST_CHUNK, "chunk_size_definitions": SMALLEST_CHUNK}
+        sizes = {"chunk_size_events": _CHUNK, "chunk_size_definitions": _CHUNK}
         with otf2.writer.open(f"{made}/in", timer_resolution=TICKS, **sizes) as trace:
             archive = Archive(trace, ranks)
             for rank in archive.ranks:
@@ -102,8 +101,8 @@ def _cancelled(_: Archive, rank: Rank) -> None:
     rank.call("MPI_Wait", (MpiRequestCancelled, {"request_id": 7}))
 
 
-def _other(archive: Archive, rank: Rank) -> None:
-    """What is counted and left out."""
+def _left_out(archive: Archive, rank: Rank) -> None:
+    """What is counted as left out."""
     window = archive.definitions.rma_win(f"window {rank.number}", comm=archive.world)
     rank.call("MPI_Put", (RmaPut, {"win": window, "remote": 0, "bytes": 8, "matching_id": 1}))
     rank.call("main", (BufferFlush, {"stop_time": rank.now + 2000}))
@@ -111,39 +110,46 @@ def _other(archive: Archive, rank: Rank) -> None:
     rank.call("MPI_Psend_init")
 
 
-def _of_some_ranks(archive: Archive, rank: Rank) -> None:
-    """Communicators of one rank, and of two groups."""
-    if rank.number == 1:
-        return
-    halves = [archive.comm("half", [one.location], archive.world) for one in archive.ranks]
-    archive.comm("MPI_COMM_SELF", [rank.location], None)
-    between = archive.definitions.inter_comm(
-        "between", groupA=halves[0].group, groupB=halves[1].group, parent=archive.world
-    )
-    rank.call("MPI_Send", (MpiSend, {"communicator": between, "receiver": 0, "msg_tag": 3, "msg_length": 800}))
-    _end(rank, "MPI_Bcast", CollectiveOp.BCAST, 0, halves[0])
+def _communicators(archive: Archive, rank: Rank) -> None:
+    """Communicators of one rank, and one of two groups. The definitions are made once."""
+    if rank.number == 0:
+        halves = [archive.comm("half", [one.location], archive.world) for one in archive.ranks]
+        archive.comm("MPI_COMM_SELF", [rank.location], None)
+        archive.between = archive.definitions.inter_comm(
+            "between", groupA=halves[0].group, groupB=halves[1].group, parent=archive.world
+        )
+        _blocking(rank, _fields(CollectiveOp.BCAST, halves[0], root=0))
+    rank.call("MPI_Send", (MpiSend, {"communicator": archive.between, "receiver": 0, "msg_tag": 3, "msg_length": 800}))
+    root = CollectiveRoot.SELF if rank.number == 0 else 0
+    _blocking(rank, _fields(CollectiveOp.REDUCE, archive.between, root=root))
 
 
 def _collectives() -> Iterator[Calls]:
-    """A call of each kind of collective; of every third one it does not block."""
+    """A call of each kind of collective; of every third kind one that does not block."""
     for number, kind in enumerate(_KINDS):
-        root = 0 if kind.startswith(("BCAST", "GATHER", "SCATTER")) or kind == "REDUCE" else CollectiveRoot.NONE
-        end = _complete if number % 3 == 0 else _end
-        yield partial(_of_kind, end, getattr(CollectiveOp, kind), root)
+        yield partial(_collective, _nonblocking_call if number % 3 == 0 else _blocking, kind)
 
 
-def _of_kind(end: Callable[..., object], kind: Any, root: Any, archive: Archive, rank: Rank) -> None:
-    end(rank, "MPI_Some", kind, root, archive.world)
+def _collective(call: Callable[[Rank, dict[str, Any]], None], kind: str, archive: Archive, rank: Rank) -> None:
+    is_rooted = kind.startswith(("BCAST", "GATHER", "SCATTER")) or kind == "REDUCE"
+    fields = _fields(getattr(CollectiveOp, kind), archive.world, root=0 if is_rooted else CollectiveRoot.NONE)
+    all_bytes = 48 * len(archive.ranks)  # Score-P has the sums of what a rank sends and receives
+    if kind.startswith("GATHER"):
+        fields["size_received"] = all_bytes if rank.number == 0 else 0
+    if kind.startswith("SCATTER"):
+        fields["size_sent"] = all_bytes if rank.number == 0 else 0
+    call(rank, fields)
 
 
-def _end(rank: Rank, name: str, kind: Any, root: Any, comm: Any) -> None:
-    rank.call(name, (MpiCollectiveBegin, {}), (MpiCollectiveEnd, _said(kind, root, comm)))
+def _blocking(rank: Rank, fields: dict[str, Any]) -> None:
+    """The reader goes by the event, whatever the call is named."""
+    rank.call("MPI_Some", (MpiCollectiveBegin, {}), (MpiCollectiveEnd, fields))
 
 
-def _complete(rank: Rank, name: str, kind: Any, root: Any, comm: Any) -> None:
-    rank.call(name, (NonBlockingCollectiveRequest, {"request_id": 9}))
-    rank.call("MPI_Wait", (NonBlockingCollectiveComplete, _said(kind, root, comm) | {"request_id": 9}))
+def _nonblocking_call(rank: Rank, fields: dict[str, Any]) -> None:
+    rank.call("MPI_Isome", (NonBlockingCollectiveRequest, {"request_id": 9}))
+    rank.call("MPI_Wait", (NonBlockingCollectiveComplete, fields | {"request_id": 9}))
 
 
-def _said(kind: Any, root: Any, comm: Any) -> dict[str, Any]:
+def _fields(kind: Any, comm: Any, root: Any) -> dict[str, Any]:
     return {"collective_op": kind, "communicator": comm, "root": root, "size_sent": 48, "size_received": 48}
