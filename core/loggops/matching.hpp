@@ -26,13 +26,14 @@ struct alignas(64) ArrivedMessage {
     MessageKind kind = MessageKind::data;
     bool matched : 1 = false;
     bool processed : 1 = false;
+    std::uint8_t list_length = 0;    ///< of the list of unexpected messages whose last one it is
     StartedOp<Cookie> receive = {};  ///< of a matched message
     Moment arrived_at = {};
     Moment matched_at = {};  ///< the time of the match: the arrival, or the posting of the receive
     Moment processed_at = {};
 
-    /// The rank's next unexpected message, while these are in a list. The word is that of the receive, which such a
-    /// message does not have yet: with one more it would not fit into a cache line. 0, as StartedOp has at first: none.
+    /// The rank's next unexpected message, while these are in a list; behind the last one the first. The word is that
+    /// of the receive, which such a message does not have yet: with one more it would not fit into a cache line.
     [[nodiscard]] std::uint32_t& next() { return receive.op_index; }
     [[nodiscard]] std::uint32_t next() const { return receive.op_index; }
 };
@@ -97,12 +98,12 @@ class QueueLocation {
     [[nodiscard]] bool none() const { return word_ == 0; }
     [[nodiscard]] bool in_overflow() const { return word_ - 1 < list - 1; }  // 0 becomes the largest number
     [[nodiscard]] std::uint32_t overflow() const { return word_; }
-    /// The handle of the first unexpected message in the list, or 0.
-    [[nodiscard]] std::uint32_t first_unexpected() const { return (word_ & list) != 0 ? word_ - list : 0; }
+    /// The handle of the last unexpected message in the list, or 0.
+    [[nodiscard]] std::uint32_t last_unexpected() const { return (word_ & list) != 0 ? word_ - list : 0; }
 
     void set_none() { word_ = 0; }
     void set_overflow(std::uint32_t handle) { word_ = handle; }
-    void set_first_unexpected(std::uint32_t handle) { word_ = handle == 0 ? 0 : list + handle; }
+    void set_last_unexpected(std::uint32_t handle) { word_ = list + handle; }
 
   private:
     static constexpr std::uint32_t list = 0x80000000;
@@ -177,8 +178,10 @@ class Matching {
 
     void add_unexpected(State& state, std::uint32_t message) {
         if (state.queues.none()) {
-            state.queues.set_first_unexpected(message);
-        } else if (state.queues.in_overflow() || !append_to_list(state.queues.first_unexpected(), message)) {
+            messages_[message].next() = message;
+            messages_[message].list_length = 1;
+            state.queues.set_last_unexpected(message);
+        } else if (state.queues.in_overflow() || !append_to_list(state, message)) {
             overflow(state).unexpected.add(messages_[message].source, messages_[message].tag, message);
         }
     }
@@ -187,11 +190,8 @@ class Matching {
         if (state.queues.in_overflow()) {
             return overflows_[state.queues.overflow()].unexpected.size();
         }
-        std::uint32_t count = 0;
-        for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next()) {
-            ++count;
-        }
-        return count;
+        const std::uint32_t last = state.queues.last_unexpected();
+        return last == 0 ? 0 : messages_[last].list_length;
     }
 
     // ---- arrived messages
@@ -241,9 +241,9 @@ class Matching {
     [[nodiscard]] std::size_t arrived_messages() const { return messages_.in_use(); }
     [[nodiscard]] std::size_t overflows() const { return overflows_.in_use(); }
 
-    /// Brings a rank's first unexpected message, or its overflow, into the cache.
+    /// Brings a rank's last unexpected message, or its overflow, into the cache.
     [[gnu::always_inline]] void prefetch(const State& state) const {
-        messages_.prefetch(state.queues.first_unexpected());
+        messages_.prefetch(state.queues.last_unexpected());
         if (state.queues.in_overflow()) {
             constexpr std::size_t line = 64;
             const auto* queue = reinterpret_cast<const char*>(&overflows_[state.queues.overflow()].posted);
@@ -302,9 +302,7 @@ class Matching {
     /// Calls `use(handle)` for each unexpected message, oldest first.
     template <class Use>
     void each_unexpected(const State& state, Use use) const {
-        for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0; handle = messages_[handle].next()) {
-            use(handle);
-        }
+        each_in_list(state, use);
         if (state.queues.in_overflow()) {
             overflows_[state.queues.overflow()].unexpected.each([&](const auto& entry) { use(entry.value); });
         }
@@ -342,37 +340,64 @@ class Matching {
 
     static constexpr std::uint32_t longest_list = 8;  ///< of unexpected messages, without an overflow
 
-    /// Appends a message to the list that begins with `first`. Returns whether there was room.
-    bool append_to_list(std::uint32_t first, std::uint32_t message) {
-        std::uint32_t last = first;
-        for (std::uint32_t length = 1; length < longest_list; ++length) {
-            if (messages_[last].next() == 0) {
-                messages_[last].next() = message;
-                return true;
-            }
-            last = messages_[last].next();
+    /// Appends a message to the list of the rank, which has some. Returns whether there was room.
+    bool append_to_list(State& state, std::uint32_t message) {
+        Arrived& last = messages_[state.queues.last_unexpected()];
+        if (last.list_length == longest_list) {
+            return false;
         }
-        return false;
+        messages_[message].next() = std::exchange(last.next(), message);
+        messages_[message].list_length = last.list_length + 1;
+        state.queues.set_last_unexpected(message);
+        return true;
     }
 
     /// Takes the first message out of the list that a receive from `source` with `tag` matches.
     [[gnu::always_inline]] bool take_unexpected_from_list(State& state, std::uint32_t source, std::uint32_t tag,
                                                           std::uint32_t& message) {
-        std::uint32_t before = 0;
-        std::uint32_t handle = state.queues.first_unexpected();
-        while (handle != 0 && !is_for(messages_[handle], source, tag)) {
-            before = std::exchange(handle, messages_[handle].next());
-        }
-        if (handle == 0) {
+        const std::uint32_t last = state.queues.last_unexpected();
+        if (last == 0) {
             return false;
         }
-        if (before == 0) {
-            state.queues.set_first_unexpected(messages_[handle].next());
-        } else {
-            messages_[before].next() = messages_[handle].next();
+        std::uint32_t before = last;
+        std::uint32_t handle = messages_[last].next();
+        while (!is_for(messages_[handle], source, tag)) {
+            if (handle == last) {
+                return false;
+            }
+            before = std::exchange(handle, messages_[handle].next());
         }
+        remove_from_list(state, before, handle);
         message = handle;
         return true;
+    }
+
+    /// Removes the message behind `before` from the list of the rank.
+    [[gnu::always_inline]] void remove_from_list(State& state, std::uint32_t before, std::uint32_t handle) {
+        const std::uint32_t last = state.queues.last_unexpected();
+        if (before == handle) {
+            state.queues.set_none();
+            return;
+        }
+        messages_[before].next() = messages_[handle].next();
+        const std::uint8_t length = messages_[last].list_length - 1;
+        const std::uint32_t now_last = handle == last ? before : last;
+        messages_[now_last].list_length = length;
+        state.queues.set_last_unexpected(now_last);
+    }
+
+    /// Calls `use(handle)` for each message in the list of the rank, oldest first.
+    template <class Use>
+    void each_in_list(const State& state, Use use) const {
+        const std::uint32_t last = state.queues.last_unexpected();
+        if (last == 0) {
+            return;
+        }
+        std::uint32_t handle = last;
+        do {
+            handle = messages_[handle].next();
+            use(handle);
+        } while (handle != last);
     }
 
     /// Whether a receive from `source` with `tag` matches a message.
@@ -386,10 +411,9 @@ class Matching {
     Overflow& overflow(State& state) {
         if (!state.queues.in_overflow()) {
             const std::uint32_t made = overflows_.add();
-            for (std::uint32_t handle = state.queues.first_unexpected(); handle != 0;
-                 handle = messages_[handle].next()) {
+            each_in_list(state, [this, made](std::uint32_t handle) {
                 overflows_[made].unexpected.add(messages_[handle].source, messages_[handle].tag, handle);
-            }
+            });
             state.queues.set_overflow(made);
         }
         return overflows_[state.queues.overflow()];
