@@ -26,7 +26,7 @@ struct alignas(64) ArrivedMessage {
     MessageKind kind = MessageKind::data;
     bool matched : 1 = false;
     bool processed : 1 = false;
-    std::uint8_t list_length = 0;    ///< of the list of unexpected messages whose last one it is
+    std::uint8_t list_length = 0;    ///< of the rank's list of unexpected messages, if it is the last one
     StartedOp<Cookie> receive = {};  ///< of a matched message
     Moment arrived_at = {};
     Moment matched_at = {};  ///< the time of the match: the arrival, or the posting of the receive
@@ -122,7 +122,7 @@ struct MatchState {
 
 /// MPI's matching (docs/model.md, R9): the posted receive queue and the unexpected message queue of each rank of a
 /// thread. Most ranks have at most one posted receive, which is in their MatchState, and few unexpected messages, which
-/// form a list whose first handle is there. A rank with more has an overflow: match lists, which have an index if they
+/// form a list whose last handle is there. A rank with more has an overflow: match lists, which have an index if they
 /// are long. In it are all unexpected messages, and all posted receives but that in the rank's slot, which is older
 /// than they are.
 template <class Cookie, class Moment>

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import _otf2
 from idlewave.importing.otf2_reader import read_archive
 from otf2.event_reader import BufferedEventReader
-from reader_attempts import limit_memory
+from reader_attempts import SECONDS, limit_memory
 
 STANDSTILL = 0.1
 """Seconds of computing after which the fork ends if the library reads nothing. It reads the largest sample in 0.03."""
@@ -24,20 +24,25 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 
 def read_all(requests: int, answers: int, log: int) -> None:
     """Read the archives that `requests` names, write to `answers` what otf2_process.py writes, and end. What the
-    library says goes to `log`, from its beginning for each archive."""
+    library says goes to `log`, from its beginning for each archive. Where Idlewave itself takes longer than a reader
+    may, SIGVTALRM ends the fork."""
     try:
         _prepare(requests, answers, log)
         asked, answered = os.fdopen(requests, "rb"), os.fdopen(answers, "wb")
         while True:
-            source, folder = pickle.load(asked)
+            try:
+                source, folder = pickle.load(asked)
+            except EOFError:
+                os._exit(0)
             os.lseek(log, 0, os.SEEK_SET)
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
             pickle.dump(read_archive(source, folder, STANDSTILL), answered)
             answered.flush()
-    except EOFError:
-        os._exit(0)
     except BaseException:
-        os.write(2, traceback.format_exc().encode())
-        os._exit(1)
+        try:
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(1)
 
 
 def _prepare(requests: int, answers: int, log: int) -> None:
@@ -46,7 +51,7 @@ def _prepare(requests: int, answers: int, log: int) -> None:
     used = sorted((requests, answers, log))  # others would keep open what somebody waits for the end of
     for first, last in zip((2, *used), (*used, os.sysconf("SC_OPEN_MAX")), strict=True):
         os.closerange(first + 1, last)
-    for number in (signal.SIGPROF, signal.SIGALRM, signal.SIGINT):
+    for number in (signal.SIGPROF, signal.SIGVTALRM, signal.SIGALRM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     limit_memory()
     gc.disable()  # it takes a third of the time; the fork ends before it needs the memory

@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+from idlewave.errors import MemoryLimit
 from idlewave.importing import otf2 as importing
 from otf2_fork import read_all
+from reader_attempts import SECONDS
 
 MOST_READ = 1000
-"""Archives that a fork reads. The library keeps memory and open files of those that are damaged."""
+"""Archives that a fork reads. Of nearly each damaged one the library keeps a file open."""
 
 
 @dataclass
@@ -104,12 +106,15 @@ class ReaderInForks:
         fork = self._present_fork()
         try:
             outcome = fork.answer(source, folder)
+            fork.hand_over_log(said)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             return self._after_the_end_of(fork, source, folder, said)
         except BaseException:  # the time is up
             self.close()
             raise
-        fork.hand_over_log(said)
+        if isinstance(outcome, MemoryLimit | OSError) and fork.read > 1:  # perhaps for those that the fork read before
+            self.close()
+            return self._read_again(source, folder, said)
         return 0, pickle.dumps(outcome)
 
     def _after_the_end_of(self, fork: _Fork, source: Path, folder: Path, said: BinaryIO) -> tuple[int, bytes]:
@@ -118,8 +123,13 @@ class ReaderInForks:
         fork.hand_over_log(said)
         self._fork = None
         status = fork.end()
+        if status == -signal.SIGVTALRM:
+            raise RuntimeError(f"Idlewave took more than {SECONDS} s")
         if status >= 0 or status == -signal.SIGPROF or fork.read == 1:
             return status, b""
+        return self._read_again(source, folder, said)
+
+    def _read_again(self, source: Path, folder: Path, said: BinaryIO) -> tuple[int, bytes]:
         said.truncate(0)
         said.seek(0)
         return self._read_in_a_fork(source, folder, 0, said)
