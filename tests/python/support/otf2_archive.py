@@ -22,6 +22,11 @@ from otf2.events import (
 )
 
 TICKS = 10**9
+COLLECTIVES = (
+    *("BARRIER", "BCAST", "REDUCE", "ALLREDUCE", "GATHER", "GATHERV", "SCATTER", "SCATTERV", "ALLGATHER", "ALLGATHERV"),
+    *("ALLTOALL", "ALLTOALLV", "ALLTOALLW", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "SCAN", "EXSCAN"),
+)
+"""The kinds of collectives that have data or synchronise."""
 
 
 class Rank:
@@ -125,11 +130,11 @@ def _collective(
     received: int,
     comm: Any = None,
 ) -> None:
-    ended = {
-        "collective_op": kind,
-        "communicator": comm or archive.world,
-        "root": CollectiveRoot.NONE if root is None else root,
-        "size_sent": sent,
-        "size_received": received,
-    }
+    root_or_none = CollectiveRoot.NONE if root is None else root
+    ended = collective_end(kind, comm or archive.world, root_or_none, sent, received)
     rank.call(name, (MpiCollectiveBegin, {}), (MpiCollectiveEnd, ended))
+
+
+def collective_end(kind: Any, comm: Any, root: Any, sent: int, received: int) -> dict[str, Any]:
+    """The fields of the event at the end of a collective."""
+    return {"collective_op": kind, "communicator": comm, "root": root, "size_sent": sent, "size_received": received}

@@ -41,6 +41,7 @@ from otf2.events import (
     NonBlockingCollectiveRequest,
     RmaPut,
 )
+from otf2_archive import COLLECTIVES
 
 RANKS = 3
 SOURCE = Path("archive/traces.otf2")
@@ -53,11 +54,7 @@ REGIONS = (
 )
 
 
-KINDS = (
-    *("BARRIER", "BCAST", "REDUCE", "ALLREDUCE", "GATHER", "GATHERV", "SCATTER", "SCATTERV", "ALLGATHER", "ALLGATHERV"),
-    *("ALLTOALL", "ALLTOALLV", "ALLTOALLW", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "SCAN", "EXSCAN"),
-    "CREATE_HANDLE",
-)
+KINDS = (*COLLECTIVES, "CREATE_HANDLE")
 """Kinds of collectives."""
 
 

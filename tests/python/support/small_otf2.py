@@ -28,18 +28,14 @@ from otf2.events import (
     NonBlockingCollectiveRequest,
     RmaPut,
 )
-from otf2_archive import TICKS, Archive, Rank
+from otf2_archive import COLLECTIVES, TICKS, Archive, Rank, collective_end
 from reader_attempts import Files
 from reader_mutations import contents
 
-_KINDS = (
-    *("BARRIER", "BCAST", "REDUCE", "ALLREDUCE", "GATHER", "GATHERV", "SCATTER", "SCATTERV", "ALLGATHER", "ALLGATHERV"),
-    *("ALLTOALL", "ALLTOALLV", "ALLTOALLW", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "SCAN", "EXSCAN"),
-    *("CREATE_HANDLE", "DESTROY_HANDLE"),
-)
-"""Kinds of collectives."""
 _CHUNK = 1 << 18
 """Bytes, the fewest that OTF2 takes: it allocates so many for each file that it reads."""
+_BYTES = 48
+"""What a rank has of a collective."""
 Calls: TypeAlias = Callable[[Archive, Rank], object]
 
 
@@ -118,27 +114,28 @@ def _communicators(archive: Archive, rank: Rank) -> None:
         archive.between = archive.definitions.inter_comm(
             "between", groupA=halves[0].group, groupB=halves[1].group, parent=archive.world
         )
-        _blocking(rank, _fields(CollectiveOp.BCAST, halves[0], root=0))
+        _blocking(rank, collective_end(CollectiveOp.BCAST, halves[0], 0, _BYTES, _BYTES))
     rank.call("MPI_Send", (MpiSend, {"communicator": archive.between, "receiver": 0, "msg_tag": 3, "msg_length": 800}))
     root = CollectiveRoot.SELF if rank.number == 0 else 0
-    _blocking(rank, _fields(CollectiveOp.REDUCE, archive.between, root=root))
+    _blocking(rank, collective_end(CollectiveOp.REDUCE, archive.between, root, _BYTES, _BYTES))
 
 
 def _collectives() -> Iterator[Calls]:
     """A call of each kind of collective; of every third kind one that does not block."""
-    for number, kind in enumerate(_KINDS):
+    for number, kind in enumerate((*COLLECTIVES, "CREATE_HANDLE", "DESTROY_HANDLE")):
         yield partial(_collective, _nonblocking_call if number % 3 == 0 else _blocking, kind)
 
 
 def _collective(call: Callable[[Rank, dict[str, Any]], None], kind: str, archive: Archive, rank: Rank) -> None:
     is_rooted = kind.startswith(("BCAST", "GATHER", "SCATTER")) or kind == "REDUCE"
-    fields = _fields(getattr(CollectiveOp, kind), archive.world, root=0 if is_rooted else CollectiveRoot.NONE)
-    all_bytes = 48 * len(archive.ranks)  # Score-P has the sums of what a rank sends and receives
+    root = 0 if is_rooted else CollectiveRoot.NONE
+    sent = received = _BYTES
+    at_root = _BYTES * len(archive.ranks) if rank.number == 0 else 0  # Score-P has the sum of what a rank exchanges
     if kind.startswith("GATHER"):
-        fields["size_received"] = all_bytes if rank.number == 0 else 0
+        received = at_root
     if kind.startswith("SCATTER"):
-        fields["size_sent"] = all_bytes if rank.number == 0 else 0
-    call(rank, fields)
+        sent = at_root
+    call(rank, collective_end(getattr(CollectiveOp, kind), archive.world, root, sent, received))
 
 
 def _blocking(rank: Rank, fields: dict[str, Any]) -> None:
@@ -149,7 +146,3 @@ def _blocking(rank: Rank, fields: dict[str, Any]) -> None:
 def _nonblocking_call(rank: Rank, fields: dict[str, Any]) -> None:
     rank.call("MPI_Isome", (NonBlockingCollectiveRequest, {"request_id": 9}))
     rank.call("MPI_Wait", (NonBlockingCollectiveComplete, fields | {"request_id": 9}))
-
-
-def _fields(kind: Any, comm: Any, root: Any) -> dict[str, Any]:
-    return {"collective_op": kind, "communicator": comm, "root": root, "size_sent": 48, "size_received": 48}
