@@ -151,7 +151,9 @@ def test_samples_of_score_p_are_read(tmp_path: Path) -> None:
     samples = os.environ.get("IDLEWAVE_TEST_OTF2")
     if not samples:
         pytest.skip("IDLEWAVE_TEST_OTF2 names no folder with archives")
-    for anchor in sorted(Path(samples).rglob("traces.otf2")):
+    anchors = sorted(Path(samples).rglob("traces.otf2"))
+    assert anchors, f"no traces.otf2 in {samples}"
+    for anchor in anchors:
         trace = import_trace(anchor, tmp_path / "trace").trace
         assert trace.ranks == 2
         assert trace.communication()["messages"].sum() == 16

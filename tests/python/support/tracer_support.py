@@ -69,6 +69,15 @@ def flang() -> Path:
 
 
 @functools.cache
+def flang_open_mpi() -> mpi.Mpi:
+    """An Open MPI whose Fortran modules flang has made: that of IDLEWAVE_TEST_FLANG_MPI (its mpiexec)."""
+    mpiexec = os.environ.get("IDLEWAVE_TEST_FLANG_MPI")
+    if mpiexec is None:
+        pytest.skip("no Open MPI with modules of flang: IDLEWAVE_TEST_FLANG_MPI does not name its mpiexec")
+    return mpi.find(mpiexec)
+
+
+@functools.cache
 def compiled(compiler: Path | str, source: Path, *flags: str, fortran: Path | None = None) -> Path:
     """The program in `source`, compiled with an MPI's compiler wrapper; Open MPI's takes another Fortran compiler."""
     folder = Path(tempfile.mkdtemp(dir=_scratch()))

@@ -25,6 +25,7 @@ from tracer_support import (
     debian_open_mpi,
     decoded,
     flang,
+    flang_open_mpi,
     mpich,
     open_mpi,
     program,
@@ -329,14 +330,19 @@ def test_a_rank_without_a_file_goes_on_untraced_and_is_reported(tmp_path: Path, 
 
 
 # Modules of an MPI are for the compiler that made them; mpif.h is for all.
-@pytest.mark.parametrize("source", most_long(["f08", "mpi", "mpif.h", "mpif.h of flang"], 1))
+@pytest.mark.parametrize(
+    "source", most_long(["f08", "mpi", "mpif.h", "mpif.h of flang", "f08 of flang", "mpi of flang"], 1)
+)
 def test_fortran_programs_are_recorded_as_c_programs_are(tmp_path: Path, source: str) -> None:
-    use = debian_open_mpi()
-    if source in ("f08", "mpi"):
-        executable = compiled("mpif90.openmpi", PROGRAMS / f"calls_{source}.f90")
+    interface, _, of_flang = source.partition(" of ")
+    if interface == "mpif.h":
+        use = debian_open_mpi()
+        written = with_mpif_h(PROGRAMS / "calls_mpi.f90", tmp_path)
+        executable = compiled("mpif90.openmpi", written, fortran=flang() if of_flang else None)
     else:
-        compiler = flang() if source.endswith("flang") else None
-        executable = compiled("mpif90.openmpi", with_mpif_h(PROGRAMS / "calls_mpi.f90", tmp_path), fortran=compiler)
+        use = flang_open_mpi() if of_flang else debian_open_mpi()
+        wrapper = use.mpiexec.parent / "mpif90" if of_flang else "mpif90.openmpi"
+        executable = compiled(wrapper, PROGRAMS / f"calls_{interface}.f90")
     ranks = trace_of(tmp_path / "trace", use, 2, executable)
     ids = {record.words[0] for rank in ranks for record in rank.named("Allreduce")}
     assert len(ids) == 2
