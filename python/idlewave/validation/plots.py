@@ -32,7 +32,10 @@ def plot_validation(table: pd.DataFrame) -> Figure:
     networks = list(dict.fromkeys(own["simulated_on"]))
     figure = new_figure(1.6 + ROW * max(len(names), 1))
     axes = figure.subplots()
-    limits = bulk_limits(own["error"])
+    runs = own[replays_in(own)]
+    least = runs["measured_least_s"] / runs["measured_s"] - 1
+    most = runs["measured_most_s"] / runs["measured_s"] - 1
+    limits = bulk_limits(pd.concat([own["error"], least, most]))
     kinds = {
         "replayed": ("o", own[replays_in(own)]),
         "predicted for another network": ("D", own[other_networks_in(own)]),
@@ -40,16 +43,10 @@ def plot_validation(table: pd.DataFrame) -> Figure:
         "predicted for one rank beside copies": ("v", own[beside_copies_in(own)]),
     }
     heights = {name: -float(number) for number, name in enumerate(names)}
-    runs = own[replays_in(own)]
     bases = runs["program"].map(heights) + runs["simulated_on"].map(lambda network: _offset(networks, network))
-    axes.hlines(
-        bases,
-        runs["measured_least_s"] / runs["measured_s"] - 1,
-        runs["measured_most_s"] / runs["measured_s"] - 1,
-        color=SOFT,
-        linewidth=3.5,
-        zorder=1,
-    )
+    axes.hlines(bases, least, most, color=SOFT, linewidth=3.5, zorder=1)
+    for ends in (least, most):
+        mark_outside(axes, limits, bases, ends, across="x")
     for marker, rows in kinds.values():
         for network, of_network in rows.groupby("simulated_on", sort=False):
             places = of_network["program"].map(heights) + _offset(networks, network)
@@ -68,7 +65,7 @@ def plot_validation(table: pd.DataFrame) -> Figure:
     colours = [Patch(color=PALETTE[i % len(PALETTE)], label=name) for i, name in enumerate(networks)]
     spread = [Line2D([], [], color=SOFT, linewidth=3.5, label="range of the runs")]
     figure.legend(handles=[*shapes, *spread, *colours], loc="outside lower center", ncols=3)
-    say_above(axes, cut_text(cut_count(figure), "prediction"))
+    say_above(axes, cut_text(cut_count(figure)))
     return figure
 
 
