@@ -20,6 +20,17 @@ class TimeOverflow : public std::overflow_error {
     TimeOverflow() : std::overflow_error("a simulated time exceeds 106 days (int64 picoseconds)") {}
 };
 
+/// Stores a duration of `ns` nanoseconds in `time`. Returns whether it can be represented; if not, `time` is as before.
+[[nodiscard, gnu::always_inline]] constexpr bool from_nanoseconds(std::uint64_t ns, Time& time) {
+    // __builtin_mul_overflow takes more instructions, since `ns` has no sign and `time` has one.
+    constexpr auto most = static_cast<std::uint64_t>(never / picoseconds_per_nanosecond);
+    if (ns > most) [[unlikely]] {
+        return false;
+    }
+    time = static_cast<Time>(ns) * picoseconds_per_nanosecond;
+    return true;
+}
+
 /// The later of two times. A moment (loggops/) is a time with a derivative or a cause; it has its own overloads of
 /// these functions.
 constexpr Time latest(Time a, Time b) {

@@ -74,7 +74,7 @@ inline constexpr std::size_t prefix_varint_reads = 9;
     const int bytes = std::countr_zero(value) + 1;
     at += bytes;
     const int unused_bits = 64 - 8 * bytes;
-    return value << unused_bits >> unused_bits >> bytes;
+    return value << unused_bits >> (unused_bits + bytes);
 }
 
 /// Maps signed numbers to unsigned ones, small to small: 0, -1, 1, -2, … become 0, 1, 2, 3, …

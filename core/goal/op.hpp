@@ -30,6 +30,15 @@ constexpr bool matches(std::uint32_t a, std::uint32_t b) {
     return a == any || b == any || a == b;
 }
 
+/// Whether both the sources and the tags of a receive and a message match.
+[[gnu::always_inline]] constexpr bool matches(std::uint32_t source, std::uint32_t tag, std::uint32_t other_source,
+                                              std::uint32_t other_tag) {
+    // Equality of both is the usual case, so it is tested first, and by one branch: which of them differs cannot be
+    // predicted.
+    return ((source ^ other_source) | (tag ^ other_tag)) == 0 ||
+           (matches(source, other_source) && matches(tag, other_tag));
+}
+
 /// The tags of messages that pass through a buffer which the ranks of a node share, on a machine that has one
 /// (docs/model.md, R3): this bit is set, and the tag is not `any`.
 inline constexpr std::uint32_t shared_buffer_tag = 0x80000000;

@@ -40,10 +40,15 @@ class Decisions {
     /// its NIC does at once what it does before it can receive anything.
     [[nodiscard, gnu::always_inline]] bool is_decided(const Current& current, Time start, Time ready,
                                                       Time until) const {
-        // `|` and `&` compute all comparisons: branches on times cannot be predicted.
-        const Time reception = begin_of_reception(current, until);
-        const bool ahead = (start < reception) | ((start == reception) & (ready < until));
-        return (start < until) | (looks_ahead_ & ahead);
+        return looks_ahead_ ? is_decided_ahead(current, start, ready, until) : start < until;
+    }
+
+    /// The same where it `looks_ahead`. No reception begins before `until`, so what starts before `until` precedes it.
+    [[nodiscard, gnu::always_inline]] bool is_decided_ahead(const Current& current, Time start, Time ready,
+                                                            Time until) const {
+        // What was ready before the message may start no later than its reception, all else must start before. The
+        // comparison that says which becomes a number: a branch on times cannot be predicted.
+        return start - static_cast<Time>(ready < until) < begin_of_reception(current, until);
     }
 
   private:

@@ -78,13 +78,7 @@ class Dispatcher {
             if (!parts().agenda.idle()) {
                 next = parts().agenda.next(parts().current.free_times());
                 if (parts().decisions.is_decided(parts().current, next.at, next.ready, next_event)) {
-                    if (parts().agenda.one() && is_simple(parts().agenda.head(next.queue).kind)) {
-                        const bool is_ready = start_only_request(next, next_event, event == end, context);
-                        start_successors_out_of_line(is_ready, next_event, event == end, context);
-                    } else {
-                        requests_.start(next, context);
-                        start_successors_out_of_line(false, next_event, event == end, context);
-                    }
+                    start_next(next, next_event, event == end, context);
                     continue;
                 }
             }
@@ -277,6 +271,18 @@ class Dispatcher {
 
     // ---- requests
 
+    /// Starts the request that is next, and then the ops that this makes ready.
+    template <class Context>
+    void start_next(const Next& next, Time until, bool may_pause, Context& context) {
+        bool is_ready = false;
+        if (parts().agenda.one() && is_simple(parts().agenda.head(next.queue).kind)) {
+            is_ready = start_only_request(next, until, may_pause, context);
+        } else {
+            requests_.start(next, context);
+        }
+        start_successors_out_of_line(is_ready, until, may_pause, context);
+    }
+
     /// Starts the only pending request, which is simple. Returns whether an op is now in `next[0]`: the op of the
     /// request, or one that the reception of a message has made ready.
     template <class Context>
@@ -313,7 +319,7 @@ class Dispatcher {
 
     /// A rank that has paused goes on up to an arrival at `until`, if it can.
     template <class Context>
-    void resume(Time until, Context& context) {
+    [[gnu::always_inline]] void resume(Time until, Context& context) {
         if constexpr (ProgramOrder<S, Observer>::is_possible) {
             const bool is_ready = program_order_.go_on(until, true, parts().next[0], context);
             if (is_ready || !parts().dependencies.ready().empty()) [[unlikely]] {

@@ -67,10 +67,7 @@ struct ReceiveSlot {
 
     /// Whether a message from `from` with `with_tag` matches the receive.
     [[nodiscard, gnu::always_inline]] bool matches(std::uint32_t from, std::uint32_t with_tag) const {
-        // Equality of both is the usual case, so it is tested first, and by one branch: which of them differs cannot be
-        // predicted.
-        const std::uint32_t differences = (source ^ from) | (tag ^ with_tag);
-        return differences == 0 || (goal::matches(source, from) && goal::matches(tag, with_tag));
+        return goal::matches(source, tag, from, with_tag);
     }
 
     /// Writes field by field: reading the receive as one piece would otherwise stall on store forwarding.
@@ -361,7 +358,7 @@ class Matching {
         }
         std::uint32_t before = last;
         std::uint32_t handle = messages_[last].next();
-        while (!is_for(messages_[handle], source, tag)) {
+        while (!goal::matches(messages_[handle].source, messages_[handle].tag, source, tag)) {
             if (handle == last) {
                 return false;
             }
@@ -398,13 +395,6 @@ class Matching {
             handle = messages_[handle].next();
             use(handle);
         } while (handle != last);
-    }
-
-    /// Whether a receive from `source` with `tag` matches a message.
-    [[nodiscard, gnu::always_inline]] static bool is_for(const Arrived& message, std::uint32_t source,
-                                                         std::uint32_t tag) {
-        return ((message.source ^ source) | (message.tag ^ tag)) == 0 ||
-               (goal::matches(message.source, source) && goal::matches(message.tag, tag));
     }
 
     /// The rank's overflow. A new one takes over the rank's unexpected messages.

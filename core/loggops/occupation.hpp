@@ -125,7 +125,7 @@ class Occupation {
     [[gnu::always_inline]] Moment compute(const Current& current, const Ready& ready,
                                           Moment now) {  // NOLINT(performance-unnecessary-value-param)
         Time work = 0;
-        if (__builtin_mul_overflow(ready.op.size, picoseconds_per_nanosecond, &work)) {
+        if (!from_nanoseconds(ready.op.size, work)) {
             throw TimeOverflow();
         }
         const bool reached = noisy_ && (ready.op.reduction ? reach_.reduction : reach_.calc);

@@ -53,12 +53,12 @@ class ProgramOrder {
     /// No request is pending, and no other op is ready.
     template <class Context>
     [[gnu::always_inline]] bool ended(const Ended& op, Time until, bool may_pause, Ready& next, Context& context) {
-        return S::end_in_order(source_state(), op.cookie, op.at) && go_on(until, may_pause, next, context);
+        return S::end_in_order(source_state(), op.cookie, op.at) && go_on_out_of_line(until, may_pause, next, context);
     }
 
     /// The rank goes on, with the same arguments and result.
     template <class Context>
-    [[gnu::noinline]] bool go_on(Time until, bool may_pause, Ready& next, Context& context) {
+    [[gnu::always_inline]] bool go_on(Time until, bool may_pause, Ready& next, Context& context) {
         auto& state = source_state();
         const auto& source = parts().tables.source;
         const auto& program = source.program_of(state);
@@ -74,6 +74,12 @@ class ProgramOrder {
         }
         goes_on_at_ = execution.goes_on_at;
         return step == goal::ProgramStep::other && hand_out(next);
+    }
+
+    /// go_on for callers other than a rank that has paused, which goes on most often: compiled once.
+    template <class Context>
+    [[gnu::noinline]] bool go_on_out_of_line(Time until, bool may_pause, Ready& next, Context& context) {
+        return go_on(until, may_pause, next, context);
     }
 
     /// What the rank does next is handed out, whether it has paused or not. Returns whether it is in `next`; otherwise
@@ -180,16 +186,14 @@ class ProgramOrder {
         }
 
         [[nodiscard, gnu::always_inline]] bool is_decided(Time start) const {
-            return parts().decisions.is_decided(current, start, at, until);
+            return parts().decisions.is_decided_ahead(current, start, at, until);
         }
 
         /// The end of a computation that begins at `start` without noise, which makes it only longer; `start` itself if
         /// the end cannot be represented: that is an error once it starts.
         [[nodiscard]] static Time after(Time start, std::uint64_t ns) {
-            Time end = 0;
-            const bool overflows = __builtin_mul_overflow(ns, picoseconds_per_nanosecond, &end) ||
-                                   __builtin_add_overflow(start, end, &end);
-            return overflows || end == never ? start : end;
+            Time work = 0;
+            return from_nanoseconds(ns, work) && work < never - start ? start + work : start;
         }
 
         [[nodiscard]] auto& source_state() const { return current.state().source; }
