@@ -31,6 +31,7 @@ def plot_contention_impact(impact: pd.DataFrame) -> Figure:
     figure = new_figure(0.9 + 2.1 * rows)
     panels = figure.subplots(rows, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
     limits = bulk_limits(impact[["slowdown", "low", "high"]])
+    rates = bulk_limits(impact["achieved_rate_Bps"], log=True)
     names = ["traffic", "cores", "pattern", "stores"]
     lines = [*impact[names].drop_duplicates().itertuples(index=False, name=None)]
     for axes, victim in zip(panels, victims, strict=False):
@@ -40,11 +41,11 @@ def plot_contention_impact(impact: pd.DataFrame) -> Figure:
         axes.axhline(1, color=MUTED, linewidth=0.6)
         for place, line in enumerate(lines):
             chosen = own[(own[names] == list(line)).all(axis=1)]
-            _draw_slowdowns(axes, chosen, PALETTE[place % len(PALETTE)], _line_label(line), limits)
+            _draw_slowdowns(axes, chosen, PALETTE[place % len(PALETTE)], _line_label(line), limits, rates)
         axes.set_xscale("log")
     for axes in panels[len(victims) :]:
         axes.set_visible(False)
-    _scale_rates(panels[: len(victims)], impact["achieved_rate_Bps"])
+    _scale_rates(panels[: len(victims)], rates)
     panels[0].set_ylim(min(limits.low, 1) - 0.05, max(limits.high, 1) * 1.05 + 0.05)
     for row in panels[::COLUMNS]:
         row.set_ylabel("time with / without")
@@ -93,16 +94,18 @@ def plot_contention_remedies(table: pd.DataFrame, threshold: float | None = None
     axes = figure.subplots()
     tidy(axes, "both")
     limits = bulk_limits(table[["overhead", "low", "high"]])
+    demands = bulk_limits(table["demand_Bps"], log=True)
     for colour, remedy in zip(PALETTE, REMEDIES, strict=False):
         own = table[table["remedy"] == remedy]
         low, high = (own[name].clip(limits.low, limits.high) for name in ("low", "high"))
         axes.fill_between(own["demand_Bps"], low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(own["demand_Bps"], own["overhead"], DASHES[remedy], color=colour, linewidth=1.4, label=remedy)
         mark_outside(axes, limits, own["demand_Bps"], own["overhead"], colour)
+        mark_outside(axes, demands, own["overhead"], own["demand_Bps"], colour, across="x")
     if threshold is not None:
         axes.axvline(threshold, color=MUTED, linewidth=0.8, linestyle="--", label="threshold")
     axes.set_xscale("log")
-    _scale_rates([axes], table["demand_Bps"])
+    _scale_rates([axes], demands)
     axes.set_xlabel("demand: bytes to transfer per second of the computation [B/s]")
     axes.set_ylim(min(limits.low, 0) - 0.02, limits.high * 1.05 + 0.02)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: percent_tick(value)))
@@ -112,7 +115,7 @@ def plot_contention_remedies(table: pd.DataFrame, threshold: float | None = None
     return figure
 
 
-def _draw_slowdowns(axes: Axes, own: pd.DataFrame, colour: str, label: str, limits: Limits) -> None:
+def _draw_slowdowns(axes: Axes, own: pd.DataFrame, colour: str, label: str, limits: Limits, rates: Limits) -> None:
     usable = own[own["achieved_rate_Bps"] > 0].sort_values("achieved_rate_Bps")
     spread = [
         (usable["slowdown"] - usable["low"]).clip(lower=0).fillna(0),
@@ -122,6 +125,7 @@ def _draw_slowdowns(axes: Axes, own: pd.DataFrame, colour: str, label: str, limi
     places = usable["achieved_rate_Bps"]
     axes.errorbar(places, usable["slowdown"], lengths, fmt="o-", color=colour, markersize=3, linewidth=1, label=label)
     mark_outside(axes, limits, places, usable["slowdown"], colour)
+    mark_outside(axes, rates, usable["slowdown"], places, colour, across="x")
 
 
 def _line_label(line: tuple[object, ...]) -> str:
@@ -133,9 +137,9 @@ def _line_label(line: tuple[object, ...]) -> str:
     return f"{traffic}, {where}{more}"
 
 
-def _scale_rates(panels: Iterable[Axes], rates: pd.Series) -> None:
+def _scale_rates(panels: Iterable[Axes], rates: Limits) -> None:
     """A logarithmic axis of rates, in B/s."""
-    limits = bulk_limits(rates, log=True).with_margin()
+    limits = rates.with_margin()
     for axes in panels:
         axes.set_xlim(limits.low, limits.high)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: si_text(value)))

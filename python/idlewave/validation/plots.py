@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from ..formatting import plain_time, size_text
-from ..measure.network.plots.pattern_plot import FAIR, TICKS
-from ..plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
+from ..measure.network.plots.pattern_plot import FAIR, TICKS, error_limits, with_room
+from ..plot_limits import Limits, cut_count, cut_text, mark_outside, say_above
 from ..plot_style import MUTED, PALETTE, SOFT, new_figure, styled, tidy
 from .rows import beside_copies_in, copies_in, loops_in, other_networks_in, replays_in
 
@@ -35,7 +35,7 @@ def plot_validation(table: pd.DataFrame) -> Figure:
     runs = own[replays_in(own)]
     least = runs["measured_least_s"] / runs["measured_s"] - 1
     most = runs["measured_most_s"] / runs["measured_s"] - 1
-    limits = bulk_limits(pd.concat([own["error"], least, most]))
+    limits = error_limits(own["error"], least, most)
     kinds = {
         "replayed": ("o", own[replays_in(own)]),
         "predicted for another network": ("D", own[other_networks_in(own)]),
@@ -53,7 +53,7 @@ def plot_validation(table: pd.DataFrame) -> Figure:
             colour = PALETTE[networks.index(str(network)) % len(PALETTE)]
             axes.plot(of_network["error"], places, marker, color=colour, markersize=4, zorder=2)
             mark_outside(axes, limits, places, of_network["error"], colour, across="x")
-    _error_axis(axes, limits.low, limits.high)
+    _error_axis(axes, limits)
     axes.set_yticks([heights[name] for name in names], names)
     axes.set_ylim(-len(names) + 0.4, 0.6)
     tidy(axes, "x")
@@ -74,12 +74,11 @@ def _offset(networks: list[str], network: object) -> float:
     return 0.0 if len(networks) < 2 else 0.5 * (0.5 - networks.index(str(network)) / (len(networks) - 1))
 
 
-def _error_axis(axes: Axes, low: float, high: float) -> None:
+def _error_axis(axes: Axes, limits: Limits) -> None:
     """The error along x, with the room that it needs."""
-    low, high = min(low, -FAIR), max(high, FAIR)
     axes.axvspan(-FAIR, FAIR, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
     axes.axvline(0, color=MUTED, linewidth=0.8, zorder=0)
-    axes.set_xlim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+    axes.set_xlim(*with_room(limits))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
     axes.set_xlabel("error of the simulated time against the median run")
 
@@ -94,8 +93,7 @@ def plot_loops(table: pd.DataFrame) -> Figure:
     panels = list(own.groupby(["simulated_on", "machine_round_trip_ns"], sort=False, dropna=False))
     figure = new_figure(0.8 + 2.1 * max(len(panels), 1))
     every = figure.subplots(max(len(panels), 1), 1, sharex=True, squeeze=False)[:, 0]
-    limits = bulk_limits(own["error"])
-    low, high = min(limits.low, -FAIR), max(limits.high, FAIR)
+    limits = error_limits(own["error"])
     loops = list(dict.fromkeys(own["program"]))
     for axes, ((network, _), rows) in zip(every, panels, strict=False):
         for name, of_loop in rows.groupby("program", sort=False):
@@ -112,7 +110,7 @@ def plot_loops(table: pd.DataFrame) -> Figure:
     for axes in every:
         axes.axhspan(-FAIR, FAIR, color=MUTED, alpha=0.12, linewidth=0)
         axes.axhline(0, color=MUTED, linewidth=0.8)
-        axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+        axes.set_ylim(*with_room(limits))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
         axes.set_ylabel("error")
         axes.set_xscale("log", base=2)

@@ -180,10 +180,10 @@ def one_sided_overlaps_plot(spoil: Spoil) -> Figure:
     return plot_one_sided_overlaps(spoil(pd.DataFrame(rows, columns=names), "hidden"))
 
 
-def programs_plot(spoil: Spoil) -> Figure:
+def programs_plot(column: str) -> Callable[[Spoil], Figure]:
     kinds = ({}, {"simulated_on": "b"}, {"traced_ranks": 1}, {"ranks": 1})
     rows = [row(program=f"p{i}", error=0.02 * i - 0.05, **kind) for i in range(6) for kind in kinds]
-    return plot_validation(spoil(pd.DataFrame(rows), "error"))
+    return lambda spoil: plot_validation(spoil(pd.DataFrame(rows), column))
 
 
 def loops_plot(spoil: Spoil) -> Figure:
@@ -324,7 +324,8 @@ PLOTS: dict[tuple[str, str], Callable[[Spoil], Figure]] = {
     ("plot_one_sided_floods", "a bandwidth"): one_sided_floods_plot("bandwidth"),
     ("plot_one_sided_floods", "a rate"): one_sided_floods_plot("messages_per_s"),
     ("plot_one_sided_overlaps", "a share"): one_sided_overlaps_plot,
-    ("plot_validation", "an error"): programs_plot,
+    ("plot_validation", "an error"): programs_plot("error"),
+    ("plot_validation", "a run"): programs_plot("measured_most_s"),
     ("plot_loops", "an error"): loops_plot,
     ("plot_collectives", "a time"): collectives_plot("median_ps"),
     ("plot_collectives", "a simulated time"): collectives_plot("simulated_ps"),

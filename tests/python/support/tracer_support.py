@@ -53,7 +53,7 @@ def mpich() -> mpi.Mpi:
 
 @functools.cache
 def debian_open_mpi() -> mpi.Mpi:
-    """Debian's Open MPI, the only one here with Fortran."""
+    """Debian's Open MPI, whose Fortran modules gfortran compiled."""
     if not shutil.which("mpif90.openmpi") or not shutil.which("mpiexec.openmpi"):
         pytest.skip("no Fortran: mpif90.openmpi and mpiexec.openmpi are not installed (gfortran, libopenmpi-dev)")
     return mpi.find("mpiexec.openmpi")
@@ -70,10 +70,10 @@ def flang() -> Path:
 
 @functools.cache
 def flang_open_mpi() -> mpi.Mpi:
-    """An Open MPI whose Fortran modules flang has made: that of IDLEWAVE_TEST_FLANG_MPI (its mpiexec)."""
+    """The Open MPI whose Fortran modules flang compiled: IDLEWAVE_TEST_FLANG_MPI names its mpiexec."""
     mpiexec = os.environ.get("IDLEWAVE_TEST_FLANG_MPI")
-    if mpiexec is None:
-        pytest.skip("no Open MPI with modules of flang: IDLEWAVE_TEST_FLANG_MPI does not name its mpiexec")
+    if not mpiexec:
+        pytest.skip("IDLEWAVE_TEST_FLANG_MPI names no mpiexec of an Open MPI that was built with flang")
     return mpi.find(mpiexec)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from ....formatting import size_text
-from ....plot_limits import bulk_limits, cut_count, cut_text, mark_outside, say_above
+from ....plot_limits import Limits, bulk_limits, cut_count, cut_text, mark_outside, say_above
 from ....plot_style import MUTED, PALETTE, new_figure, styled, tidy
 from ..fitting.pattern_assessment import variants_of
 from ..fitting.pattern_times import AFTER, PATTERNS, ROUND_TRIPS
@@ -58,15 +59,29 @@ def _lines(own: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(label.format(variant), rows) for variant, rows in variants]
 
 
+def error_limits(*columns: pd.Series) -> Limits:
+    """The limits of an axis that shows the bulk of each column, and errors that are fair.
+
+    Each has a bulk of its own: what is usual for the ranges of runs may be far off for errors.
+    """
+    bulks = [bulk_limits(column) for column in columns if np.isfinite(column.astype(float)).any()]
+    return Limits(min([-FAIR, *(bulk.low for bulk in bulks)]), max([FAIR, *(bulk.high for bulk in bulks)]))
+
+
+def with_room(limits: Limits) -> tuple[float, float]:
+    """The ends of such an axis."""
+    room = 0.08 * (limits.high - limits.low)
+    return limits.low - room, limits.high + room
+
+
 def _draw_errors(axes: Axes, own: pd.DataFrame) -> None:
-    limits = bulk_limits(own["error"])
+    limits = error_limits(own["error"])
     for (label, rows), colour in zip(_lines(own), PALETTE, strict=False):
         axes.plot(rows["size"], rows["error"], "o-", color=colour, markersize=3, linewidth=1, label=label)
         mark_outside(axes, limits, rows["size"], rows["error"], colour)
     axes.axhspan(-FAIR, FAIR, color=MUTED, alpha=0.15, linewidth=0)
     axes.axhline(0, color=MUTED, linewidth=0.8)
-    low, high = min(limits.low, -FAIR), max(limits.high, FAIR)
-    axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
+    axes.set_ylim(*with_room(limits))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0%}"))
     axes.set_ylabel("error of the simulation")
 
