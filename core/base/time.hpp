@@ -22,9 +22,9 @@ class TimeOverflow : public std::overflow_error {
 
 /// Stores a duration of `ns` nanoseconds in `time`. Returns whether it can be represented; if not, `time` is as before.
 [[nodiscard, gnu::always_inline]] constexpr bool from_nanoseconds(std::uint64_t ns, Time& time) {
-    // __builtin_mul_overflow takes more instructions, since `ns` has no sign and `time` has one.
-    constexpr auto most = static_cast<std::uint64_t>(never / picoseconds_per_nanosecond);
-    if (ns > most) [[unlikely]] {
+    // `ns` is unsigned and `time` signed, for which __builtin_mul_overflow takes more instructions.
+    constexpr auto most_ns = static_cast<std::uint64_t>(never / picoseconds_per_nanosecond);
+    if (ns > most_ns) [[unlikely]] {
         return false;
     }
     time = static_cast<Time>(ns) * picoseconds_per_nanosecond;

@@ -32,22 +32,23 @@ class Decisions {
         return latest(arrival, time_of(free_times[Tables::Layout::cpu(0)]), time_of(free_times[layout_.rx(0)]));
     }
 
-    /// Whether an op or a request that can start at `start` does start then, whatever arrives at `until` or later. A
-    /// message that arrives then is received only once the CPU and the NIC's receive side are free. What starts before,
-    /// or at that time and was ready before the message, precedes it (R14, R15). Which receive matches the message does
-    /// not depend on which of them comes first: a message takes the first receive that it matches, a receive the first
-    /// such message, and only the order among messages and that among receives counts (R9). So a rank that waits for
-    /// its NIC does at once what it does before it can receive anything.
+    /// Whether an op or a request that can start at `start`, and has been ready since `ready`, does start then,
+    /// whatever arrives at `until` or later. What starts before `until` does.
     [[nodiscard, gnu::always_inline]] bool is_decided(const Current& current, Time start, Time ready,
                                                       Time until) const {
         return looks_ahead_ ? is_decided_ahead(current, start, ready, until) : start < until;
     }
 
-    /// The same where it `looks_ahead`. No reception begins before `until`, so what starts before `until` precedes it.
+    /// The same for callers that know that it `looks_ahead`. A message that arrives at `until` or later is received
+    /// only once the CPU and the NIC's receive side are free. What starts before, or at that time and was ready before
+    /// the message, precedes it (R14, R15). Which receive matches the message does not depend on which of them comes
+    /// first: a message takes the first receive that it matches, a receive the first such message, and only the order
+    /// among messages and that among receives counts (R9). So a rank that waits for its NIC does at once what it does
+    /// before it can receive anything.
     [[nodiscard, gnu::always_inline]] bool is_decided_ahead(const Current& current, Time start, Time ready,
                                                             Time until) const {
-        // What was ready before the message may start no later than its reception, all else must start before. The
-        // comparison that says which becomes a number: a branch on times cannot be predicted.
+        // An op that was ready before the message also precedes it if both start at the same time. The result of that
+        // comparison is subtracted, as 1 or 0: a branch on times cannot be predicted.
         return start - static_cast<Time>(ready < until) < begin_of_reception(current, until);
     }
 

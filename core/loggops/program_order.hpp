@@ -76,7 +76,7 @@ class ProgramOrder {
         return step == goal::ProgramStep::other && hand_out(next);
     }
 
-    /// go_on for callers other than a rank that has paused, which goes on most often: compiled once.
+    /// go_on for the ends of ops, compiled once. Only where a rank goes on after a pause, as most do, is it inline.
     template <class Context>
     [[gnu::noinline]] bool go_on_out_of_line(Time until, bool may_pause, Ready& next, Context& context) {
         return go_on(until, may_pause, next, context);
@@ -185,12 +185,13 @@ class ProgramOrder {
             return Step::paused;
         }
 
+        /// Ops are executed in program order only where decisions look ahead (is_used_).
         [[nodiscard, gnu::always_inline]] bool is_decided(Time start) const {
             return parts().decisions.is_decided_ahead(current, start, at, until);
         }
 
         /// The end of a computation that begins at `start` without noise, which makes it only longer; `start` itself if
-        /// the end cannot be represented: that is an error once it starts.
+        /// the end is no time before `never`: that is an error once it starts.
         [[nodiscard]] static Time after(Time start, std::uint64_t ns) {
             Time work = 0;
             return from_nanoseconds(ns, work) && work < never - start ? start + work : start;

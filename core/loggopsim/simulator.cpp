@@ -126,7 +126,7 @@ std::uint64_t Simulator::resources_of(const Event& event) const {
 void Simulator::calc(const Event& event) {
     const goal::Op op = op_of(event);
     Time work = 0;
-    if (__builtin_mul_overflow(op.size, picoseconds_per_nanosecond, &work)) {
+    if (!from_nanoseconds(op.size, work)) {
         throw TimeOverflow();
     }
     cpu_.of(event.rank, op.cpu) = later(event.time, work);

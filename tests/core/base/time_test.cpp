@@ -19,7 +19,7 @@ TEST(Time, NanosecondsAreAThousandPicosecondsUpToTheRangeOfATime) {
     EXPECT_EQ(time, 9'223'372'036'854'775'000);
 }
 
-TEST(Time, LongerDurationsAreRefusedAndLeaveTheTimeAsItIs) {
+TEST(Time, DurationsBeyondTheRangeAreRefusedAndLeaveTheTimeAsItIs) {
     Time time = 7;
     for (const std::uint64_t ns :
          {std::uint64_t{9'223'372'036'854'776}, std::uint64_t{1} << 63, std::numeric_limits<std::uint64_t>::max()}) {
@@ -28,7 +28,7 @@ TEST(Time, LongerDurationsAreRefusedAndLeaveTheTimeAsItIs) {
     EXPECT_EQ(time, 7);
 }
 
-TEST(Time, ASumBeyondTheRangeIsAnErrorAndNotNegative) {
+TEST(Time, ASumBeyondTheRangeThrows) {
     EXPECT_EQ(later(never - 1, 1), never);
     EXPECT_THROW(later(never, 1), TimeOverflow);
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -16,13 +18,13 @@ namespace {
 
 using Kind = collectives::Instruction::Kind;
 
-/// Rank 0 receives from rank 1, computes for 2 ns, and sends to it, by blocking calls.
-collectives::ProgramSource receive_compute_send() {
+/// Rank 0 receives from rank 1, computes for `ns`, and sends to it, by blocking calls.
+collectives::ProgramSource receive_compute_send(std::uint64_t ns = 2) {
     const auto program = std::make_shared<collectives::Program>();
     program->ranks.resize(2);
     collectives::Instructions& calls = program->ranks[0].instructions;
     calls.push_back({.kind = Kind::recv, .blocking = true, .peer = 1, .size = 1});
-    calls.push_back({.kind = Kind::calc, .size = 2});
+    calls.push_back({.kind = Kind::calc, .size = ns});
     calls.push_back({.kind = Kind::send, .blocking = true, .peer = 1, .size = 1});
     calls.fold();
     return {program, 1};
@@ -69,6 +71,17 @@ TEST(ProgramOrder, BeforeAComputationItPausesUntilTheComputationWouldEnd) {
     EXPECT_EQ(rank.part.run({}, 2561, rank.context), never);
     ASSERT_EQ(rank.context.messages.size(), 1U);
     EXPECT_EQ(rank.context.messages[0].time, 2560 + 20 + 1000);
+}
+
+TEST(ProgramOrder, AComputationBeyondTheRangeOfTimesIsAnErrorOnceItStarts) {
+    constexpr std::uint64_t most_ns =
+        9'223'372'036'854'775;  // from time 0 they end before `never`, from 1030 ps they do not
+    for (const std::uint64_t ns : {most_ns, most_ns + 1, std::numeric_limits<std::uint64_t>::max()}) {
+        const collectives::ProgramSource source = receive_compute_send(ns);
+        ProgramRank rank(source);
+        EXPECT_EQ(rank.part.run_one(rank.arrival(1000, 0), 1010, rank.context), 1030) << "it pauses up to its start";
+        EXPECT_THROW(rank.part.run({}, never, rank.context), TimeOverflow);
+    }
 }
 
 TEST(ProgramOrder, MessagesThatArriveInAPauseAtOneTimeAreReceivedBeforeTheNextOp) {

@@ -23,11 +23,6 @@ TEST(PerByte, SaysSoWhenTheProductLeavesTheRangeOfTimes) {
     EXPECT_THROW(per_byte(1e6, 1'125'899'906'842'624), TimeOverflow);
 }
 
-TEST(Later, SaysSoWhenTheSumLeavesTheRangeOfTimes) {
-    EXPECT_EQ(later(never - 1, 1), never);
-    EXPECT_THROW(later(never, 1), TimeOverflow);
-}
-
 TEST(Level, ASegmentHoldsFromItsFirstSizeOn) {
     Level level;
     level.segments[0].parameters.L = 1;
