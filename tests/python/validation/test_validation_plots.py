@@ -37,17 +37,16 @@ def test_a_range_of_runs_is_shown_as_a_whole_beside_small_errors() -> None:
     assert high > 0.25
 
 
-@pytest.mark.parametrize("error", [0.05, 0.5])
-def test_only_what_lies_beyond_the_axis_is_marked(error: float) -> None:
+@pytest.mark.parametrize(("error", "marks"), [(0.05, 0), (0.5, 1)])
+def test_only_what_lies_beyond_the_axis_is_marked(error: float, marks: int) -> None:
     rows = [with_runs(f"p{i}", 0.001, 0.001) for i in range(60)]
     rows[10] = with_runs("p10", error, 0.001)
     loops = [row(program="latency", traced_on="", size=2**i, error=0.001) for i in range(60)]
     loops[10]["error"] = error
-    for figure in (plot_validation(pd.DataFrame(rows)), plot_loops(pd.DataFrame(loops))):
-        limits = (
-            figure.axes[0].get_xlim() if figure.axes[0].get_xlabel().startswith("error") else figure.axes[0].get_ylim()
-        )
-        assert cut_count(figure) == (error > limits[1])
+    programs, sizes = plot_validation(pd.DataFrame(rows)), plot_loops(pd.DataFrame(loops))
+    assert 0.05 < programs.axes[0].get_xlim()[1] < 0.5
+    assert 0.05 < sizes.axes[0].get_ylim()[1] < 0.5
+    assert cut_count(programs) == cut_count(sizes) == marks
 
 
 def test_a_range_of_runs_that_is_far_longer_than_others_is_marked_at_the_edge() -> None:
