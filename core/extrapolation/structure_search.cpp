@@ -191,6 +191,7 @@ class StructureSearch {
     bool fits_on(std::size_t run, const ProcessGrid& grid, const ProcessGrid& largest) {
         const RunOnGrid on_grid(runs_[run], grid);
         const std::vector<Site> sites = program_.sites;
+        bool dropped = false;
         while (const auto difference = compare(program_, on_grid, found_.runs[run])) {
             note(2 + std::uint64_t{runs_.size() - run} * 0x100000000 + difference->call, largest, difference->what);
             if (!difference->site || program_.sites[*difference->site].peers.size() < 2) {
@@ -199,8 +200,9 @@ class StructureSearch {
             }
             auto& peers = program_.sites[*difference->site].peers;
             peers.erase(peers.begin());
-            rule_dropped_ = true;
+            dropped = true;
         }
+        rule_dropped_ = rule_dropped_ || dropped;
         return true;
     }
 

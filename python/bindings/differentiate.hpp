@@ -11,7 +11,6 @@
 #include "columns.hpp"
 #include "kernel_run.hpp"
 #include "loggops/differentiate.hpp"
-#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
 namespace idlewave {
@@ -74,9 +73,9 @@ inline void put_slopes(nanobind::dict& answer, const std::vector<loggops::Shared
     answer["set"] = column(std::move(set_of_rank));
 }
 
+/// The ranks' finish times with their slopes, and the last of them.
 template <class Moment>
-nanobind::dict columns_of(const loggops::SimulationResult<Moment>& found, const machine::Machine& machine) {
-    const std::vector<Moment>& finish = found.finish;
+nanobind::dict columns_of(const std::vector<Moment>& finish, const machine::Machine& machine) {
     Moment last = {};
     for (const Moment& moment : finish) {
         last = latest(last, moment);
@@ -86,7 +85,6 @@ nanobind::dict columns_of(const loggops::SimulationResult<Moment>& found, const 
     answer["last"] = slope_columns(std::array{last}, machine);
     put_slopes(answer, finish, machine);
     answer["time"] = time_of(last);
-    answer["messages"] = found.messages;
     return answer;
 }
 
@@ -97,8 +95,8 @@ nanobind::dict derivatives(const S& source, const machine::Machine& machine, std
                            const nanobind::object& progress) {
     return loggops::differentiate(machine, [&, begin = Clock::now()](auto& observer) {
         const auto result = run_timed(source, machine, seed, threads, progress, observer, begin);
-        nanobind::dict answer = columns_of(result.found, machine);
-        answer["seconds"] = result.seconds;
+        nanobind::dict answer = columns_of(result.found.finish, machine);
+        put_run(answer, result);
         return answer;
     });
 }
@@ -112,14 +110,10 @@ nanobind::dict derivatives_partitioned(const S& source, const machine::Machine& 
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
     // The slopes of levels that the machine does not have stay 0.
     loggops::FullDifferentiation observer;
-    loggops::PartitionedSimulation<loggops::AllSlopes> result;
-    {
-        const nanobind::gil_scoped_release released;
-        result = loggops::simulate_partitioned(source, machine, seed, configuration, observer);
-    }
-    nanobind::dict answer = columns_of(result.found, machine);
-    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
-    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
+    loggops::PartitionedSimulation<loggops::AllSlopes> result =
+        run_partitioned(source, machine, seed, configuration, observer);
+    nanobind::dict answer = columns_of(result.found.finish, machine);
+    put_run(answer, std::move(result), configuration.transport);
     return answer;
 }
 

@@ -8,7 +8,6 @@
 
 #include "kernel_run.hpp"
 #include "loggops/recorder.hpp"
-#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
 namespace idlewave {
@@ -24,8 +23,7 @@ nanobind::dict record(const S& source, const machine::Machine& machine, std::uin
     loggops::Recorder recorder(source.ranks(), recording);
     const Timed<loggops::CausedTime> result = run_timed(source, machine, seed, threads, progress, recorder);
     nanobind::dict answer = answer_of(recorder, result.found.finish, machine, recording);
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.seconds;
+    put_run(answer, result);
     answer["share_by_one_thread"] = result.found.share_by_one_thread;
     return answer;
 }
@@ -37,15 +35,10 @@ nanobind::dict record_partitioned(const S& source, const machine::Machine& machi
                                   const Transport* transport, const loggops::RecordingScope& recording) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
     loggops::Recorder recorder(source.ranks(), recording);
-    loggops::PartitionedSimulation<loggops::CausedTime> result;
-    {
-        const nanobind::gil_scoped_release released;
-        result = loggops::simulate_partitioned(source, machine, seed, configuration, recorder);
-    }
+    loggops::PartitionedSimulation<loggops::CausedTime> result =
+        run_partitioned(source, machine, seed, configuration, recorder);
     nanobind::dict answer = answer_of(recorder, result.found.finish, machine, recording);
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
-    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
+    put_run(answer, std::move(result), configuration.transport);
     return answer;
 }
 

@@ -7,7 +7,6 @@
 
 #include "columns.hpp"
 #include "kernel_run.hpp"
-#include "loggops/simulate_partitioned.hpp"
 #include "running.hpp"
 
 namespace idlewave {
@@ -20,8 +19,7 @@ nanobind::dict finish_times(const S& source, const machine::Machine& machine, st
     Timed<Time> result = run_timed(source, machine, seed, threads, progress, observer);
     nanobind::dict answer;
     put_finish(answer, std::move(result.found.finish));
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.seconds;
+    put_run(answer, result);
     answer["share_by_one_thread"] = result.found.share_by_one_thread;
     return answer;
 }
@@ -32,16 +30,11 @@ nanobind::dict finish_times_partitioned(const S& source, const machine::Machine&
                                         const pdes::RunConfiguration& given, const nanobind::object& progress,
                                         const Transport* transport) {
     const pdes::RunConfiguration configuration = configured(given, progress, transport);
-    loggops::PartitionedSimulation<Time> result;
-    {
-        const nanobind::gil_scoped_release released;
-        result = loggops::simulate_partitioned(source, machine, seed, configuration);
-    }
+    loggops::NoObserver observer;
+    loggops::PartitionedSimulation<Time> result = run_partitioned(source, machine, seed, configuration, observer);
     nanobind::dict answer;
     put_finish(answer, std::move(result.found.finish));
-    answer["messages"] = result.found.messages;
-    answer["seconds"] = result.statistics.init_seconds + result.statistics.seconds;
-    answer["run"] = report_of(std::move(result.statistics), result.digest, configuration.transport);
+    put_run(answer, std::move(result), configuration.transport);
     return answer;
 }
 

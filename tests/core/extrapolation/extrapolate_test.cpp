@@ -377,6 +377,19 @@ TEST(ExtrapolationRefuses, DistancesThatMayGrowWithTheGrid) {
     EXPECT_NE(refusal(stencil, {16}, {.ranks = 32}), "") << "one trace does not show that the distance is 2";
 }
 
+/// A grid of the smaller run that no rule fits must not leave the search with a rule to drop, which would never end.
+TEST(ExtrapolationRefuses, ExchangesWithTheRankHalfwayAround) {
+    const Make make = [](std::uint32_t ranks) {
+        return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+            out.irecv((rank + all / 2) % all, 8);
+            out.isend((rank + all / 2) % all, 8);
+            out.wait();
+        });
+    };
+    EXPECT_NE(refusal(make, {4, 8}, {.ranks = 16}).find("no two traces of different extents show"), std::string::npos)
+        << refusal(make, {4, 8}, {.ranks = 16});
+}
+
 TEST(ExtrapolationRefuses, ARootThatTheNewGridLacks) {
     const Make make = [](std::uint32_t ranks) {
         Program program = written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t) {
