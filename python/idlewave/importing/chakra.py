@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..escaping import name_of, quote
 from .chakra_collectives import KINDS, Collectives
 from .chakra_file import Node, NodeFile
+from .files_of_ranks import files_of_ranks
 
 _INVALID, _METADATA, _LOAD, _STORE, _COMPUTATION, _SEND, _RECEIVE, _COLLECTIVE = range(8)
 _DEVICE, _HOST, _COMMUNICATION, _MEMORY, _INSTANT = range(5)
@@ -64,12 +65,7 @@ def _files_of_ranks(source: Path) -> list[Path]:
     parts = re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", source.name, re.DOTALL)
     if not parts:
         raise InputError(f"{name_of(source)}: expected a name with the number of the rank, such as et.0.et")
-    files: list[Path] = []
-    while (file := source.with_name(f"{parts[1]}{len(files)}{parts[3]}")).is_file():
-        files.append(file)
-    if int(parts[2]) >= len(files):
-        raise InputError(f"{name_of(file)}: is missing: expected the files of all ranks from 0 on")
-    return files
+    return files_of_ranks(source, parts[1], parts[3])
 
 
 @dataclass

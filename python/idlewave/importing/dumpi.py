@@ -23,6 +23,7 @@ from .dumpi_calls import RankCalls
 from .dumpi_collectives import Place
 from .dumpi_communicators import CALLS, WORLD_HANDLE, communicators_of
 from .dumpi_file import MAGIC, NS, Record, opened_rank
+from .files_of_ranks import files_of_ranks
 from .rank_file import RankFile
 
 _BEGIN = 1_000_000
@@ -128,12 +129,7 @@ def _files_of_ranks(source: Path) -> list[Path]:
     meta = Path(f"{stem}.meta")
     if meta.is_file():
         return _expected_files(stem, meta)
-    files: list[Path] = []
-    while (file := _file_of(stem, len(files))).is_file():
-        files.append(file)
-    if source not in files:
-        raise InputError(f"{name_of(_file_of(stem, len(files)))}: is missing: expected the files of all ranks")
-    return files
+    return files_of_ranks(source, found[1], found[3], 4)
 
 
 def _expected_files(stem: str, meta: Path) -> list[Path]:

@@ -35,6 +35,7 @@ from ..trace_format import (
     Collective,
     pair,
 )
+from .files_of_ranks import files_of_ranks
 from .rank_file import RankFile
 
 FIRST_LINE = "# htor's PMPI Tracer"
@@ -146,18 +147,14 @@ def import_liballprof(source: Path, folder: Path) -> Counter[str]:
 
 def _files_of_ranks(source: Path) -> list[Path]:
     """The files of all ranks, from that of rank 0: its name has the number 0 before its ending."""
-    found = re.fullmatch(r"(.*?)(0+)(\D*)", source.name)
+    found = re.fullmatch(r"(.*?)(?<![0-9])(0+)(\D*)", source.name)
     if not found:
         raise InputError(f"{name_of(source)}: expected the file of rank 0, whose name has a 0 before its ending")
-    files: list[Path] = []
-    while True:
-        number = str(len(files)).rjust(len(found[2]), "0")
-        file = source.with_name(f"{found[1]}{number}{found[3]}")
-        if not file.is_file():
-            return files
+    files = files_of_ranks(source, found[1], found[3], len(found[2]))
+    for file in files:
         if not is_liballprof(file):
             raise InputError(f"{name_of(file)}: expected a trace of liballprof, which begins with {FIRST_LINE!r}")
-        files.append(file)
+    return files
 
 
 def _shifts(files: list[Path]) -> list[int]:
@@ -271,6 +268,10 @@ class _Rank:
     def _communicator(self, comm: _Comm) -> int | None:
         """The id of the communicator; None if it is not known who is on it."""
         self._mpich = self._mpich or comm.handle == _MPICH_WORLD
+        if comm.size > self._ranks:
+            raise ValueError(
+                f"a communicator has {comm.size} ranks, and there are files of {self._ranks}: expected those of all"
+            )
         if comm.size == self._ranks and comm.rank == self._rank:
             return WORLD
         if comm.size == 1:

@@ -157,7 +157,7 @@ _REDUCE = {"comm_type": 0, "comm_size": 8}
             lambda file: _write(file, file.read_bytes() + node(9, COLLECTIVE, **_REDUCE)),
             "the ranks before it do not",
         ),
-        (lambda file: file.unlink(), r"et\.1\.et: is missing: expected the files of all ranks from 0 on"),
+        (lambda file: file.unlink(), r"et\.1\.et: is missing, and et\.2\.et is there: expected the files of all ranks"),
     ],
 )
 def test_what_has_no_meaning_is_refused_with_file_and_byte(
@@ -169,6 +169,13 @@ def test_what_has_no_meaning_is_refused_with_file_and_byte(
         import_schedule(rank_file(tmp_path / "in", 2), tmp_path / "out.goal")
     assert "et.1.et" in str(refusal.value)
     assert not (tmp_path / "out.goal").exists()
+
+
+def test_a_file_that_is_missing_before_others_is_named(tmp_path: Path) -> None:
+    write_chakra(tmp_path / "in")
+    rank_file(tmp_path / "in", 1).unlink()
+    with pytest.raises(InputError, match=r"et\.1\.et: is missing, and et\.2\.et is there"):
+        import_schedule(rank_file(tmp_path / "in", 0), tmp_path / "out.goal")
 
 
 def test_names_without_a_number_and_traces_of_calls_are_refused(tmp_path: Path) -> None:

@@ -139,6 +139,13 @@ def test_what_is_none_is_refused_with_file_and_byte(tmp_path: Path, change: Call
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_that_is_missing_is_noticed_without_the_file_about_the_trace(tmp_path: Path) -> None:
+    write_dumpi(tmp_path / "in").unlink()
+    rank_file(tmp_path / "in", 1).unlink()
+    with pytest.raises(InputError, match=r"0001\.bin: is missing, and .*-0002\.bin is there"):
+        import_trace(rank_file(tmp_path / "in", 0), tmp_path / "out")
+
+
 @pytest.mark.parametrize(("version", "written"), [(b"\x0e\x00\x00", "14.0.0"), (b"\x00\x06\x08", "0.6.8")])
 def test_other_versions_are_refused(tmp_path: Path, version: bytes, written: str) -> None:
     meta = write_dumpi(tmp_path / "in")

@@ -97,6 +97,24 @@ def test_the_file_of_rank_0_is_expected(tmp_path: Path) -> None:
         import_trace(source.with_name("trace-1.txt"), tmp_path / "out")
 
 
+def test_files_that_are_missing_are_noticed_by_a_later_one_or_by_a_communicator(tmp_path: Path) -> None:
+    source = write_liballprof(tmp_path / "in")
+    source.with_name("trace-3.txt").unlink()
+    with pytest.raises(InputError, match=r"trace-0.txt:\d+: .*a communicator has 4 ranks, and there are files of 3"):
+        import_trace(source, tmp_path / "out")
+    source.with_name("trace-1.txt").unlink()
+    with pytest.raises(InputError, match=r"trace-1.txt: is missing, and trace-2.txt is there"):
+        import_trace(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_of_rank_10_is_not_that_of_rank_0(tmp_path: Path) -> None:
+    source = write_liballprof(tmp_path / "in")
+    source.rename(source.with_name("trace-10.txt"))
+    with pytest.raises(InputError, match="expected the file of rank 0"):
+        import_trace(source.with_name("trace-10.txt"), tmp_path / "out")
+
+
 def test_commands_say_that_nobody_knows_which_messages_they_took(imported: Imported) -> None:
     done = run("simulate", str(imported.trace.directory), "-m", "odin")
     assert "2 receives name no source, and the trace does not say what they took" in done.stderr
