@@ -16,6 +16,7 @@
 #include "clocksync.h"
 #include "comm.h"
 #include "core_wait.h"
+#include "cores.h"
 #include "p2p.h"
 #include "request.h"
 #include "window.h"
@@ -29,6 +30,7 @@ static struct {
     Header* header;
     int64_t cpu_begin;
     struct rusage usage_begin;
+    int64_t busy_end;  // of the host's cores
 } session;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -240,6 +242,26 @@ static bool is_spawned(void) {
     return parent != MPI_COMM_NULL;
 }
 
+// A number that all ranks of the run have, and other runs have not: when rank 0 asked for it, ns since 1970.
+static uint64_t number_of_run(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    uint64_t number = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    return number;
+}
+
+static void record_init(int64_t begin, uint64_t run, unsigned watched) {
+    uint64_t* words = record_begin(1 + CORES_WORDS);
+    size_t count = 0;
+    if (words) {
+        words[0] = run;
+        count = 1 + cores_describe(words + 1);
+    }
+    session.header->init_end = now();
+    if (words) record_commit(&(Call){.begin = begin, .end = session.header->init_end}, CALL_INIT, watched, count);
+}
+
 void session_start(int64_t begin) {
     const char* folder = trace_folder();
     if (session.started || !folder || is_spawned()) return;
@@ -253,6 +275,7 @@ void session_start(int64_t begin) {
     const bool opened = open_file(folder, rank, ranks);
     // All ranks take part, also those without a file.
     const ClockOffset offset = clock_offset(&session.clock, monotonic);
+    const uint64_t run = number_of_run();
     if (!opened) return;
 
     Header* header = record_header();
@@ -271,8 +294,7 @@ void session_start(int64_t begin) {
     pthread_atfork(NULL, NULL, stop_in_child);
     getrusage(RUSAGE_SELF, &session.usage_begin);
     session.cpu_begin = cpu_time();
-    header->init_end = now();
-    record_commit(&(Call){.begin = begin, .end = header->init_end}, CALL_INIT, watched, 0);
+    record_init(begin, run, watched);
     session.recording = true;
 }
 
@@ -287,6 +309,7 @@ void session_finish(Call* call) {
         header->voluntary_switches = (uint64_t)(usage.ru_nvcsw - session.usage_begin.ru_nvcsw);
         header->involuntary_switches = (uint64_t)(usage.ru_nivcsw - session.usage_begin.ru_nivcsw);
         header->cpu_ns = cpu_time() - session.cpu_begin;
+        session.busy_end = cores_busy();
     }
     session_lock();
     session.recording = false;
@@ -303,7 +326,7 @@ void session_close(Call* call) {
     if (!session.header) return;
     call->end = now();
     record_calling_thread();
-    if (record_begin(0)) record_commit(call, CALL_FINALIZE, 0, 0);
+    record_word(call, CALL_FINALIZE, (uint64_t)session.busy_end);
     session.header->state = STATE_FINALIZED;
     session.header = NULL;
     record_close();

@@ -23,7 +23,7 @@ void check_complete(const RankTrace& trace) {
     const std::string or_cut = " (with --cut it is used up to its last consistent point)";
     if (!header.finalized()) {
         throw InputError(who + (header.state == 2 ? " called MPI_Abort" : " never reached MPI_Finalize") +
-                         " and has recorded " + std::to_string(trace.size()) +
+                         " and has recorded " + std::to_string(trace.calls()) +
                          " calls: expected the trace of a run that ended" + or_cut);
     }
     if (header.lost > 0) {

@@ -18,6 +18,11 @@ void add_wait(std::int64_t& all, std::int64_t wait) {
     all = std::min(all + std::clamp<std::int64_t>(wait, 0, latest), latest);
 }
 
+/// Of a host, more than there are.
+constexpr std::uint64_t most_host_cores = std::uint64_t{1} << 20;
+/// Of those that a rank may use, as many as the tracer writes.
+constexpr std::size_t most_usable_cores = 1024;
+
 }  // namespace
 
 std::int64_t TraceHeader::global(std::int64_t t) const {
@@ -41,6 +46,7 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     while (reader.next(record)) {
         ++size_;
         note_thread(record);
+        note_run(record);
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
@@ -64,6 +70,27 @@ void RankTrace::note_thread(const TraceRecord& record) {
     thread.begin = thread.called ? thread.begin : record.begin;
     thread.called = true;
     thread.end = record.end;
+}
+
+void RankTrace::note_run(const TraceRecord& record) {
+    if (record.call == Call::finalize && !record.words.empty()) {
+        host_cores_.busy_end = record.number(0);
+    }
+    if (record.call != Call::init || record.words.size() < 3) {
+        return;
+    }
+    run_ = record.words[0];
+    const std::uint64_t number = record.words[2];
+    host_cores_ = {.number = number <= most_host_cores ? static_cast<std::uint32_t>(number) : 0,
+                   .usable = {},
+                   .busy_begin = record.number(1)};
+    constexpr std::size_t bits = 64;
+    const auto masks = record.words.subspan(3);
+    for (std::size_t core = 0; core < bits * std::min<std::size_t>(masks.size(), most_usable_cores / bits); ++core) {
+        if ((masks[core / bits] >> core % bits & 1) != 0) {
+            host_cores_.usable.push_back(static_cast<std::uint32_t>(core));
+        }
+    }
 }
 
 RankTrace RankTrace::read(const std::string& file) {
@@ -113,6 +140,11 @@ Trace Trace::read(const std::string& directory) {
         if (header.ranks != expected) {
             throw InputError(trace.ranks[r].name() + ": is one of " + std::to_string(header.ranks) +
                              " ranks, others of " + std::to_string(expected) + ": files of two runs are mixed");
+        }
+        const std::uint64_t run = trace.ranks.front().run();
+        if (trace.ranks[r].run() != run && trace.ranks[r].run() != 0 && run != 0) {
+            throw InputError(trace.ranks[r].name() + ": is of another run than " + trace.ranks.front().name() +
+                             ": files of two runs are mixed");
         }
         if (header.rank != r) {
             throw InputError(file_name(directory) + ": expected one file for each of " + std::to_string(expected) +

@@ -19,6 +19,15 @@ struct ThreadSpan {
     bool called = false;  ///< it made some
 };
 
+/// The cores of a rank's host, as the tracer saw them. Of an earlier tracer, and of an imported trace, nothing is
+/// known.
+struct HostCores {
+    std::uint32_t number = 0;           ///< 0: not known
+    std::vector<std::uint32_t> usable;  ///< those that the rank may use, ascending; none: not known
+    std::int64_t busy_begin = -1;  ///< busy time of all together since the host's start, at init, ns; −1: not known
+    std::int64_t busy_end = -1;    ///< the same at finalize
+};
+
 /// The trace of one rank: a file that was checked. Its records are in memory a window of the file at a time, as a trace
 /// may be larger than the memory.
 class RankTrace {
@@ -47,6 +56,9 @@ class RankTrace {
     /// For how long that was, ns: in computations, and inside calls.
     [[nodiscard]] std::int64_t core_wait_in_computations() const { return core_wait_in_computations_; }
     [[nodiscard]] std::int64_t core_wait_in_calls() const { return core_wait_in_calls_; }
+    [[nodiscard]] const HostCores& host_cores() const { return host_cores_; }
+    /// The same number for all ranks of a run; 0: not known.
+    [[nodiscard]] std::uint64_t run() const { return run_; }
 
     /// Calls `use` with each record, in order. A record's words are valid only during the call. Throws an InputError if
     /// the file cannot be read any more, or is another than the one that was checked.
@@ -73,6 +85,7 @@ class RankTrace {
   private:
     [[nodiscard]] RecordReader reader() const { return RecordReader(RankSource{path_, words_, bytes_, name_}); }
     void note_thread(const TraceRecord& record);
+    void note_run(const TraceRecord& record);
     [[noreturn]] void refuse_change() const;
 
     RankTrace(std::string path, std::vector<std::uint64_t> words, std::uint64_t bytes, const std::string& name);
@@ -92,6 +105,8 @@ class RankTrace {
     std::uint64_t waits_ = 0;  ///< records of waits for a core
     std::int64_t core_wait_in_computations_ = 0;
     std::int64_t core_wait_in_calls_ = 0;
+    HostCores host_cores_;
+    std::uint64_t run_ = 0;
 };
 
 /// A trace: the traces of all ranks, in order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,19 @@ std::uint64_t most_words_of(std::uint64_t ranks, std::uint64_t records) {
     constexpr std::uint64_t of_rank = 16;
     constexpr std::uint64_t of_record = 4;
     return std::min(most_words, beside + of_rank * ranks + of_record * std::min(records, most_words));
+}
+
+/// Clocks of hosts drift apart by less than a thousandth, and clocks that are set jump. What the exchanges leave open
+/// comes on top, and a millisecond for those that another process interrupted.
+bool drifts_evenly(const TraceHeader& h) {
+    if (h.offset_finalize_at == 0) {
+        return true;
+    }
+    constexpr std::int64_t slack = 1'000'000;
+    const auto error = [](std::int64_t ns) { return std::clamp<std::int64_t>(ns, 0, latest); };
+    const std::int64_t drift = std::abs(h.offset_finalize - h.offset_init);
+    const std::int64_t between = std::abs(h.offset_finalize_at - h.offset_init_at);
+    return drift <= between / 1000 + error(h.offset_init_error) + error(h.offset_finalize_error) + slack;
 }
 
 template <class T>
@@ -133,6 +147,11 @@ TraceHeader RecordReader::header() {
         if (const auto time = value_at<std::int64_t>(found, byte); time <= -latest || time >= latest) {
             bytes_.fail(byte, "expected a time below 36 years in ns");
         }
+    }
+    if (!drifts_evenly(h)) {
+        bytes_.fail(80, "expected a clock that drifts from rank 0's by less than a thousandth, found " +
+                            std::to_string(h.offset_finalize - h.offset_init) + " ns in " +
+                            std::to_string(h.offset_finalize_at - h.offset_init_at) + " ns: a clock was set meanwhile");
     }
     return h;
 }

@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -67,6 +68,10 @@ nb::list headers(const trace::Trace& trace) {
         d["core_waits_known"] = rank.core_waits_known();
         d["core_wait_in_computations_ns"] = rank.core_wait_in_computations();
         d["core_wait_in_calls_ns"] = rank.core_wait_in_calls();
+        d["host_cores"] = rank.host_cores().number;
+        d["usable_cores"] = rank.host_cores().usable;
+        d["host_busy_begin_ns"] = rank.host_cores().busy_begin;
+        d["host_busy_end_ns"] = rank.host_cores().busy_end;
         list.append(d);
     }
     return list;

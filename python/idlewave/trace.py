@@ -19,6 +19,7 @@ from .lazy_provenance import LazyProvenance, of_recorded_trace, rank_files
 from .memory_limits import memory_for
 from .pattern_options import Gaps
 from .provenance import PROVENANCE, Provenance, command_text
+from .trace_hosts import host_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -237,6 +238,15 @@ class Trace:
                 "core_wait_in_calls_s": rows["core_wait_in_calls_ns"].where(rows["core_waits_known"]) / 1e9,
             }
         )
+
+    def hosts(self) -> pd.DataFrame:
+        """One row a host: host, ranks, cores (how many its ranks may use, together), host_cores (how many it has) and
+        foreign_load (how many cores others than its ranks used from MPI_Init to MPI_Finalize, in the mean).
+
+        What the system, the MPI or an earlier tracer did not say is missing (NA, NaN); so is the load of a run of less
+        than half a second.
+        """
+        return host_table(self._core.headers())
 
     @property
     def share_without_core(self) -> float | None:

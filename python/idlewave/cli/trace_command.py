@@ -10,6 +10,7 @@ from .. import mpi
 from ..formatting import plural, seconds_text
 from ..timed_calls import timed_calls_text
 from ..trace import Trace
+from ..trace_hosts import cores_text, foreign_load_text
 from ..traced_run import trace as run_traced
 from .option_types import as_json, print_json, refuse_given, trace_folder
 from .terminal import say, say_note
@@ -68,6 +69,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
     records = int(found.processes["calls"].sum())
     residual = found.clocks["residual_ns"].max()
     cores = found.core_shares()
+    hosts = found.hosts()
     ended = cores["share"].dropna()
     preempted = int(cores["involuntary_switches"].sum())
     known = bool(cores["core_wait_s"].notna().all())
@@ -83,6 +85,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
                 "core_share": [float(ended.min()), float(ended.max())] if len(ended) else None,
                 "involuntary_switches": preempted,
                 "ranks_that_shared_cores": int(cores["shared"].sum()),
+                "hosts": hosts.astype(object).where(hosts.notna(), None).to_dict("records"),
                 "core_wait_s": waited if known else None,
                 "one_sided_calls": found.one_sided_calls,
                 "file_calls": found.file_calls,
@@ -95,8 +98,11 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         f"written: {run.directory}"
     )
     if len(ended):
-        shares = f"{ended.min():.0%} to {ended.max():.0%}"
-        say(f"cores: a rank had {shares} of one; {preempted:,} involuntary context switches in all")
+        shares = f"a rank had {ended.min():.0%} to {ended.max():.0%} of one"
+        said = ", ".join(filter(None, (cores_text(hosts), shares)))
+        say(f"cores: {said}; {preempted:,} involuntary context switches in all")
+    if load := foreign_load_text(hosts):
+        say(f"load: {load}")
     if known and waited > 0:
         say(f"computations: without {seconds_text(waited)} of all ranks' time, in which they waited for a core")
     elif not known and (shared := int(cores["shared"].sum())):

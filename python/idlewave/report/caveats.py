@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from idlewave.measure.network.plots.curve_table import residual_percents
 from idlewave.report.network_plot import SPREAD
 from idlewave.report.study_networks import networks_caveat
 from idlewave.report.study_scales import scales
+from idlewave.trace_hosts import foreign_load_text
 
 if TYPE_CHECKING:
     from idlewave.measure import NetworkMeasurement, NoiseMeasurement
@@ -47,7 +47,7 @@ def caveats(report: Report) -> list[Caveat]:
     if report.foreign_load:
         found.append(Caveat("Other load", load_text(report.foreign_load)))
     if report.trace is not None:
-        found.append(Caveat("Program", program_text(report.trace, len(os.sched_getaffinity(0)))))
+        found.append(Caveat("Program", program_text(report.trace)))
     if report.prediction is not None or report.study is not None:
         found.append(Caveat("Computation", _computation(study=report.study is not None)))
     if report.study is not None:
@@ -123,14 +123,18 @@ def load_text(loads: Mapping[str, float]) -> str:
     return f"Other processes used of the processor time {listed}. {advice}"
 
 
-def program_text(trace: Trace, cores: int) -> str:
-    """What is to be known of a traced run on so many cores."""
+def program_text(trace: Trace) -> str:
+    """What is to be known of a traced run."""
     text = "The program was run once, under the tracer, whose own cost is in the measured time."
     found = trace.core_shares()
     waited = float(found["core_wait_s"].sum())
-    if trace.ranks > cores:
-        shared = "one core" if cores == 1 else f"{cores} cores"
-        text += f" Its {trace.ranks} ranks shared {shared}, and the simulation gives each rank a core of its own."
+    hosts = trace.hosts()
+    for host in hosts[(hosts["ranks"] > hosts["cores"]).fillna(False)].itertuples():
+        shared = "one core" if host.cores == 1 else f"{host.cores} cores"
+        whose = f"Its {host.ranks} ranks" if len(hosts) == 1 else f"{host.ranks} of its ranks"
+        text += f" {whose} shared {shared} of {host.host}, and the simulation gives each rank a core of its own."
+    if load := foreign_load_text(hosts):
+        text += f" Meanwhile {load}."
     if found["core_wait_s"].isna().any():
         text += (
             " How long ranks waited for a core while another process had it is not known: such waits count as the "

@@ -95,12 +95,43 @@ TEST(TraceReader, TimesStayInRangeHoweverTheClocksWereMeasured) {
     for (const std::size_t rank : {0, 1}) {
         const std::int64_t sign = rank == 0 ? 1 : -1;
         files[rank].began(sign * far).put(40, sign * far).put(56, sign * far).put(80, -sign * far);
-        files[rank].put<std::int64_t>(72, 0).put<std::int64_t>(96, 1);
+        files[rank].put<std::int64_t>(72, 0).put<std::int64_t>(96, 1).put(64, far).put(88, far);
         files[rank].call(Call::init, 0, far, {}).call(Call::finalize, far, far, {});
     }
     const Trace trace = testing::trace_of(files);
     EXPECT_GE(trace.duration(), 0);
     EXPECT_EQ(convert(trace, {}).ranks.size(), 2U);
+}
+
+TEST(TraceReader, RefusesAClockThatWasSetMeanwhile) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const auto with = [](std::int64_t drift, std::int64_t error) {
+        TraceBytes file = sound(0);
+        file.put<std::int64_t>(80, 100 + drift).put<std::int64_t>(88, error).put<std::int64_t>(96, 500 + 2 * second);
+        return refusal(file);
+    };
+    EXPECT_EQ(with(second / 1000, 0), "read 10 records");
+    EXPECT_EQ(
+        with(-second, 0),
+        "rank0: byte 80: expected a clock that drifts from rank 0's by less than a thousandth, found -1000000000 ns "
+        "in 2000000000 ns: a clock was set meanwhile");
+    EXPECT_EQ(with(-second, second), "read 10 records") << "the exchanges leave as much open";
+}
+
+TEST(TraceReader, KnowsTheRunAndTheCoresOfTheHost) {
+    TraceBytes file(0, 1);
+    file.began(100).call(Call::init, 50, 100, {7, 2000, 96, 0b101, 1});
+    file.call(Call::finalize, 900, 950, {5000});
+    const RankTrace trace = file.read();
+    EXPECT_EQ(trace.run(), 7U);
+    EXPECT_EQ(trace.host_cores().number, 96U);
+    EXPECT_EQ(trace.host_cores().usable, (std::vector<std::uint32_t>{0, 2, 64}));
+    EXPECT_EQ(trace.host_cores().busy_begin, 2000);
+    EXPECT_EQ(trace.host_cores().busy_end, 5000);
+    const RankTrace earlier = sound(0).read();
+    EXPECT_EQ(earlier.run(), 0U);
+    EXPECT_EQ(earlier.host_cores().number, 0U);
+    EXPECT_EQ(earlier.host_cores().busy_end, -1);
 }
 
 TEST(TraceReader, TakesZeroesAfterTheLastRecordForTheEnd) {
@@ -305,6 +336,20 @@ TEST(TraceDirectory, NeedsEachRankOnceAndOfOneRun) {
     EXPECT_EQ(directory.refusal(), ": expected one file for each of 2 ranks, and there is none for rank 1");
     std::filesystem::create_directory(directory.path() + "/rank-0000001.iwtrace");
     EXPECT_EQ(directory.refusal(), "/rank-0000001.iwtrace: cannot be read as a trace: it is no file");
+}
+
+TEST(TraceDirectory, HasRanksOfOneRun) {
+    const Directory directory;
+    const auto of_run = [](std::uint32_t rank, std::uint64_t run) {
+        TraceBytes file(rank, 2);
+        return file.began(100).call(Call::init, 50, 100, {run, 0, 4, 1}).call(Call::finalize, 900, 950, {0});
+    };
+    directory.write("rank-0000000.iwtrace", of_run(0, 7));
+    directory.write("rank-0000001.iwtrace", of_run(1, 8));
+    EXPECT_EQ(directory.refusal(), "/rank-0000001.iwtrace: is of another run than " + directory.path() +
+                                       "/rank-0000000.iwtrace: files of two runs are mixed");
+    directory.write("rank-0000001.iwtrace", of_run(1, 7));
+    EXPECT_EQ(directory.refusal(), "read 2 ranks");
 }
 
 TEST(TraceDirectory, ThatDoesNotExistIsNamed) {

@@ -232,10 +232,18 @@ def test_ranks_that_shared_cores_are_said_to_have():
     def cores(waited_s: float) -> pd.DataFrame:
         return pd.DataFrame({"rank": range(4), "shared": True, "core_wait_s": waited_s, "core_wait_in_calls_s": 0.0})
 
-    assert "4 ranks shared 2 cores" in program_text(trace(), 2)
-    assert "shared" not in program_text(trace(), 4)
-    assert "is not known" in program_text(trace(core_shares=cores(math.nan)), 2)
-    assert "In 2 s of all ranks’ time" in plain(program_text(trace(core_shares=cores(0.5)), 2))
+    def hosts(cores: int, foreign: float = 0.25) -> pd.DataFrame:
+        return pd.DataFrame(
+            {"host": ["n1"], "ranks": [4], "cores": [cores], "host_cores": [8], "foreign_load": [foreign]}
+        )
+
+    assert "Its 4 ranks shared 2 cores of n1" in program_text(trace(hosts=hosts(2)))
+    assert "others used 0.25 of the 8 cores of n1" in program_text(trace(hosts=hosts(2)))
+    assert "shared" not in program_text(trace(hosts=hosts(4, math.nan)))
+    assert "others" not in program_text(trace(hosts=hosts(4, math.nan)))
+    assert "shared" not in program_text(trace()), "of a run elsewhere nobody knows it"
+    assert "is not known" in program_text(trace(core_shares=cores(math.nan)))
+    assert "In 2 s of all ranks’ time" in plain(program_text(trace(core_shares=cores(0.5))))
 
 
 def test_no_slowdown_is_stated_where_its_baseline_is_not_to_be_trusted():

@@ -170,6 +170,12 @@ class MadeTrace(Trace):
         )
         return self.tables.get("core_shares", own)
 
+    def hosts(self) -> pd.DataFrame:
+        own = pd.DataFrame(
+            {"host": ["vm"], "ranks": self.ranks, "cores": pd.NA, "host_cores": pd.NA, "foreign_load": np.nan}
+        )
+        return self.tables.get("hosts", own.astype({"cores": "Int64", "host_cores": "Int64"}))
+
     @property
     def share_without_core(self) -> float | None:
         cores = self.core_shares()

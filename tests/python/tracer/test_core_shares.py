@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+import struct
 from pathlib import Path
 
 import idlewave
 import pytest
 from command_runs import run
 from idlewave import Trace, traced_run
-from trace_files import Core, write_trace
+from idlewave.trace_hosts import cores_text, foreign_load_text
+from trace_files import FINALIZE, INIT, Core, with_header, write_trace
 from tracer_support import command_of, mpich, open_mpi, program
 
 RUN_NS = 4 * 5000 + 3 * 700
@@ -45,6 +47,40 @@ def test_a_rank_that_did_not_end_has_no_share(tmp_path: Path) -> None:
     assert not shares["shared"][1]
 
 
+SECOND, RUN = 10**9, 7
+
+
+def on_host(folder: Path, usable: list[int], busy_ns: tuple[int, int]) -> Trace:
+    """A run of a second, of ranks on a host of four cores that may each use one set of them, a bit a core."""
+    folder.mkdir()
+    for rank, mask in enumerate(usable):
+        records = struct.pack("<IHHqq4Q", 4, INIT, 0, 1000, 1000, RUN, busy_ns[0] % 2**64, 4, mask)
+        records += struct.pack("<IHHqqq", 1, FINALIZE, 0, SECOND, SECOND, busy_ns[1])
+        core = Core(cpu_ns=SECOND // 2)
+        data = with_header(rank, len(usable), "n1", records, SECOND, core=core)
+        (folder / f"rank-{rank:07}.iwtrace").write_bytes(data)
+    return Trace.load(folder)
+
+
+def test_hosts_have_the_cores_of_their_ranks_and_what_others_used(tmp_path: Path) -> None:
+    hosts = on_host(tmp_path / "trace", [0b0001, 0b0010, 0b0001], (5 * SECOND, 7 * SECOND)).hosts()
+    row = hosts.iloc[0]
+    assert (row["host"], row["ranks"], row["cores"], row["host_cores"]) == ("n1", 3, 2, 4)
+    assert row["foreign_load"] == pytest.approx(0.5, rel=1e-5), "2 s busy, of which three ranks used 0.5 s each"
+    assert cores_text(hosts) == "3 ranks on 2 cores"
+    assert foreign_load_text(hosts) == "others used 0.50 of the 4 cores of n1"
+
+
+@pytest.mark.parametrize("busy", [(-1, -1), (2**63 - 1, -(2**63))])
+def test_what_the_system_does_not_say_of_a_host_is_missing(tmp_path: Path, busy: tuple[int, int]) -> None:
+    hosts = on_host(tmp_path / "trace", [0, 1], busy).hosts()
+    assert hosts["cores"].isna().all()
+    assert hosts["foreign_load"].isna().all()
+    assert cores_text(hosts) == foreign_load_text(hosts) == ""
+    imported = Trace.load(write_trace(tmp_path / "other", core=Core(RUN_NS))).hosts()
+    assert imported[["cores", "host_cores", "foreign_load"]].isna().all().all()
+
+
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_ranks_on_one_core_are_said_to_share_it(tmp_path: Path) -> None:
@@ -52,10 +88,12 @@ def test_ranks_on_one_core_are_said_to_share_it(tmp_path: Path) -> None:
     command = command_of(use, 4, Path("taskset"), "-c", "0", program(use, "many"), 1_000_000)
     one = run("trace", "-o", str(tmp_path / "trace"), "--", *command)
     assert one.returncode == 0, one.stderr
-    assert "cores: a rank had" in one.stdout
+    assert "cores: 4 ranks on 1 core, a rank had" in one.stdout
+    assert re.search(r"load: others used \d+\.\d\d of the \d+ cores? of ", one.stdout)
     with_json = run("trace", "--json", "--overwrite", "-o", str(tmp_path / "trace"), "--", *command)
     said = json.loads(with_json.stdout)
     assert said["ranks_that_shared_cores"] > 0
+    assert [(host["ranks"], host["cores"]) for host in said["hosts"]] == [(4, 1)]
     least, most = said["core_share"]
     assert 0 < least <= most < 1
     if with_json and said["core_wait_s"] is None:
