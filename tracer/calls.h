@@ -94,13 +94,16 @@ enum { LOCK = 0, UNLOCK = 1, FLUSH = 2, FLUSH_LOCAL = 3, SYNC = 4, SHARED_LOCK =
 enum { FILE_READ = 0, FILE_WRITE = 1, FILE_OTHER = 2 };
 
 // info bits: of a communicator's definition (MEMBERS, INTERCOMM), of collectives with lists (…_COUNTS), of a call of a
-// file (COLLECTIVE), and of MPI_Init: waits for a core are recorded (CORE_WAIT)
+// file (COLLECTIVE), of a persistent send (BUFFERED, SYNCHRONOUS), and of MPI_Init: waits for a core are recorded
+// (CORE_WAIT)
 enum {
     INFO_MEMBERS = 1,
     INFO_INTERCOMM = 2,
     INFO_RECEIVE_COUNTS = 1,
     INFO_SEND_COUNTS = 2,
     INFO_COLLECTIVE = 1,
+    INFO_BUFFERED = 1,
+    INFO_SYNCHRONOUS = 2,
     INFO_CORE_WAIT = 1
 };
 

@@ -20,6 +20,9 @@ HANDLE = "const uint64_t handle = request_value($request);"
 HANDLES = "const uint64_t* handles = $requests;"
 
 
+SENDS_HOW = {"Bsend": "INFO_BUFFERED", "Ssend": "INFO_SYNCHRONOUS"}
+
+
 def sends() -> list[Function]:
     """Blocking, nonblocking and persistent sends."""
     found = []
@@ -41,7 +44,7 @@ def sends() -> list[Function]:
             Function(
                 f"{name}_init",
                 f"{SEND}, request request",
-                f"record_isend(&call, CALL_SEND_INIT, {started});",
+                f"record_send_init(&call, {SENDS_HOW.get(name, 0)}, {started});",
                 large=True,
             ),
         ]

@@ -56,25 +56,30 @@ void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype data
     record_commit(call, id, 0, 3);
 }
 
-static void record_started(const Call* call, unsigned id, int64_t bytes, int peer, int tag, MPI_Comm comm,
-                           MPI_Request request) {
+static void record_started(const Call* call, unsigned id, unsigned info, int64_t bytes, int peer, int tag,
+                           MPI_Comm comm, MPI_Request request) {
     uint64_t* words = record_begin(4);
     if (!words) return;
     envelope(words, comm, peer, tag, bytes);
     words[3] = request_value(request);
-    record_commit(call, id, 0, 4);
+    record_commit(call, id, info, 4);
+}
+
+void record_send_init(const Call* call, unsigned info, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                      MPI_Comm comm, MPI_Request request) {
+    persistent_add(request_value(request), call->end);
+    record_started(call, CALL_SEND_INIT, info, bytes_of(count, datatype), destination, tag, comm, request);
 }
 
 void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
                   MPI_Comm comm, MPI_Request request) {
-    if (id == CALL_SEND_INIT) persistent_add(request_value(request), call->end);
-    record_started(call, id, bytes_of(count, datatype), destination, tag, comm, request);
+    record_started(call, id, 0, bytes_of(count, datatype), destination, tag, comm, request);
 }
 
 void record_irecv(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int source, int tag,
                   MPI_Comm comm, MPI_Request request) {
     if (id == CALL_RECV_INIT) persistent_add(request_value(request), call->end);
-    record_started(call, id, bytes_of(count, datatype), source, tag, comm, request);
+    record_started(call, id, 0, bytes_of(count, datatype), source, tag, comm, request);
 }
 
 void record_recv(const Call* call, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

@@ -11,6 +11,8 @@ int64_t bytes_of(int64_t count, MPI_Datatype datatype);
 
 void record_send(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
                  MPI_Comm comm);
+void record_send_init(const Call* call, unsigned info, int64_t count, MPI_Datatype datatype, int destination, int tag,
+                      MPI_Comm comm, MPI_Request request);
 void record_isend(const Call* call, unsigned id, int64_t count, MPI_Datatype datatype, int destination, int tag,
                   MPI_Comm comm, MPI_Request request);
 void record_recv(const Call* call, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,

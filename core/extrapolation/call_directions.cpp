@@ -22,6 +22,9 @@ class CallDirections {
             const bool message = is_message(item.kind);
             if (message && item.role == Item::Role::none) {
                 note(item);
+                if (is_open_diagonal(program_.sites[item.site].peers.front())) {
+                    return false;
+                }
             }
         }
         return std::ranges::all_of(open_, [this](const auto& open) { return decide(open.first, open.second); });
@@ -29,6 +32,20 @@ class CallDirections {
 
   private:
     using Calls = std::pair<Action::Kind, std::uint8_t>;  ///< and their dimension
+
+    /// Whether a shift goes along several dimensions, and up and down are the same along one of them: no other message
+    /// shows where it goes on more ranks.
+    [[nodiscard]] bool is_open_diagonal(const PeerRule& rule) const {
+        if (rule.kind != PeerRule::Kind::shift || straight_shift(rule)) {
+            return false;
+        }
+        for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+            if (rule.periodic[d] && rule.shift[d] != 0 && program_.grid.extents[d] == 2) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     void note(Item& item) {
         const auto& peers = program_.sites[item.site].peers;

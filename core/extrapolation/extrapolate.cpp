@@ -120,6 +120,7 @@ Extrapolation extrapolate(std::span<const collectives::Program* const> runs, con
     const collectives::Program& last = traced.back().program();
     result.program.wildcard_receives = last.wildcard_receives;
     result.program.unknown_receives = last.unknown_receives;
+    result.program.synchronous_sends = last.synchronous_sends;
     result.program.one_sided = last.one_sided;
     result.program.files = last.files;
     result.program.calls = last.calls;

@@ -6,6 +6,16 @@
 namespace idlewave::extrapolation {
 namespace {
 
+/// The surface of a rank across a dimension, along those in which there are several ranks.
+Law across(std::uint8_t dimension, std::span<const Sample> samples) {
+    Law law;
+    for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
+        const bool several = std::ranges::any_of(samples, [d](const Sample& s) { return s.grid.extents[d] > 1; });
+        law.powers[d] = d != dimension && several ? -1 : 0;
+    }
+    return law;
+}
+
 /// All terms that differ between the samples' grids, the most common ones in practice first: of a message along a
 /// dimension the surface across it; the volume of a rank; shares of both; and squares, as the blocks of an all-to-all
 /// have. With `volume` a rank's whole volume is one, too, where some extents do not vary: computation depends on it.
@@ -27,9 +37,7 @@ std::vector<Law> terms(std::span<const Sample> samples, std::optional<std::uint8
         }
     };
     if (dimension) {
-        Powers across{-1, -1, -1};
-        across[*dimension] = 0;
-        all.push_back(across);  // also along dimensions that do not vary
+        all.push_back(across(*dimension, samples).powers);  // also along dimensions that do not vary
     }
     if (volume) {
         all.push_back({-1, -1, -1});
@@ -156,14 +164,21 @@ std::string Law::text() const {
     return sum + number(factor) + above + (below.empty() ? "" : " / (" + below.substr(1) + ")");
 }
 
-std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension) {
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension, bool shrinking) {
     const auto fit = [&](const Law& law) -> std::optional<Fit> {
         return follows(law, samples) ? std::optional(Fit{law, worst(law, samples)}) : std::nullopt;
     };
     constexpr double rounding = 0.01;  // relative: of small sizes a difference of 1 is none
     const Law same = samples.empty() ? Law{} : constant(samples);
     if (different(samples) <= 1 || (follows(same, samples) && worst(same, samples) < rounding)) {
-        return {{same, samples.empty() ? 0 : worst(same, samples)}};
+        std::vector<Fit> fits{{same, samples.empty() ? 0 : worst(same, samples)}};
+        if (dimension && samples.size() > 1) {
+            const Law surface = fitted(across(*dimension, samples), samples, false);
+            if (const auto fits_too = fit(surface)) {
+                fits.insert(shrinking ? fits.begin() : fits.end(), *fits_too);
+            }
+        }
+        return fits;
     }
     const std::vector<Law> candidates = terms(samples, dimension);
     std::vector<Fit> found;

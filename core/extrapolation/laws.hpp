@@ -44,8 +44,11 @@ inline constexpr double most_size_error = 0.05;
 /// The laws that all samples follow to less than 1, the rounding of a size, the most common ones in practice first:
 /// constant, proportional, or with three different samples or more both; else those that they follow to
 /// `most_size_error`, as sizes of which each dimension is rounded do, the closest first. They depend on extents that
-/// vary between the samples; only that of a message along a `dimension` may be the whole surface across it.
-std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension = std::nullopt);
+/// vary between the samples; only that of a message along a `dimension` may be the whole surface across it. Samples
+/// that are the same on grids with the same surface follow a constant and that surface: the latter comes first with
+/// `shrinking`, if other sizes of the program change with the grid.
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension = std::nullopt,
+                           bool shrinking = false);
 
 /// The law that samples with errors are closest to: constant, unless another one is clearly closer. Two samples are too
 /// few for a law that grows with the grid: the error of one would be continued.

@@ -11,7 +11,27 @@
 namespace idlewave::extrapolation {
 
 ContinuedSizes::ContinuedSizes(const FoundStructure& found, const ProcessGrid& grid)
-    : found_(found), grid_(grid), of_items_(found.program.items.size() * Sizes().size()) {}
+    : found_(found),
+      grid_(grid),
+      of_items_(found.program.items.size() * Sizes().size()),
+      sizes_change_(sizes_change(found)) {}
+
+/// Whether some messages have other sizes on other grids.
+bool ContinuedSizes::sizes_change(const FoundStructure& found) {
+    for (std::size_t item = 0; item < found.program.items.size(); ++item) {
+        if (!is_message(found.program.items[item].kind)) {
+            continue;
+        }
+        for (const Measured& run : found.runs) {
+            const Measured::Of& here = run.items[item];
+            const Measured::Of& there = found.runs.back().items[item];
+            if (here.ranks > 0 && there.ranks > 0 && std::abs(here.mean(0) - there.mean(0)) >= 1) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 Sizes ContinuedSizes::of(const PlannedCall& call) {
     const Item& item = found_.program.items[call.item];
@@ -90,7 +110,7 @@ const FoundLaw& ContinuedSizes::new_law_of(std::uint32_t item, std::size_t which
     for (const auto& [run, size] : sizes) {
         law.samples.push_back({found_.runs[run].grid, size});
     }
-    const std::vector<Fit> fits = fit_sizes(law.samples, dimension_of(item));
+    const std::vector<Fit> fits = fit_sizes(law.samples, dimension_of(item), sizes_change_);
     if (fits.empty() || spread > most_size_error) {
         laws_.erase(known);
         throw InputError("the bytes of the " + law.what +

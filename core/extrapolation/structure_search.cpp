@@ -155,11 +155,11 @@ class StructureSearch {
     /// A message that goes further than to a neighbour, where no two runs with different extents show that it goes as
     /// far on every grid; "" if there is none.
     [[nodiscard]] std::string distance_that_may_grow() const {
-        const auto is_shown = [&](std::uint32_t dimension, std::uint32_t distance) {
+        const auto is_shown = [&](std::uint32_t dimension, std::uint32_t longer_than) {
             const std::uint32_t largest = program_.grid.extents[dimension];
-            return std::ranges::any_of(found_.runs, [&](const Measured& run) {
-                return run.grid.extents[dimension] != largest && run.grid.extents[dimension] > distance;
-            });
+            return largest > longer_than && std::ranges::any_of(found_.runs, [&](const Measured& run) {
+                       return run.grid.extents[dimension] != largest && run.grid.extents[dimension] > longer_than;
+                   });
         };
         for (const Item& item : program_.items) {
             const bool message = is_message(item.kind);
@@ -170,7 +170,8 @@ class StructureSearch {
             bool shown = rule.kind != PeerRule::Kind::flip || is_shown(rule.dimension, rule.mask);
             for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
                 const auto distance = static_cast<std::uint32_t>(std::abs(rule.shift[d]));
-                shown = shown && (distance <= 1 || is_shown(d, distance));
+                // Half way round or further, another distance the other way round leads to the same rank.
+                shown = shown && (distance <= 1 || is_shown(d, (rule.periodic[d] ? 2 : 1) * distance));
             }
             if (!shown) {
                 return "messages go to " + text_of(rule) +

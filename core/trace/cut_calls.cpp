@@ -85,6 +85,7 @@ void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& b
     thread_->program.instructions = {};
     thread_->program.slots = 0;
     thread_->unused_slots.clear();
+    thread_->slot_of_buffered.reset();
     posted_.clear();
     compute(begin.offset);
     std::map<std::uint32_t, std::uint32_t> slots;  // of the open receives, by those that they had
@@ -97,6 +98,7 @@ void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& b
     use_slots(slots);
     wildcard_receives_ = 0;
     unknown_receives_ = 0;
+    synchronous_sends_ = 0;
     one_sided_ = {};
     files_ = {};
     between_.begin_again(r, begin.skipped);  // polls do not end a computation, and they are left out

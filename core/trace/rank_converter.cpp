@@ -77,18 +77,16 @@ void RankConverter::record(const TraceRecord& r) {
         case Call::bsend:
         case Call::ssend:
         case Call::rsend:
-            message(r, {.communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)}, true);
+            message(r, sent(r), r.call != Call::bsend);
             break;
         case Call::isend:
         case Call::ibsend:
         case Call::issend:
         case Call::irsend:
+            nonblocking(r, sent(r), r.words[3]);
+            break;
         case Call::irecv:
-            nonblocking(r,
-                        {.receive = r.call == Call::irecv,
-                         .communicator = r.words[0],
-                         .peer_tag = r.pair(1),
-                         .bytes = r.number(2)},
+            nonblocking(r, {.receive = true, .communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)},
                         r.words[3]);
             break;
         case Call::recv: {
@@ -267,14 +265,24 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
         return collectives::no_slot;
     }
     instruction.blocking = blocking;
-    instruction.slot = blocking ? collectives::no_slot : new_slot();
+    instruction.slot = blocking ? collectives::no_slot : m.buffered ? slot_of_buffered() : new_slot();
+    synchronous_sends_ += m.synchronous ? 1 : 0;
     compute_in_cold_caches(thread_->cache_use.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
     thread_->program.instructions.push_back(instruction);
     if (m.receive) {
         note_posted(instruction);
     }
     note_thread(instruction, m);
-    return instruction.slot;
+    return m.buffered ? collectives::no_slot : instruction.slot;
+}
+
+/// The message of a send that is not persistent.
+RankConverter::Message RankConverter::sent(const TraceRecord& r) {
+    return {.communicator = r.words[0],
+            .peer_tag = r.pair(1),
+            .bytes = r.number(2),
+            .buffered = r.call == Call::bsend || r.call == Call::ibsend,
+            .synchronous = r.call == Call::ssend || r.call == Call::issend};
 }
 
 /// A blocking receive. If its buffer may be cold, it is used once it is posted, while the rank may wait for the
@@ -392,6 +400,13 @@ std::uint32_t RankConverter::tag_of(std::uint64_t communicator, std::int32_t tag
     const bool world = communicator == Communicators::world_id;
     const std::uint32_t index = world ? 0 : communicators_.use(communicator, trace_.header().rank);
     return tags_.message(index, static_cast<std::uint32_t>(tag), world, context);
+}
+
+std::uint32_t RankConverter::slot_of_buffered() {
+    if (!thread_->slot_of_buffered) {
+        thread_->slot_of_buffered = new_slot();
+    }
+    return *thread_->slot_of_buffered;
 }
 
 std::uint32_t RankConverter::new_slot() {

@@ -83,6 +83,7 @@ class RankConverter {
     [[nodiscard]] std::uint64_t wildcard_receives() const { return wildcard_receives_; }
     /// Of how many of these the trace does not have the message that they took.
     [[nodiscard]] std::uint64_t unknown_receives() const { return unknown_receives_; }
+    [[nodiscard]] std::uint64_t synchronous_sends() const { return synchronous_sends_; }
     /// The one-sided operations that are computation, and whether others are operations of the schedule.
     [[nodiscard]] const collectives::TimedCalls& one_sided() const { return one_sided_; }
     [[nodiscard]] bool has_one_sided() const { return has_one_sided_; }
@@ -96,6 +97,8 @@ class RankConverter {
         Pair peer_tag{};
         std::int64_t bytes = 0;
         Tags::Context context = {};
+        bool buffered = false;        ///< a send that nothing waits for: the rank may use its buffer at once
+        bool synchronous = false;     ///< a send that ends after its receive is posted
         std::int64_t partitions = 0;  ///< of a partitioned message; else 0
         /// Of a message that MPI_Mprobe found: when this call began and ended.
         std::optional<std::pair<std::int64_t, std::int64_t>> probed = {};
@@ -257,6 +260,7 @@ class RankConverter {
     void synchronise(const TraceRecord& r, std::uint64_t communicator, std::uint32_t ordinal);
     void compute_for_call(std::int64_t ns, collectives::TimedCalls& timed);
     void cancel(const TraceRecord& r);
+    void leave_out_receive(const Pending& pending);
     void free_request(const TraceRecord& r);
 
     void compute(std::int64_t ns);
@@ -265,6 +269,7 @@ class RankConverter {
     std::int64_t use_buffer(const collectives::Instruction& message, std::uint64_t bytes);
     std::int64_t use_buffers(const TraceRecord& r, const collectives::CollectiveSite& site);
     std::uint32_t message(const TraceRecord& r, const Message& m, bool blocking = false);
+    static Message sent(const TraceRecord& r);
     void receive(const TraceRecord& r, const Message& m);
     void nonblocking(const TraceRecord& r, const Message& m, std::uint64_t request);
     std::uint32_t number_of(collectives::CollectiveSite site);
@@ -293,6 +298,7 @@ class RankConverter {
     std::uint32_t member_of(const TraceRecord& r, const Communicators::Group& communicator) const;
     const Communicators::Group& communicator_of(const TraceRecord& r, std::uint64_t communicator);
     std::uint32_t new_slot();
+    std::uint32_t slot_of_buffered();
     [[noreturn]] void fail(const TraceRecord& r, const std::string& what) const;
 
     const RankTrace& trace_;
@@ -313,6 +319,7 @@ class RankConverter {
     const Communicators::Group* last_group_ = nullptr;
     std::uint64_t wildcard_receives_ = 0;
     std::uint64_t unknown_receives_ = 0;
+    std::uint64_t synchronous_sends_ = 0;
     collectives::TimedCalls one_sided_;
     bool has_one_sided_ = false;
     collectives::TimedCalls files_;

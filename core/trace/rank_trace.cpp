@@ -18,6 +18,11 @@ void add_wait(std::int64_t& all, std::int64_t wait) {
     all = std::min(all + std::clamp<std::int64_t>(wait, 0, latest), latest);
 }
 
+bool is_synchronous(const TraceRecord& record) {
+    return record.call == Call::ssend || record.call == Call::issend ||
+           (record.call == Call::send_init && (record.info & 2) != 0);
+}
+
 /// Of a host, more than there are.
 constexpr std::uint64_t most_host_cores = std::uint64_t{1} << 20;
 /// Of those that a rank may use, as many as the tracer writes.
@@ -50,6 +55,7 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
+        synchronous_sends_ += is_synchronous(record) ? 1 : 0;
         core_waits_known_ = core_waits_known_ || (record.call == Call::init && (record.info & 1) != 0);
         if (record.call == Call::core_wait) {
             ++waits_;

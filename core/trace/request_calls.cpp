@@ -35,7 +35,13 @@ void RankConverter::persistent(const TraceRecord& r) {
     }
     const bool partitioned = r.call == Call::psend_init || r.call == Call::precv_init;
     const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
-    Message made{.receive = receive, .communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2)};
+    const bool send = r.call == Call::send_init;
+    Message made{.receive = receive,
+                 .communicator = r.words[0],
+                 .peer_tag = r.pair(1),
+                 .bytes = r.number(2),
+                 .buffered = send && (r.info & 1) != 0,
+                 .synchronous = send && (r.info & 2) != 0};
     if (partitioned) {  // those with the same peer and tag match in the order in which they are made (MPI 4.1, 4.2)
         const std::uint32_t ordinal = ++partitioned_made_[{r.words[0], r.words[1], receive}];
         made.context = {Tags::Context::Space::partitioned, ordinal};
@@ -109,9 +115,20 @@ void RankConverter::cancel(const TraceRecord& r) {
     }
 }
 
+/// A receive was cancelled, and took no message.
+void RankConverter::leave_out_receive(const Pending& pending) {
+    note_cancelled(pending.slot);
+    if (threads_in_search_ != nullptr) {
+        threads_in_search_->cancelled(trace_.header().rank, threads_[pending.thread].receives[pending.slot]);
+    }
+    threads_[pending.thread].program.instructions.replace_word(pending.instruction,
+                                                               {.kind = collectives::Instruction::Kind::wait});
+}
+
 /// The op continues, but no call waits for it; its slot stays in use. The handle may be that of another request later.
-/// A persistent request is mostly inactive: what another thread started is the request that had the handle before,
-/// whose wait is not recorded yet.
+/// A receive that was cancelled is one that took no message: nobody would free the other ones then. A persistent
+/// request is mostly inactive: what another thread started is the request that had the handle before, whose wait is not
+/// recorded yet.
 void RankConverter::free_request(const TraceRecord& r) {
     const bool persistent = persistent_.erase(r.words[0]) + persistent_collectives_.erase(r.words[0]) > 0;
     const auto found = pending_.find(r.words[0]);
@@ -121,6 +138,12 @@ void RankConverter::free_request(const TraceRecord& r) {
     const auto freed = last_of(found->second, thread_->number);
     if (persistent && freed->thread != thread_->number) {
         return;
+    }
+    if (freed->receive && freed->cancelled) {
+        leave_out_receive(*freed);
+    } else if (freed->receive &&
+               threads_[freed->thread].program.instructions.at_word(freed->instruction).tag == goal::any) {
+        fail(r, "frees a receive that names no tag, and the tag of its message is not known");
     }
     found->second.requests.erase(std::next(freed).base());
     if (found->second.empty()) {
@@ -156,12 +179,7 @@ void RankConverter::complete(const TraceRecord& r) {
         forget_access(pending);
         const Pair received = r.pair(i + 1);
         if (pending.receive && pending.cancelled && received.first == not_known) {
-            note_cancelled(pending.slot);
-            collectives::Instructions& instructions = threads_[pending.thread].program.instructions;
-            if (threads_in_search_ != nullptr) {
-                threads_in_search_->cancelled(trace_.header().rank, threads_[pending.thread].receives[pending.slot]);
-            }
-            instructions.replace_word(pending.instruction, {.kind = collectives::Instruction::Kind::wait});
+            leave_out_receive(pending);
             continue;
         }
         if (pending.receive && received.first >= 0) {

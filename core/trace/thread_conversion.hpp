@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ struct ThreadConversion {
     std::int64_t call_begin = 0;     ///< of the call that is converted, ns
     std::int64_t call_end = 0;
     std::vector<std::uint32_t> unused_slots = {};
+    std::optional<std::uint32_t> slot_of_buffered = {};  ///< of all buffered sends, since nothing waits for them
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> counters =
         {};  ///< of collectives, by communicator index and the ordinal of a persistent one
     // Collectives and lists of slots that occur again are stored once: their numbers by hash.

@@ -155,6 +155,9 @@ class Trace:
         """The number of puts, gets and accumulates."""
 
     @property
+    def synchronous_sends(self) -> int: ...
+
+    @property
     def file_calls(self) -> int: ...
 
     def headers(self) -> list:
@@ -265,6 +268,10 @@ class Program:
         """
 
     @property
+    def synchronous_sends(self) -> int:
+        """How many sends of the traced run were synchronous, in all copies."""
+
+    @property
     def one_sided(self) -> tuple[int, int, float]:
         """
         Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.
@@ -319,6 +326,10 @@ class ThreadedProgram:
         """
         How many receives without a source there are whose message the trace does not have, in all copies.
         """
+
+    @property
+    def synchronous_sends(self) -> int:
+        """How many sends of the traced run were synchronous, in all copies."""
 
     @property
     def one_sided(self) -> tuple[int, int, float]:

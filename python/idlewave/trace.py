@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 GROUPS = ("point-to-point", "waiting for requests", "collective", "one-sided", "files", "other MPI")
 """The groups of calls; the core has them as numbers."""
 
+CORE_WAIT = "waiting for a core"
+"""The category of time between calls in which a rank could have computed and had no core."""
+
 LEAST_SHARE = 0.9
 """Of a core. A rank that had less, and was preempted more often than it slept, shared its core; a busy rank with a core
 to itself has 0.98 and more."""
@@ -86,6 +89,12 @@ class Trace:
     def file_calls(self) -> int:
         """The number of calls of files. A schedule has only the time that they took."""
         return int(self._core.file_calls)
+
+    @property
+    def synchronous_sends(self) -> int:
+        """The number of synchronous sends; of persistent ones how many were made. A schedule has them as other sends,
+        which may end before their receive is posted."""
+        return int(self._core.synchronous_sends)
 
     @property
     def measured_s(self) -> float:
@@ -165,8 +174,9 @@ class Trace:
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
-        """How each rank's time divides: rank, category ("computation", or one of GROUPS), seconds. Of a rank that calls
-        MPI in several threads it is the time of all of them, of each further one from its first call to its last.
+        """How each rank's time divides: rank, category ("computation", CORE_WAIT, or one of GROUPS), seconds. Of a rank
+        that calls MPI in several threads it is the time of all of them, of each further one from its first call to its
+        last. Waits for a core between calls are computation where they are not known; those inside calls are in MPI.
         """
         return self._time.copy()
 
@@ -180,14 +190,13 @@ class Trace:
         table["category"] = table["category"].astype(str)
         total = self.processes["threads_ns"] / 1e9
         in_mpi = table.groupby("rank")["seconds"].sum().reindex(range(self.ranks), fill_value=0.0)
-        computing = pd.DataFrame(
-            {
-                "rank": np.arange(self.ranks),
-                "category": "computation",
-                "seconds": np.maximum(total.to_numpy() - in_mpi.to_numpy(), 0.0),
-            }
-        )
-        return pd.concat([computing, table[table["seconds"] > 0]], ignore_index=True)
+        outside = np.maximum(total.to_numpy() - in_mpi.to_numpy(), 0.0)
+        waiting = np.minimum(self.core_shares()["core_wait_s"].fillna(0.0).to_numpy(), outside)
+        ranks = np.arange(self.ranks)
+        computing = pd.DataFrame({"rank": ranks, "category": "computation", "seconds": outside - waiting})
+        waits = pd.DataFrame({"rank": ranks, "category": CORE_WAIT, "seconds": waiting})
+        rest = pd.concat([waits, table], ignore_index=True)
+        return pd.concat([computing, rest[rest["seconds"] > 0]], ignore_index=True)
 
     def totals(self) -> pd.DataFrame:
         """One row a kind of call: call, count, bytes, seconds inside it; sums over ranks, the longest first."""

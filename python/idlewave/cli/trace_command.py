@@ -8,7 +8,7 @@ import click
 
 from .. import mpi
 from ..formatting import plural, seconds_text
-from ..timed_calls import timed_calls_text
+from ..timed_calls import synchronous_text, timed_calls_text
 from ..trace import Trace
 from ..trace_hosts import cores_text, foreign_load_text
 from ..traced_run import trace as run_traced
@@ -89,6 +89,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
                 "core_wait_s": waited if known else None,
                 "one_sided_calls": found.one_sided_calls,
                 "file_calls": found.file_calls,
+                "synchronous_sends": found.synchronous_sends,
                 "exit_status": run.exit_status,
             }
         )
@@ -114,5 +115,7 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         say_note(
             f"{timed}: in a schedule they are computation for as long as they took, and their data are not simulated"
         )
+    if said := synchronous_text(found.synchronous_sends):
+        say_note(said)
     if residual > 0:
         say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from idlewave.computation_sites import size_range_text
-from idlewave.formatting import SPACE, count_text, percent_text, seconds_text, time_text
+from idlewave.formatting import SPACE, count_text, percent_text, time_text
 from idlewave.plot_limits import Limits, bulk_limits, mark_cut
 from idlewave.plot_style import BLUE, INK, MUTED, SKY, SMALL, new_figure, say_empty, styled, tidy
 
@@ -100,7 +100,8 @@ def _spreads(axes: Axes, shown: pd.DataFrame) -> None:
     mark_cut(axes, "right", np.flatnonzero(beyond), INK, [time_text(1e3 * ns) for ns in shown["max_ns"][beyond]])
     mark_cut(axes, "left", np.flatnonzero(below), MUTED)
     axes.set_xlim(limits.low, limits.high)
-    axes.xaxis.set_major_locator(LogLocator(numticks=7))
+    narrow = limits.high < 100 * limits.low
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=7))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda ns, _: time_text(1e3 * ns)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("time of one computation (log)")
@@ -109,14 +110,9 @@ def _spreads(axes: Axes, shown: pd.DataFrame) -> None:
 def _totals(axes: Axes, shown: pd.DataFrame) -> None:
     tidy(axes, "x")
     axes.set_title("Together")
-    totals = shown["total_s"].to_numpy(dtype=float)
-    limits = bulk_limits(totals)
-    beyond = limits.above(totals)
-    axes.barh(range(len(shown)), np.minimum(totals, limits.high), 0.46, color=MUTED)
-    mark_cut(axes, "right", np.flatnonzero(beyond), INK, [seconds_text(total) for total in totals[beyond]])
+    totals = shown["total_s"].to_numpy(dtype=float)  # parts of one whole: the longest bar is not cut
+    axes.barh(range(len(shown)), totals, 0.46, color=MUTED)
     for row, (total, share, count) in enumerate(zip(totals, shown["share"], shown["count"], strict=True)):
-        if total > limits.high:
-            continue
         axes.annotate(
             f"{percent_text(share)}, {count_text(count)}×",
             (total, row),
@@ -125,6 +121,6 @@ def _totals(axes: Axes, shown: pd.DataFrame) -> None:
             va="center",
             fontsize=SMALL - 0.5,
         )
-    axes.set_xlim(0, limits.high * 1.9)
+    axes.set_xlim(0, totals.max() * 1.9)
     axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.set_xlabel("time of all ranks [s]")

@@ -20,7 +20,8 @@ from idlewave.formatting import (
 from idlewave.report.noise_summary import noise_summary
 from idlewave.report.study_networks import networks_text
 from idlewave.report.study_scales import Scale, scales
-from idlewave.timed_calls import timed_calls_text
+from idlewave.timed_calls import synchronous_text, timed_calls_text
+from idlewave.trace import CORE_WAIT
 
 if TYPE_CHECKING:
     from idlewave.machine import Machine, Scope
@@ -116,6 +117,8 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     parts = [f"{run} and {_communication_clause(trace)}", _pair_clause(trace)]
     if timed := timed_calls_text(trace.timed_one_sided_calls, trace.file_calls):
         parts.append(f"its {timed} are computation in the simulation, for as long as they took")
+    if said := synchronous_text(trace.synchronous_sends):
+        parts.append(f"its {said}")
     if prediction is not None:
         predicted_s, waited = prediction.max_finish / 1e12, percent_text(trace.share_without_core or 0.0)
         parts.append(
@@ -132,10 +135,15 @@ def comparable_with_simulation(trace: Trace) -> bool:
     return (trace.share_without_core or 0.0) <= MOST_WAITING
 
 
+def is_in_mpi(time: pd.DataFrame) -> pd.Series:
+    """Of each row of `Trace.time` whether it is time in MPI."""
+    return ~time["category"].isin(("computation", CORE_WAIT))
+
+
 def communication_share(time: pd.DataFrame) -> float:
-    """The share of all ranks’ time that is not computation; 0 if there is no time."""
+    """The share of all ranks’ time that is in MPI; 0 if there is no time."""
     total = float(time["seconds"].sum())
-    inside = float(time.loc[time["category"] != "computation", "seconds"].sum())
+    inside = float(time.loc[is_in_mpi(time), "seconds"].sum())
     return inside / total if total > 0 else 0.0
 
 

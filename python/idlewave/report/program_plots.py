@@ -33,6 +33,7 @@ from idlewave.plot_style import (
     styled,
     tidy,
 )
+from idlewave.trace import CORE_WAIT
 
 MOST_NUMBERED = 16
 MOST_BARS = 64
@@ -41,7 +42,8 @@ _CATEGORY_COLOURS = {
     "computation": "#c9d8e6",
     "point-to-point": BLUE,
     "collective": ORANGE,
-    "waiting": VERMILLION,
+    "waiting for requests": VERMILLION,
+    CORE_WAIT: "#8c9196",
 }
 _OTHER_COLOURS = (GREEN, PURPLE, SKY, YELLOW, "#000000")
 

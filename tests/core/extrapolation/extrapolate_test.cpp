@@ -377,6 +377,39 @@ TEST(ExtrapolationRefuses, DistancesThatMayGrowWithTheGrid) {
     EXPECT_NE(refusal(stencil, {16}, {.ranks = 32}), "") << "one trace does not show that the distance is 2";
 }
 
+TEST(Extrapolation, AMessageAlongADimensionShrinksWithTheSurfaceAcrossItWhereOtherSizesChange) {
+    const Make make = [](std::uint32_t ranks) { return halo(ranks, 2, false); };
+    expect_as_made(make, {4, 8}, 16);
+    const Make same = [](std::uint32_t ranks) {
+        return written_program(ranks, [&](RankWriter& out, std::uint32_t rank, std::uint32_t) {
+            const ProcessGrid grid = near_square(ranks, 2);
+            for (const std::uint32_t d : {0U, 1U}) {
+                for (const int side : {-1, 1}) {
+                    out.irecv(neighbour(grid, rank, d, -side, false), 64);
+                    out.isend(neighbour(grid, rank, d, side, false), 64);
+                }
+            }
+            out.wait();
+        });
+    };
+    expect_as_made(same, {4, 8}, 16);
+    EXPECT_TRUE(std::ranges::any_of(continued(same, {4, 8}, {.ranks = 16}).sizes, [](const FoundLaw& law) {
+        return law.other.find("fits as well, and would give 32") != std::string::npos;
+    })) << "no trace shows what more ranks along the second dimension mean";
+}
+
+TEST(ExtrapolationRefuses, AMirroredRankOnGridsOfTwoRanksADimension) {
+    const Make make = [](std::uint32_t ranks) {
+        return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+            out.irecv(all - 1 - rank, 8);
+            out.isend(all - 1 - rank, 8);
+            out.wait();
+        });
+    };
+    EXPECT_NE(refusal(make, {2, 4, 8}, {.ranks = 16}), "");
+    EXPECT_NE(refusal(make, {2, 4}, {.ranks = 16}), "");
+}
+
 /// A grid of the smaller run that no rule fits must not leave the search with a rule to drop, which would never end.
 TEST(ExtrapolationRefuses, ExchangesWithTheRankHalfwayAround) {
     const Make make = [](std::uint32_t ranks) {
@@ -388,6 +421,8 @@ TEST(ExtrapolationRefuses, ExchangesWithTheRankHalfwayAround) {
     };
     EXPECT_NE(refusal(make, {4, 8}, {.ranks = 16}).find("no two traces of different extents show"), std::string::npos)
         << refusal(make, {4, 8}, {.ranks = 16});
+    EXPECT_NE(refusal(make, {3, 4}, {.ranks = 11}), "") << "two ranks on are two ranks back, or one";
+    EXPECT_NE(refusal(make, {4, 5}, {.ranks = 16}), "");
 }
 
 TEST(ExtrapolationRefuses, ARootThatTheNewGridLacks) {

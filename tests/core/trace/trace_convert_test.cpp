@@ -199,6 +199,48 @@ TEST(Convert, ACancelledReceiveReceivesNothing) {
     EXPECT_EQ(goal(beside(file)), "l1: calc 4\n");
 }
 
+TEST(Convert, ACancelledReceiveThatIsFreedReceivesNothing) {
+    const auto freed = [](std::int32_t tag, bool cancelled) {
+        TraceBytes file = rank_of_two(0);
+        file.call(Call::irecv, 1000, 1000, {world, pair(any_source, tag), 64, 11});
+        if (cancelled) {
+            file.call(Call::cancel, 1000, 1000, {11});
+        }
+        return file.call(Call::request_free, 1000, 1000, {11}).call(Call::finalize, 1004, 1010, {});
+    };
+    EXPECT_EQ(goal(beside(freed(3, true))), "l1: calc 4\n");
+    EXPECT_EQ(goal(beside(freed(any_tag, true))), "l1: calc 4\n");
+    EXPECT_EQ(goal(beside(freed(3, false))), "l1: recv 64b from -1 tag 3\nl2: calc 4\nl2 irequires l1\n");
+    EXPECT_NE(refusal(beside(freed(any_tag, false))).find("frees a receive that names no tag"), std::string::npos)
+        << "it would take any message, those of collectives, too";
+}
+
+TEST(Convert, NothingWaitsForABufferedSend) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::bsend, 1000, 1010, {world, pair(1, 1), 8})
+                                .call(Call::ibsend, 1010, 1010, {world, pair(1, 2), 8, 5})
+                                .call(Call::wait, 1010, 1010, {5, pair(0, 0), 0})
+                                .call(Call::send_init, 1010, 1010, {world, pair(1, 3), 8, 6}, 1)
+                                .call(Call::start, 1010, 1010, {6})
+                                .call(Call::wait, 1010, 1010, {6, pair(0, 0), 0})
+                                .call(Call::finalize, 1014, 1020, {});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: send 8b to 1 tag 1\nl2: send 8b to 1 tag 2\nl3: send 8b to 1 tag 3\nl4: calc 4\n"
+              "l2 irequires l1\nl3 irequires l2\nl4 irequires l3\n");
+}
+
+TEST(Convert, SynchronousSendsAreCounted) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::ssend, 1000, 1000, {world, pair(1, 1), 8})
+                                .call(Call::issend, 1000, 1000, {world, pair(1, 1), 8, 5})
+                                .call(Call::send_init, 1000, 1000, {world, pair(1, 1), 8, 6}, 2)
+                                .call(Call::start, 1000, 1000, {6})
+                                .call(Call::start, 1000, 1000, {6})
+                                .call(Call::send, 1000, 1000, {world, pair(1, 1), 8});
+    EXPECT_EQ(convert(testing::trace_of(beside(file)), {}).synchronous_sends, 4U);
+    EXPECT_EQ(file.read().synchronous_sends(), 3U) << "a persistent one once";
+}
+
 TEST(Convert, WhatAnUnrecordedCallMadeIsIgnoredWhenItCompletes) {
     const TraceBytes file = rank_of_two(0)
                                 .call(Call::wait, 1000, 1000, {1234, pair(1, 1), 8})

@@ -128,7 +128,7 @@ def machine() -> Machine:
 class MadeTrace(Trace):
     """A trace of nothing but its tables."""
 
-    one_sided_calls = timed_one_sided_calls = 0
+    one_sided_calls = timed_one_sided_calls = synchronous_sends = 0
     file_calls = 0
 
     def __init__(self, tables: dict[str, pd.DataFrame], ranks: int, measured_s: float, command: str) -> None:

@@ -85,11 +85,12 @@ def test_what_the_system_does_not_say_of_a_host_is_missing(tmp_path: Path, busy:
 @pytest.mark.slow
 def test_ranks_on_one_core_are_said_to_share_it(tmp_path: Path) -> None:
     use = open_mpi()
-    command = command_of(use, 4, Path("taskset"), "-c", "0", program(use, "many"), 1_000_000)
+    command = command_of(use, 4, Path("taskset"), "-c", "0", program(use, "many"), 2_500_000)
     one = run("trace", "-o", str(tmp_path / "trace"), "--", *command)
     assert one.returncode == 0, one.stderr
     assert "cores: 4 ranks on 1 core, a rank had" in one.stdout
-    assert re.search(r"load: others used \d+\.\d\d of the \d+ cores? of ", one.stdout)
+    if Trace.load(tmp_path / "trace").measured_s > 0.6:  # of a shorter run it is not known
+        assert re.search(r"load: others used \d+\.\d\d of the \d+ cores? of ", one.stdout)
     with_json = run("trace", "--json", "--overwrite", "-o", str(tmp_path / "trace"), "--", *command)
     said = json.loads(with_json.stdout)
     assert said["ranks_that_shared_cores"] > 0
