@@ -42,7 +42,7 @@ def calls_of(rank: int, ranks: int = RANKS) -> list[str]:
         f"MPI_Reduce_scatter:{{}}:8000:7000:6000:{ones}:{DOUBLE}:3:{comm}:{{}}",
         f"MPI_Alltoallv:{{}}:8000:6000:{ones}:5000:{starts}:{DOUBLE}"
         f":7000:6000:{ones}:5000:{starts}:{DOUBLE}:{comm}:{{}}",
-        f"MPI_Allreduce:{{}}:8000:7000:1:{DOUBLE}:3:{HALF},{rank // 2},2:{{}}",
+        f"MPI_Allreduce:{{}}:8000:7000:1:{DOUBLE}:3:{HALF},{rank // 2},{min(2, ranks)}:{{}}",
         f"MPI_Iprobe:{{}}:-2:1:{comm}:140725783540616:1:{{}}",
     ]
 

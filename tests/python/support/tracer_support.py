@@ -149,13 +149,16 @@ def decoded(rank: RankFile) -> list[tuple]:
     """Records as tuples: the name, then its words; pairs as tuples.
 
     A request is called after the call that made it, with its tag ("Irecv 20"), and a message after its probe.
-    A completion is (request, (source, tag), bytes) for receives; of others only the request says something.
+    A completion is (request, (source, tag), bytes) for receives; of others only the request says something. What the
+    first and the last record say of the run and its host is left out.
     """
     open_requests: dict[int, deque[str]] = defaultdict(deque)
     messages: dict[int, str] = {}
     found = []
     for record in rank.records:
-        if record.name in _WAITS:
+        if record.name in ("Init", "Finalize"):
+            words = ()
+        elif record.name in _WAITS:
             words = tuple(_completed(record, i, open_requests) for i in range(0, len(record.words), 3))
         else:
             words = _words(record, open_requests, messages)
