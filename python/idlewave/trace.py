@@ -38,6 +38,13 @@ LEAST_SHARE = 0.9
 to itself has 0.98 and more."""
 
 
+class ImportedSchema(Open):
+    """What trace.json says of a trace that was imported: from which format, and how much of what was left out."""
+
+    format: str = ""
+    left_out: dict[str, int] = {}  # noqa: RUF012 - msgspec copies it
+
+
 class TraceSchema(Open):
     """The schema of trace.json (docs/trace-format.md), as far as it is used."""
 
@@ -46,6 +53,7 @@ class TraceSchema(Open):
     host: str = ""
     started: str = ""
     provenance: Any = None
+    imported: ImportedSchema | None = None
 
 
 class Trace:
@@ -111,6 +119,11 @@ class Trace:
     def command(self) -> str:
         """The traced command; "" without a trace.json. Raises InputError if that is no such file."""
         return "" if self.description is None else " ".join(self.description.command)
+
+    @property
+    def imported(self) -> ImportedSchema | None:
+        """Of an imported trace its format and what was left out; None of another. Raises InputError as `command`."""
+        return None if self.description is None else self.description.imported
 
     @cached_property
     def lazy_provenance(self) -> LazyProvenance:

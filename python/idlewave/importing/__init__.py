@@ -91,10 +91,10 @@ def import_trace(source: str | Path, folder: str | Path) -> Imported:
         )
     form, read = _format_of(found)
     with output_folder(folder) as unfinished:
-        left_out = read(found, unfinished)
-        description = {"format": FORMAT, "command": [], "imported": {"from": str(found), "format": form}}
-        write_json(unfinished / "trace.json", description)
-    return Imported(Trace.load(folder), form, _nonzero(left_out))
+        left_out = _nonzero(read(found, unfinished))
+        imported = {"from": str(found), "format": form, "left_out": left_out}
+        write_json(unfinished / "trace.json", {"format": FORMAT, "command": [], "imported": imported})
+    return Imported(Trace.load(folder), form, left_out)
 
 
 def _format_of(source: Path) -> tuple[str, Callable[[Path, Path], Counter[str]]]:

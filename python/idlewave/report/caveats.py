@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from idlewave.formatting import count_text, percent_text, plural, seconds_text, size_text, time_text
+from idlewave.formatting import count_text, join_words, percent_text, plural, seconds_text, size_text, time_text
 from idlewave.measure.network.fitting.quantities import quantities_of
 from idlewave.measure.network.plots.curve_plot import LABELS
 from idlewave.measure.network.plots.curve_table import residual_percents
@@ -126,6 +126,9 @@ def load_text(loads: Mapping[str, float]) -> str:
 def program_text(trace: Trace) -> str:
     """What is to be known of a traced run."""
     text = "The program was run once, under the tracer, whose own cost is in the measured time."
+    if trace.imported is not None and trace.imported.left_out:
+        missing = join_words([f"{count_text(number)} {kind}" for kind, number in trace.imported.left_out.items()])
+        text += f" The trace was imported from {trace.imported.format}; not in it are {missing}."
     found = trace.core_shares()
     waited = float(found["core_wait_s"].sum())
     hosts = trace.hosts()

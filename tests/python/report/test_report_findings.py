@@ -29,6 +29,7 @@ from idlewave.report.findings import (
     program_sentence,
     scale_sentence,
 )
+from idlewave.trace import ImportedSchema
 from report_samples import fit, machine, measurement, no_noise, noise_of, prediction, quiet_trace, sample, study, trace
 from trace_files import write_threads
 
@@ -244,6 +245,13 @@ def test_ranks_that_shared_cores_are_said_to_have():
     assert "shared" not in program_text(trace()), "of a run elsewhere nobody knows it"
     assert "is not known" in program_text(trace(core_shares=cores(math.nan)))
     assert "In 2 s of all ranks’ time" in plain(program_text(trace(core_shares=cores(0.5))))
+
+
+def test_what_an_import_left_out_is_said():
+    imported = trace()
+    imported.imported = ImportedSchema(format="liballprof", left_out={"calls of MPI_Gatherv": 4})
+    assert "imported from liballprof; not in it are 4 calls of MPI_Gatherv." in plain(program_text(imported))
+    assert "imported" not in program_text(trace())
 
 
 def test_no_slowdown_is_stated_where_its_baseline_is_not_to_be_trusted():

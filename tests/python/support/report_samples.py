@@ -12,6 +12,7 @@ from idlewave.measure.network import Network
 from idlewave.measure.network.fitting.quantities import CURVES, QUANTITIES, predictions_ps
 from idlewave.pattern_options import Gaps
 from idlewave.report import Report
+from idlewave.trace import ImportedSchema
 
 US, MS, S = 10**6, 10**9, 10**12
 ENVIRONMENT = {
@@ -130,6 +131,7 @@ class MadeTrace(Trace):
 
     one_sided_calls = timed_one_sided_calls = synchronous_sends = 0
     file_calls = 0
+    imported: ImportedSchema | None = None
 
     def __init__(self, tables: dict[str, pd.DataFrame], ranks: int, measured_s: float, command: str) -> None:
         self.tables = tables
