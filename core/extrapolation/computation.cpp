@@ -147,7 +147,7 @@ class Computation {
         const Fit fit = fit_time(samples);
         if (fit.worst > most_off) {
             throw InputError("the " + what + " follows no law: " + text_of(samples, " ns") +
-                             " ranks; the largest run's can be used as it is");
+                             " ranks; the largest run's can be used as it is (--computation traced)");
         }
         const double continued = std::max(0.0, fit.law.at(grid_));
         result_.laws.push_back({.what = what, .samples = samples, .fit = fit, .continued = continued});

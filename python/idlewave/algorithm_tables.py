@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 
 from .algorithm_rules import AlgorithmRule
 from .errors import InputError
-from .escaping import name_of, quote
+from .escaping import cut, name_of, quote
 from .input.files import decoded
 from .native_files import PRESETS
 
@@ -88,18 +89,22 @@ def rules_table(rules: Iterable[AlgorithmRule]) -> str:
 
 
 def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:
-    try:
-        if row["collective"] is None:
-            raise ValueError("a row without it")
-        return AlgorithmRule(
-            row["collective"],
-            row["algorithm"] or "?",
-            int(row["ranks"]),
-            int(row["bytes"]),
-            segment=int(row.get("segment") or 0),
-            of_library=of_library,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{where}: expected collective, ranks, bytes and algorithm, found {quote(str(row))}"
-        ) from error
+    for name in ("collective", "ranks", "bytes", "algorithm"):
+        if row.get(name) is None:
+            raise InputError(f"{where}: expected collective, ranks, bytes and algorithm, found no {name}")
+    return AlgorithmRule(
+        row["collective"],
+        row["algorithm"] or "?",
+        _whole(row, "ranks", where),
+        _whole(row, "bytes", where),
+        segment=_whole(row, "segment", where),
+        of_library=of_library,
+    )
+
+
+def _whole(row: dict[str, Any], name: str, where: str) -> int:
+    """The number in a column; 0 if there is no such column or nothing in it, as of a rule without a segment."""
+    text = row.get(name) or "0"
+    if not re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
+        raise InputError(f"{where}: {name}: expected a whole number of at most 18 digits, found {quote(cut(text))}")
+    return int(text)

@@ -15,7 +15,7 @@ from .escaping import quote
 if TYPE_CHECKING:
     from .pattern_options import TraceParameters
 
-_FORM = "a factor above 0, or PHASE=FACTOR or SITE=FACTOR, such as 0.5, level:2=0.25 or 3f0a99c1d2=0.5"
+_FORM = "a factor from 0.000001 to 1000000, or PHASE=FACTOR or SITE=FACTOR, such as 0.5, level:2=0.25 or 3f0a99c1d2=0.5"
 _MOST = 1e6
 """The largest factor, and one by the smallest."""
 

@@ -101,14 +101,14 @@ class Structure:
             )
         else:
             notes += self._unseen()
-        changing = [row for row in self.sizes if len({value for _, value in row[1]}) > 1]
+        changing = [row for row in self.sizes if len({value for _, value in row[1]}) > 1 or row[5]]
         notes.extend(
             f"bytes of the {call}: {_values(traced)}, here {continued:,.0f}, by {law}{f'; {other}' if other else ''}"
             for call, traced, law, _, continued, other in changing[:_MOST_SHOWN]
         )
         times = sorted(self.times, key=lambda row: -row[4])
         notes.extend(
-            f"{call}: {_times(traced)}, here {seconds_text(continued / 1e9)}, by {law} (to {worst:.0%})"
+            f"{call}: {_times(traced)}, here {seconds_text(continued / 1e9)}, by {law} ns (to {worst:.0%})"
             for call, traced, law, worst, continued, _ in times[:_MOST_SHOWN]
         )
         if more := max(0, len(changing) - _MOST_SHOWN) + max(0, len(times) - _MOST_SHOWN):

@@ -51,7 +51,10 @@ def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("collective,ranks,bytes,algorithm\nbcast,two,0,linear\n", "line 2: expected collective, ranks, bytes"),
+        (
+            "collective,ranks,bytes,algorithm\nbcast,two,0,linear\n",
+            "line 2: ranks: expected a whole number of at most 18 digits, found 'two'",
+        ),
         ("collective,ranks\nbcast,2\n", "line 2: expected collective, ranks, bytes"),
         ("ranks,bytes,algorithm,collective\n2,0,linear\n", "line 2: expected collective, ranks, bytes"),
         ("collective,ranks,bytes,algorithm\n", "expected rules in the columns"),
@@ -64,7 +67,7 @@ def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
             f"collective,ranks,bytes,algorithm\n{'x' * 5000},0,0,chain\n",
             f"a rule for {'x' * 200}…: expected ranks from 1",
         ),
-        (f"collective,ranks,bytes,algorithm\nbcast,{'9' * 4000},0,chain\n", f", found {'9' * 200}…"),
+        (f"collective,ranks,bytes,algorithm\nbcast,{'9' * 4000},0,chain\n", f"found '{'9' * 200}…"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_rules_is_named(text: str, words: str, tmp_path: Path) -> None:

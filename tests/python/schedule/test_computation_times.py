@@ -161,11 +161,11 @@ def test_a_site_has_a_factor_of_its_own(trace: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("0", "expected a factor above 0"),
-        ("-1", "expected a factor above 0"),
-        ("nan", "expected a factor above 0"),
-        ("1e7", "expected a factor above 0"),
-        ("=2", "expected a factor above 0"),
+        ("0", "expected a factor from"),
+        ("-1", "expected a factor from"),
+        ("nan", "expected a factor from"),
+        ("1e7", "expected a factor from"),
+        ("=2", "expected a factor from"),
         ("fast=2", "found 'fast'"),
         ("level:x=2", "found 'level:x'"),
         ("level:99999999999=2", "found 'level:99999999999'"),
