@@ -26,6 +26,7 @@ struct Extrapolation {
     std::vector<FoundLaw> sizes;                       ///< in bytes
     std::vector<FoundLaw> times;                       ///< in ns
     std::vector<std::uint8_t> one_sided_dimensions;    ///< as in SymbolicProgram
+    std::string other_structure;                       ///< as in FoundStructure
 };
 
 /// Continues a program that was traced with several numbers of ranks on more ranks. Its structure is recognised in the

@@ -54,11 +54,18 @@ class StructureSearch {
         }
         for (dimensions_ = 1; dimensions_ <= ProcessGrid::dimensions; ++dimensions_) {
             for (const ProcessGrid& grid : grids_of(runs_.back().ranks(), dimensions_, 2)) {
-                if (on_grid(grid) && (!best_ || complexity(found_.program) < complexity(best_->program))) {
-                    best_ = std::move(found_);
-                    if (complexity(best_->program) == 0) {
-                        return std::move(*best_);
-                    }
+                if (!on_grid(grid)) {
+                    continue;
+                }
+                if (best_ && complexity(found_.program) >= complexity(best_->program)) {
+                    continue;
+                }
+                if (best_) {
+                    note_other(best_->program);
+                }
+                best_ = std::move(found_);
+                if (complexity(best_->program) == 0) {
+                    return take_best();
                 }
             }
             if (runs_.back().ranks() == 1) {
@@ -66,7 +73,7 @@ class StructureSearch {
             }
         }
         if (best_) {
-            return std::move(*best_);
+            return take_best();
         }
         throw InputError("the program's structure was not recognised. The closest: " + closest_);
     }
@@ -94,6 +101,44 @@ class StructureSearch {
             }
         }
         return sum;
+    }
+
+    FoundStructure take_best() {
+        best_->other = std::move(other_);
+        return std::move(*best_);
+    }
+
+    /// Notes a structure that fits, or does not only because the runs do not show how far its messages go, where
+    /// another one with simpler rules is taken: on more ranks its messages may go elsewhere.
+    void note_other(const SymbolicProgram& program) {
+        std::set<std::string> peers;
+        for (const Item& item : program.items) {
+            if (!is_message(item.kind)) {
+                continue;
+            }
+            const PeerRule& rule = program.sites[item.site].peers.front();
+            if (item.role != Item::Role::none || rule.kind != PeerRule::Kind::shift) {
+                return;
+            }
+            if (item.kind == Action::Kind::send) {
+                peers.insert(text_of(rule));
+            }
+        }
+        std::string all;
+        for (const std::string& peer : peers) {
+            all += (all.empty() ? "" : " and ") + peer;
+        }
+        if (other_.empty()) {
+            other_ = "on a grid of " + text_of_grid(program.grid) + " messages to " + all;
+        }
+    }
+
+    static std::string text_of_grid(const ProcessGrid& grid) {
+        std::string extents = std::to_string(grid.extents[0]);
+        for (std::uint32_t d = 1; d < ProcessGrid::dimensions && grid.extents[d] > 1; ++d) {
+            extents += " x " + std::to_string(grid.extents[d]);
+        }
+        return extents;
     }
 
     bool on_grid(const ProcessGrid& grid) {
@@ -146,6 +191,7 @@ class StructureSearch {
         } while (rule_dropped_);  // the larger runs are compared with the next rule, too
         if (const std::string growing = distance_that_may_grow(); !growing.empty()) {
             note(2 + std::uint64_t{runs_.size() + 1} * 0x100000000, grid, growing);
+            note_other(program_);
             return false;
         }
         found_.program = std::move(program_);
@@ -211,11 +257,7 @@ class StructureSearch {
     void note(std::uint64_t likeness, const ProcessGrid& grid, const std::string& why) {
         if (closest_.empty() || likeness > closest_likeness_) {
             closest_likeness_ = likeness;
-            std::string extents;
-            for (std::uint32_t d = 0; d < dimensions_; ++d) {
-                extents += (d > 0 ? " x " : "") + std::to_string(grid.extents[d]);
-            }
-            closest_ = "on a grid of " + extents + " ranks, " + why;
+            closest_ = "on a grid of " + text_of_grid(grid) + " ranks, " + why;
         }
     }
 
@@ -227,6 +269,7 @@ class StructureSearch {
     std::optional<FoundStructure> best_;
     std::string closest_;
     std::uint64_t closest_likeness_ = 0;
+    std::string other_;
 };
 
 std::uint32_t dimensions_of(std::span<const Measured> runs) {

@@ -33,6 +33,7 @@ struct Continued {
     std::vector<LawRow> sizes;
     std::vector<LawRow> times;
     std::vector<std::uint8_t> one_sided_dimensions;
+    std::string other_structure;
 };
 
 std::string name_of(std::optional<extrapolation::NeighbourKind::On> neighbours) {
@@ -84,7 +85,8 @@ Continued extrapolate(const std::vector<const collectives::ProgramSource*>& runs
             .peers = std::move(found.peers),
             .sizes = rows(found.sizes),
             .times = rows(found.times),
-            .one_sided_dimensions = std::move(found.one_sided_dimensions)};
+            .one_sided_dimensions = std::move(found.one_sided_dimensions),
+            .other_structure = std::move(found.other_structure)};
 }
 
 }  // namespace
@@ -102,7 +104,9 @@ void bind_extrapolation(nb::module_& m) {
             "law that fits.")
         .def_ro("times", &Continued::times, "The same of computation in ns.")
         .def_ro("one_sided_dimensions", &Continued::one_sided_dimensions,
-                "Dimensions along which no traced rank has neighbours on both sides.");
+                "Dimensions along which no traced rank has neighbours on both sides.")
+        .def_ro("other_structure", &Continued::other_structure,
+                "Another structure that the traced runs may have as well, in words; empty: none.");
     m.def("extrapolate", &extrapolate, "runs"_a, "ranks"_a, "grid"_a, "fitted_times"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Continue the program of traced runs on more ranks. `grid`: its extents; the first one 0: found.");

@@ -622,6 +622,12 @@ class Continued:
     def one_sided_dimensions(self) -> list[int]:
         """Dimensions along which no traced rank has neighbours on both sides."""
 
+    @property
+    def other_structure(self) -> str:
+        """
+        Another structure that the traced runs may have as well, in words; empty: none.
+        """
+
 def extrapolate(runs: Sequence[Program], ranks: int, grid: Sequence[int], fitted_times: bool) -> Continued:
     """
     Continue the program of traced runs on more ranks. `grid`: its extents; the first one 0: found.

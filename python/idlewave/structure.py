@@ -48,6 +48,7 @@ class Structure:
     peers: the rules of peers, in words: (+1, 0, 0) is the next rank along the first dimension.
     one_sided_dimensions: dimensions (0, 1, 2) along which no traced rank has neighbours on both sides. The order of
     their calls is that along the other dimensions.
+    other: another structure that the traced runs may have as well, with rules of peers that are less simple; "": none.
     """
 
     grid: tuple[int, ...]
@@ -57,6 +58,7 @@ class Structure:
     one_sided_dimensions: tuple[int, ...]
     sizes: tuple[LawRow, ...]
     times: tuple[LawRow, ...]
+    other: str = ""
 
     @classmethod
     def of(cls, found: _core.Continued) -> Structure:
@@ -69,6 +71,7 @@ class Structure:
             tuple(found.one_sided_dimensions),
             tuple(found.sizes),
             tuple(found.times),
+            found.other_structure,
         )
 
     def laws(self) -> pd.DataFrame:
@@ -101,6 +104,8 @@ class Structure:
             )
         else:
             notes += self._unseen()
+        if self.other:
+            notes.append(f"{self.other} are possible, too: a trace of another number of ranks can tell that")
         changing = [row for row in self.sizes if len({value for _, value in row[1]}) > 1 or row[5]]
         notes.extend(
             f"bytes of the {call}: {_values(traced)}, here {continued:,.0f}, by {law}{f'; {other}' if other else ''}"

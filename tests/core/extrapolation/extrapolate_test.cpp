@@ -398,6 +398,23 @@ TEST(Extrapolation, AMessageAlongADimensionShrinksWithTheSurfaceAcrossItWhereOth
     })) << "no trace shows what more ranks along the second dimension mean";
 }
 
+TEST(Extrapolation, AnotherStructureThatTheTracesMayHaveIsNamed) {
+    const Make two_further = [](std::uint32_t ranks) {
+        return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+            for (const std::uint32_t distance : {2U, all - 2U}) {
+                out.irecv((rank + all - distance) % all, 8);
+                out.isend((rank + distance) % all, 8);
+            }
+            out.wait();
+        });
+    };
+    const std::string other = continued(two_further, {6, 8}, {.ranks = 16}).other_structure;
+    EXPECT_NE(other.find("on a grid of 8 messages to "), std::string::npos) << other;
+    EXPECT_NE(continued(two_further, {4, 8}, {.ranks = 16}).other_structure, "");
+    const Make neighbours = [](std::uint32_t ranks) { return halo(ranks, 2, true); };
+    EXPECT_EQ(continued(neighbours, {4, 8, 16}, {.ranks = 64}).other_structure, "");
+}
+
 TEST(ExtrapolationRefuses, AMirroredRankOnGridsOfTwoRanksADimension) {
     const Make make = [](std::uint32_t ranks) {
         return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
