@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import sys
 from pathlib import Path
 
 from nanobind.stubgen import StubGen
@@ -25,6 +25,6 @@ def stubs() -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python scripts/stubs.py OUTPUT")
-    Path(sys.argv[1]).write_text(stubs(), encoding="utf-8")
+    parser = argparse.ArgumentParser(description="Write the type stubs of the compiled core.")
+    parser.add_argument("output", type=Path)
+    parser.parse_args().output.write_text(stubs(), encoding="utf-8")

@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CORES_WORDS = 2 + 1024 / 64 };  // at most
+// The words that cores_describe writes at most: two numbers, and a bit for each of CPU_SETSIZE cores.
+enum { CORES_WORDS = 2 + 1024 / 64 };
 
-// Describes the cores in words: the time for which those of the host were busy, how many it has, and those that the
-// calling thread may use, a bit for each. Returns the number of words.
+// Writes for how long the host's cores were busy (words[0], as cores_busy), how many cores the host has (words[1]; 0:
+// not known), and a bit for each core that the calling thread may use. Returns the number of words.
 size_t cores_describe(uint64_t words[CORES_WORDS]);
 
 // For how long all cores of the host together were busy since it was started, ns; −1 if the system does not say it.

@@ -20,7 +20,7 @@ HANDLE = "const uint64_t handle = request_value($request);"
 HANDLES = "const uint64_t* handles = $requests;"
 
 
-SENDS_HOW = {"Bsend": "INFO_BUFFERED", "Ssend": "INFO_SYNCHRONOUS"}
+INFO_OF_SEND_MODE = {"Bsend": "INFO_BUFFERED", "Ssend": "INFO_SYNCHRONOUS"}
 
 
 def sends() -> list[Function]:
@@ -44,7 +44,7 @@ def sends() -> list[Function]:
             Function(
                 f"{name}_init",
                 f"{SEND}, request request",
-                f"record_send_init(&call, {SENDS_HOW.get(name, 0)}, {started});",
+                f"record_send_init(&call, {INFO_OF_SEND_MODE.get(name, 0)}, {started});",
                 large=True,
             ),
         ]
@@ -163,7 +163,13 @@ def completions() -> list[Function]:
         ),
         Function("Testsome", some, f"record_testsome(&call, {listed});", HANDLES),
         Function("Request_get_status", "request_in request, flag flag, unread status", "record_poll(&call);"),
-        Function("Request_free", one, "record_request_free(&call, handle);", HANDLE, frees_handle=True),
+        Function(
+            "Request_free",
+            one,
+            "record_request_free(&call, handle, &outcome);",
+            f"{HANDLE} const Outcome outcome = outcome_of_cancelled($request);",
+            frees_handle=True,
+        ),
         Function("Cancel", one, "record_cancel(&call, handle);", HANDLE),
         Function("Start", one, "record_start(&call, handle);", HANDLE),
         Function("Startall", every, "record_startall(&call, $count, handles);", HANDLES),

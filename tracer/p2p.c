@@ -7,6 +7,21 @@
 // True once the program has cancelled a request: from then on completions are tested for cancellation.
 static bool cancels;
 
+// The requests that it cancelled last. A handle may be that of another request since, of which it does not hurt to ask
+// the MPI.
+enum { CANCELLED = 256 };
+static struct {
+    uint64_t requests[CANCELLED];
+    size_t next;
+} cancelled;
+
+static bool is_cancelled(uint64_t request) {
+    for (size_t i = 0; i < CANCELLED; i++) {
+        if (cancelled.requests[i] == request) return true;
+    }
+    return false;
+}
+
 int64_t bytes_of(int64_t count, MPI_Datatype datatype) {
     if (datatype == MPI_DATATYPE_NULL) return 0;
 #if MPI_VERSION >= 4
@@ -198,9 +213,9 @@ void record_imrecv(const Call* call, uint64_t message, MPI_Request request) {
 }
 
 static bool was_cancelled(const MPI_Status* status) {
-    int cancelled = 0;
-    if (cancels) PMPI_Test_cancelled(status, &cancelled);
-    return cancelled != 0;
+    int is = 0;
+    if (cancels) PMPI_Test_cancelled(status, &is);
+    return is != 0;
 }
 
 // Writes a completed request to `words`. Returns the number of words written.
@@ -298,14 +313,26 @@ void record_testsome(const Call* call, int completed, const int* indices, int fi
     record_waitsome(call, CALL_TESTSOME, completed, indices, first, requests, statuses);
 }
 
-void record_request_free(const Call* call, uint64_t request) {
+Outcome outcome_of_cancelled(MPI_Request request) {
+    Outcome outcome = {0};
+    if (cancels && request != MPI_REQUEST_NULL && is_cancelled(request_value(request)))
+        PMPI_Request_get_status(request, &outcome.ended, &outcome.status);
+    return outcome;
+}
+
+void record_request_free(const Call* call, uint64_t request, const Outcome* outcome) {
     if (request == request_value(MPI_REQUEST_NULL)) return;  // an error, which is not known yet
+    if (outcome->ended) {
+        const Call waited = {.begin = call->begin, .end = call->begin};
+        record_wait(&waited, CALL_WAIT, request, &outcome->status);
+    }
     persistent_remove(request, call->begin);
     record_word(call, CALL_REQUEST_FREE, request);
 }
 
 void record_cancel(const Call* call, uint64_t request) {
     cancels = true;
+    cancelled.requests[cancelled.next++ % CANCELLED] = request;
     record_word(call, CALL_CANCEL, request);
 }
 

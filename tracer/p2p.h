@@ -63,7 +63,17 @@ void record_testany(const Call* call, int flag, int index, int first, const uint
 void record_testsome(const Call* call, int completed, const int* indices, int first, const uint64_t* requests,
                      const MPI_Status* statuses);
 
-void record_request_free(const Call* call, uint64_t request);
+// What became of a request that the program has cancelled: it took a message, or none.
+typedef struct {
+    int ended;  // the MPI knows it
+    MPI_Status status;
+} Outcome;
+
+// Asks the MPI what became of a request that was cancelled, before it is freed. Of another request nothing is known.
+Outcome outcome_of_cancelled(MPI_Request request);
+
+// Where the outcome is known, it is recorded as if the program had waited for it.
+void record_request_free(const Call* call, uint64_t request, const Outcome* outcome);
 void record_cancel(const Call* call, uint64_t request);
 void record_start(const Call* call, uint64_t request);
 void record_startall(const Call* call, int n, const uint64_t* requests);

@@ -242,15 +242,17 @@ static bool is_spawned(void) {
     return parent != MPI_COMM_NULL;
 }
 
-// A number that all ranks of the run have, and other runs have not: when rank 0 asked for it, ns since 1970.
-static uint64_t number_of_run(void) {
+// When rank 0 asked for it, ns since 1970: all ranks of a run have the same, and two runs have different ones.
+static uint64_t run_id(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    uint64_t number = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-    PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    return number;
+    uint64_t id = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    return id;
 }
 
+// Reads the cores before init_end, so that the time that this takes counts as MPI_Init. The rank's own times are taken
+// last: they begin with its run.
 static void record_init(int64_t begin, uint64_t run, unsigned watched) {
     uint64_t* words = record_begin(1 + CORES_WORDS);
     size_t count = 0;
@@ -258,6 +260,8 @@ static void record_init(int64_t begin, uint64_t run, unsigned watched) {
         words[0] = run;
         count = 1 + cores_describe(words + 1);
     }
+    getrusage(RUSAGE_SELF, &session.usage_begin);
+    session.cpu_begin = cpu_time();
     session.header->init_end = now();
     if (words) record_commit(&(Call){.begin = begin, .end = session.header->init_end}, CALL_INIT, watched, count);
 }
@@ -275,7 +279,7 @@ void session_start(int64_t begin) {
     const bool opened = open_file(folder, rank, ranks);
     // All ranks take part, also those without a file.
     const ClockOffset offset = clock_offset(&session.clock, monotonic);
-    const uint64_t run = number_of_run();
+    const uint64_t run = run_id();
     if (!opened) return;
 
     Header* header = record_header();
@@ -292,8 +296,6 @@ void session_start(int64_t begin) {
     session.header = header;
     watch_termination();
     pthread_atfork(NULL, NULL, stop_in_child);
-    getrusage(RUSAGE_SELF, &session.usage_begin);
-    session.cpu_begin = cpu_time();
     record_init(begin, run, watched);
     session.recording = true;
 }

@@ -6,7 +6,8 @@
 namespace idlewave::extrapolation {
 namespace {
 
-/// The surface of a rank across a dimension, along those in which there are several ranks.
+/// Inversely proportional to the extents of the other dimensions. Those with one rank in all samples are left out,
+/// because no sample shows what they change.
 Law across(std::uint8_t dimension, std::span<const Sample> samples) {
     Law law;
     for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {
@@ -164,7 +165,8 @@ std::string Law::text() const {
     return sum + number(factor) + above + (below.empty() ? "" : " / (" + below.substr(1) + ")");
 }
 
-std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension, bool shrinking) {
+std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension,
+                           bool others_follow_surface) {
     const auto fit = [&](const Law& law) -> std::optional<Fit> {
         return follows(law, samples) ? std::optional(Fit{law, worst(law, samples)}) : std::nullopt;
     };
@@ -174,8 +176,8 @@ std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::u
         std::vector<Fit> fits{{same, samples.empty() ? 0 : worst(same, samples)}};
         if (dimension && samples.size() > 1) {
             const Law surface = fitted(across(*dimension, samples), samples, false);
-            if (const auto fits_too = fit(surface)) {
-                fits.insert(shrinking ? fits.begin() : fits.end(), *fits_too);
+            if (const auto surface_fit = fit(surface)) {
+                fits.insert(others_follow_surface ? fits.begin() : fits.end(), *surface_fit);
             }
         }
         return fits;
@@ -203,6 +205,11 @@ std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::u
     std::erase_if(near, [](const Fit& one) { return one.worst > most_size_error; });
     std::ranges::stable_sort(near, {}, &Fit::worst);
     return near;
+}
+
+bool is_changing_surface(std::span<const Sample> samples, std::uint8_t dimension) {
+    return !samples.empty() && worst(constant(samples), samples) > most_size_error &&
+           follows(fitted(across(dimension, samples), samples, false), samples);
 }
 
 Fit fit_time(std::span<const Sample> samples) {

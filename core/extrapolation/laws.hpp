@@ -44,11 +44,15 @@ inline constexpr double most_size_error = 0.05;
 /// The laws that all samples follow to less than 1, the rounding of a size, the most common ones in practice first:
 /// constant, proportional, or with three different samples or more both; else those that they follow to
 /// `most_size_error`, as sizes of which each dimension is rounded do, the closest first. They depend on extents that
-/// vary between the samples; only that of a message along a `dimension` may be the whole surface across it. Samples
-/// that are the same on grids with the same surface follow a constant and that surface: the latter comes first with
-/// `shrinking`, if other sizes of the program change with the grid.
+/// vary between the samples; only that of a message along a `dimension` may be the whole surface across it. A
+/// size that is the same in all samples may be constant or this surface. Both are returned; the surface is first if
+/// other sizes follow theirs (`others_follow_surface`).
 std::vector<Fit> fit_sizes(std::span<const Sample> samples, std::optional<std::uint8_t> dimension = std::nullopt,
-                           bool shrinking = false);
+                           bool others_follow_surface = false);
+
+/// Whether a size changes between the samples, by more than `most_size_error`, and follows the surface across a
+/// dimension.
+bool is_changing_surface(std::span<const Sample> samples, std::uint8_t dimension);
 
 /// The law that samples with errors are closest to: constant, unless another one is clearly closer. Two samples are too
 /// few for a law that grows with the grid: the error of one would be continued.

@@ -14,20 +14,23 @@ ContinuedSizes::ContinuedSizes(const FoundStructure& found, const ProcessGrid& g
     : found_(found),
       grid_(grid),
       of_items_(found.program.items.size() * Sizes().size()),
-      sizes_change_(sizes_change(found)) {}
+      some_follow_surface_(some_follow_surface()) {}
 
-/// Whether some messages have other sizes on other grids.
-bool ContinuedSizes::sizes_change(const FoundStructure& found) {
-    for (std::size_t item = 0; item < found.program.items.size(); ++item) {
-        if (!is_message(found.program.items[item].kind)) {
+/// Whether the size of some message changes between the runs as the surface across its dimension.
+bool ContinuedSizes::some_follow_surface() const {
+    for (std::uint32_t item = 0; item < found_.program.items.size(); ++item) {
+        const std::optional<std::uint8_t> dimension = dimension_of(item);
+        if (!dimension || found_.program.items[item].role != Item::Role::none) {
             continue;
         }
-        for (const Measured& run : found.runs) {
-            const Measured::Of& here = run.items[item];
-            const Measured::Of& there = found.runs.back().items[item];
-            if (here.ranks > 0 && there.ranks > 0 && std::abs(here.mean(0) - there.mean(0)) >= 1) {
-                return true;
+        std::vector<Sample> samples;
+        for (const Measured& run : found_.runs) {
+            if (run.items[item].ranks > 0) {
+                samples.push_back({run.grid, run.items[item].mean(0)});
             }
+        }
+        if (is_changing_surface(samples, *dimension)) {
+            return true;
         }
     }
     return false;
@@ -110,7 +113,7 @@ const FoundLaw& ContinuedSizes::new_law_of(std::uint32_t item, std::size_t which
     for (const auto& [run, size] : sizes) {
         law.samples.push_back({found_.runs[run].grid, size});
     }
-    const std::vector<Fit> fits = fit_sizes(law.samples, dimension_of(item), sizes_change_);
+    const std::vector<Fit> fits = fit_sizes(law.samples, dimension_of(item), some_follow_surface_);
     if (fits.empty() || spread > most_size_error) {
         laws_.erase(known);
         throw InputError("the bytes of the " + law.what +

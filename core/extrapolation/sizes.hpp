@@ -30,7 +30,7 @@ class ContinuedSizes {
     /// the sums of their sizes.
     using Key = std::tuple<std::uint32_t, std::size_t, std::vector<std::pair<std::size_t, double>>>;
 
-    static bool sizes_change(const FoundStructure& found);
+    [[nodiscard]] bool some_follow_surface() const;
     std::uint64_t size(const PlannedCall& call, std::size_t which);
     double ratio_of(const Series& series, std::uint32_t first, std::size_t which) const;
     const FoundLaw& law_of(std::uint32_t item, std::size_t which);
@@ -40,7 +40,7 @@ class ContinuedSizes {
     const FoundStructure& found_;
     ProcessGrid grid_;
     std::vector<const FoundLaw*> of_items_;  ///< three for each
-    bool sizes_change_;
+    bool some_follow_surface_;
     std::map<Key, FoundLaw> laws_;
 };
 

@@ -75,7 +75,7 @@ class StructureSearch {
         if (best_) {
             return take_best();
         }
-        throw InputError("the program's structure was not recognised. The closest: " + closest_);
+        throw not_recognised();
     }
 
   private:
@@ -103,7 +103,16 @@ class StructureSearch {
         return sum;
     }
 
+    [[nodiscard]] InputError not_recognised() const {
+        return InputError("the program's structure was not recognised. The closest: " + closest_);
+    }
+
+    /// The best structure, unless one with rules as simple was found before, of which the runs do not show how far its
+    /// messages go.
     FoundStructure take_best() {
+        if (least_unshown_ && *least_unshown_ <= complexity(best_->program)) {
+            throw not_recognised();
+        }
         best_->other = std::move(other_);
         return std::move(*best_);
     }
@@ -192,6 +201,8 @@ class StructureSearch {
         if (const std::string growing = distance_that_may_grow(); !growing.empty()) {
             note(2 + std::uint64_t{runs_.size() + 1} * 0x100000000, grid, growing);
             note_other(program_);
+            const std::uint32_t unshown = complexity(program_);
+            least_unshown_ = least_unshown_ ? std::min(*least_unshown_, unshown) : unshown;
             return false;
         }
         found_.program = std::move(program_);
@@ -270,6 +281,7 @@ class StructureSearch {
     std::string closest_;
     std::uint64_t closest_likeness_ = 0;
     std::string other_;
+    std::optional<std::uint32_t> least_unshown_;  ///< the complexity of a structure that may go further on more ranks
 };
 
 std::uint32_t dimensions_of(std::span<const Measured> runs) {

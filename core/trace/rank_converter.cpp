@@ -242,7 +242,8 @@ void RankConverter::compute_in_cold_caches(std::int64_t ns) {
     }
 }
 
-/// Adds a send or receive. Returns its slot, or no_slot if it is `blocking` or for MPI_PROC_NULL.
+/// Adds a send or receive. Returns the slot to wait for, or no_slot if no call waits for it: it is `blocking` or
+/// buffered, is left out, or is for MPI_PROC_NULL.
 std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, bool blocking) {
     if (m.peer_tag.first == proc_null) {
         return collectives::no_slot;
@@ -265,24 +266,20 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
         return collectives::no_slot;
     }
     instruction.blocking = blocking;
-    instruction.slot = blocking ? collectives::no_slot : m.buffered ? slot_of_buffered() : new_slot();
-    synchronous_sends_ += m.synchronous ? 1 : 0;
+    instruction.slot = blocking ? collectives::no_slot : m.mode == SendMode::buffered ? slot_of_buffered() : new_slot();
+    synchronous_sends_ += m.mode == SendMode::synchronous ? 1 : 0;
     compute_in_cold_caches(thread_->cache_use.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
     thread_->program.instructions.push_back(instruction);
     if (m.receive) {
         note_posted(instruction);
     }
     note_thread(instruction, m);
-    return m.buffered ? collectives::no_slot : instruction.slot;
+    return m.mode == SendMode::buffered ? collectives::no_slot : instruction.slot;
 }
 
 /// The message of a send that is not persistent.
 RankConverter::Message RankConverter::sent(const TraceRecord& r) {
-    return {.communicator = r.words[0],
-            .peer_tag = r.pair(1),
-            .bytes = r.number(2),
-            .buffered = r.call == Call::bsend || r.call == Call::ibsend,
-            .synchronous = r.call == Call::ssend || r.call == Call::issend};
+    return {.communicator = r.words[0], .peer_tag = r.pair(1), .bytes = r.number(2), .mode = r.send_mode()};
 }
 
 /// A blocking receive. If its buffer may be cold, it is used once it is posted, while the rank may wait for the

@@ -97,8 +97,7 @@ class RankConverter {
         Pair peer_tag{};
         std::int64_t bytes = 0;
         Tags::Context context = {};
-        bool buffered = false;        ///< a send that nothing waits for: the rank may use its buffer at once
-        bool synchronous = false;     ///< a send that ends after its receive is posted
+        SendMode mode = SendMode::standard;
         std::int64_t partitions = 0;  ///< of a partitioned message; else 0
         /// Of a message that MPI_Mprobe found: when this call began and ended.
         std::optional<std::pair<std::int64_t, std::int64_t>> probed = {};

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <unordered_set>
 
 #include "base/error.hpp"
 #include "base/quote.hpp"
@@ -18,12 +19,43 @@ void add_wait(std::int64_t& all, std::int64_t wait) {
     all = std::min(all + std::clamp<std::int64_t>(wait, 0, latest), latest);
 }
 
-bool is_synchronous(const TraceRecord& record) {
-    return record.call == Call::ssend || record.call == Call::issend ||
-           (record.call == Call::send_init && (record.info & 2) != 0);
+/// Knows which persistent requests send synchronously.
+class SynchronousSends {
+  public:
+    /// Whether the call begins a synchronous send.
+    bool sends(const TraceRecord& record) {
+        if (record.call == Call::send_init || record.call == Call::request_free) {
+            persistent_.erase(record.words[record.call == Call::send_init ? 3 : 0]);
+        }
+        if (record.call == Call::start) {
+            return persistent_.contains(record.words[0]);
+        }
+        if (record.send_mode() != SendMode::synchronous || record.pair(1).first == proc_null) {
+            return false;
+        }
+        if (record.call == Call::send_init) {
+            persistent_.insert(record.words[3]);
+            return false;
+        }
+        return true;
+    }
+
+  private:
+    std::unordered_set<std::uint64_t> persistent_;
+};
+
+/// Those that do not know their run are of an earlier tracer, or died in MPI_Init.
+void check_one_run(const std::vector<RankTrace>& ranks) {
+    const auto known = std::ranges::find_if(ranks, [](const RankTrace& rank) { return rank.run_id() != 0; });
+    for (const RankTrace& rank : ranks) {
+        if (rank.run_id() != 0 && rank.run_id() != known->run_id()) {
+            throw InputError(rank.name() + ": is of another run than " + known->name() +
+                             ": files of two runs are mixed");
+        }
+    }
 }
 
-/// Of a host, more than there are.
+/// A larger number of cores is damage, and counts as not known.
 constexpr std::uint64_t most_host_cores = std::uint64_t{1} << 20;
 /// Of those that a rank may use, as many as the tracer writes.
 constexpr std::size_t most_usable_cores = 1024;
@@ -48,14 +80,16 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     header_bytes_ = reader.header_bytes();
     threads_[0] = {header_.init_end, header_.init_end, true};
     TraceRecord record;
+    SynchronousSends synchronous;
     while (reader.next(record)) {
         ++size_;
         note_thread(record);
-        note_run(record);
+        run_id_ = record.call == Call::init && !record.words.empty() ? record.words[0] : run_id_;
+        note_host_cores(record);
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
-        synchronous_sends_ += is_synchronous(record) ? 1 : 0;
+        synchronous_sends_ += synchronous.sends(record) ? 1 : 0;
         core_waits_known_ = core_waits_known_ || (record.call == Call::init && (record.info & 1) != 0);
         if (record.call == Call::core_wait) {
             ++waits_;
@@ -78,14 +112,14 @@ void RankTrace::note_thread(const TraceRecord& record) {
     thread.end = record.end;
 }
 
-void RankTrace::note_run(const TraceRecord& record) {
+/// Notes what MPI_Init and MPI_Finalize say of the host's cores.
+void RankTrace::note_host_cores(const TraceRecord& record) {
     if (record.call == Call::finalize && !record.words.empty()) {
         host_cores_.busy_end = record.number(0);
     }
     if (record.call != Call::init || record.words.size() < 3) {
         return;
     }
-    run_ = record.words[0];
     const std::uint64_t number = record.words[2];
     host_cores_ = {.number = number <= most_host_cores ? static_cast<std::uint32_t>(number) : 0,
                    .usable = {},
@@ -147,11 +181,6 @@ Trace Trace::read(const std::string& directory) {
             throw InputError(trace.ranks[r].name() + ": is one of " + std::to_string(header.ranks) +
                              " ranks, others of " + std::to_string(expected) + ": files of two runs are mixed");
         }
-        const std::uint64_t run = trace.ranks.front().run();
-        if (trace.ranks[r].run() != run && trace.ranks[r].run() != 0 && run != 0) {
-            throw InputError(trace.ranks[r].name() + ": is of another run than " + trace.ranks.front().name() +
-                             ": files of two runs are mixed");
-        }
         if (header.rank != r) {
             throw InputError(file_name(directory) + ": expected one file for each of " + std::to_string(expected) +
                              " ranks, and there is " +
@@ -163,6 +192,7 @@ Trace Trace::read(const std::string& directory) {
         throw InputError(file_name(directory) + ": expected one file for each of " + std::to_string(expected) +
                          " ranks, and there is none for rank " + std::to_string(trace.ranks.size()));
     }
+    check_one_run(trace.ranks);
     return trace;
 }
 

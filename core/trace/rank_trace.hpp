@@ -51,7 +51,7 @@ class RankTrace {
     /// The number of puts, gets and accumulates.
     [[nodiscard]] std::uint64_t one_sided_calls() const { return one_sided_calls_; }
     [[nodiscard]] std::uint64_t file_calls() const { return file_calls_; }
-    /// The number of synchronous sends; of persistent ones how many were made.
+    /// The number of synchronous sends that began, but those to MPI_PROC_NULL.
     [[nodiscard]] std::uint64_t synchronous_sends() const { return synchronous_sends_; }
     /// Whether the tracer recorded when the rank could have run and had no core.
     [[nodiscard]] bool core_waits_known() const { return core_waits_known_; }
@@ -59,8 +59,8 @@ class RankTrace {
     [[nodiscard]] std::int64_t core_wait_in_computations() const { return core_wait_in_computations_; }
     [[nodiscard]] std::int64_t core_wait_in_calls() const { return core_wait_in_calls_; }
     [[nodiscard]] const HostCores& host_cores() const { return host_cores_; }
-    /// The same number for all ranks of a run; 0: not known.
-    [[nodiscard]] std::uint64_t run() const { return run_; }
+    /// The same for all ranks of a run, and another for other runs; 0: not known.
+    [[nodiscard]] std::uint64_t run_id() const { return run_id_; }
 
     /// Calls `use` with each record, in order. A record's words are valid only during the call. Throws an InputError if
     /// the file cannot be read any more, or is another than the one that was checked.
@@ -87,7 +87,7 @@ class RankTrace {
   private:
     [[nodiscard]] RecordReader reader() const { return RecordReader(RankSource{path_, words_, bytes_, name_}); }
     void note_thread(const TraceRecord& record);
-    void note_run(const TraceRecord& record);
+    void note_host_cores(const TraceRecord& record);
     [[noreturn]] void refuse_change() const;
 
     RankTrace(std::string path, std::vector<std::uint64_t> words, std::uint64_t bytes, const std::string& name);
@@ -109,7 +109,7 @@ class RankTrace {
     std::int64_t core_wait_in_computations_ = 0;
     std::int64_t core_wait_in_calls_ = 0;
     HostCores host_cores_;
-    std::uint64_t run_ = 0;
+    std::uint64_t run_id_ = 0;
 };
 
 /// A trace: the traces of all ranks, in order.

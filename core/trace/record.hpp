@@ -47,6 +47,9 @@ struct Pair {
     std::int32_t second;
 };
 
+/// How a send ends: a buffered one at once, a synchronous one after its receive is posted.
+enum class SendMode : std::uint8_t { standard, buffered, synchronous };
+
 /// One recorded call.
 struct TraceRecord {
     Call call = Call::end_of_file;
@@ -60,6 +63,16 @@ struct TraceRecord {
         return {static_cast<std::int32_t>(words[i] & 0xffffffff), static_cast<std::int32_t>(words[i] >> 32)};
     }
     [[nodiscard]] std::int64_t number(std::size_t i) const { return static_cast<std::int64_t>(words[i]); }
+
+    /// Of a call that sends a message, or makes a persistent send.
+    [[nodiscard]] SendMode send_mode() const {
+        const bool persistent = call == Call::send_init;
+        if (call == Call::bsend || call == Call::ibsend || (persistent && (info & 1) != 0)) {
+            return SendMode::buffered;
+        }
+        const bool synchronous = call == Call::ssend || call == Call::issend || (persistent && (info & 2) != 0);
+        return synchronous ? SendMode::synchronous : SendMode::standard;
+    }
 
     /// `count` 32-bit numbers, two to a word from `word` on. The record must have them.
     [[nodiscard]] std::vector<std::int32_t> listed(std::size_t word, std::size_t count) const {

@@ -35,13 +35,11 @@ void RankConverter::persistent(const TraceRecord& r) {
     }
     const bool partitioned = r.call == Call::psend_init || r.call == Call::precv_init;
     const bool receive = r.call == Call::recv_init || r.call == Call::precv_init;
-    const bool send = r.call == Call::send_init;
     Message made{.receive = receive,
                  .communicator = r.words[0],
                  .peer_tag = r.pair(1),
                  .bytes = r.number(2),
-                 .buffered = send && (r.info & 1) != 0,
-                 .synchronous = send && (r.info & 2) != 0};
+                 .mode = r.send_mode()};
     if (partitioned) {  // those with the same peer and tag match in the order in which they are made (MPI 4.1, 4.2)
         const std::uint32_t ordinal = ++partitioned_made_[{r.words[0], r.words[1], receive}];
         made.context = {Tags::Context::Space::partitioned, ordinal};
@@ -118,6 +116,8 @@ void RankConverter::cancel(const TraceRecord& r) {
 /// A receive was cancelled, and took no message.
 void RankConverter::leave_out_receive(const Pending& pending) {
     note_cancelled(pending.slot);
+    const bool wildcard = threads_[pending.thread].program.instructions.at_word(pending.instruction).peer == goal::any;
+    wildcard_receives_ -= wildcard && wildcard_receives_ > 0 ? 1 : 0;
     if (threads_in_search_ != nullptr) {
         threads_in_search_->cancelled(trace_.header().rank, threads_[pending.thread].receives[pending.slot]);
     }
@@ -126,9 +126,11 @@ void RankConverter::leave_out_receive(const Pending& pending) {
 }
 
 /// The op continues, but no call waits for it; its slot stays in use. The handle may be that of another request later.
-/// A receive that was cancelled is one that took no message: nobody would free the other ones then. A persistent
-/// request is mostly inactive: what another thread started is the request that had the handle before, whose wait is not
-/// recorded yet.
+/// A receive that was cancelled has a wait before, if the MPI knew what became of it. Else, and with earlier tracers,
+/// it is taken for one without a message. A receive without a tag would match messages of collectives, too.
+///
+/// A persistent request is mostly inactive: what another thread started is the request that had the handle before,
+/// whose wait is not recorded yet.
 void RankConverter::free_request(const TraceRecord& r) {
     const bool persistent = persistent_.erase(r.words[0]) + persistent_collectives_.erase(r.words[0]) > 0;
     const auto found = pending_.find(r.words[0]);

@@ -155,7 +155,8 @@ class Trace:
         """The number of puts, gets and accumulates."""
 
     @property
-    def synchronous_sends(self) -> int: ...
+    def synchronous_sends(self) -> int:
+        """The number of synchronous sends."""
 
     @property
     def file_calls(self) -> int: ...
@@ -269,7 +270,9 @@ class Program:
 
     @property
     def synchronous_sends(self) -> int:
-        """How many sends of the traced run were synchronous, in all copies."""
+        """
+        The number of synchronous sends, in all copies. They are simulated as standard sends.
+        """
 
     @property
     def one_sided(self) -> tuple[int, int, float]:
@@ -329,7 +332,9 @@ class ThreadedProgram:
 
     @property
     def synchronous_sends(self) -> int:
-        """How many sends of the traced run were synchronous, in all copies."""
+        """
+        The number of synchronous sends, in all copies. They are simulated as standard sends.
+        """
 
     @property
     def one_sided(self) -> tuple[int, int, float]:

@@ -1,5 +1,4 @@
-"""Calls of a traced run that are simulated in another way: one-sided communication and files, of which there is only
-the time, and synchronous sends."""
+"""Calls of a traced run whose data are not simulated, but their time: one-sided communication and files."""
 
 from __future__ import annotations
 
@@ -34,11 +33,3 @@ def timed_calls_text(one_sided: int, files: int) -> str:
     kinds = ((one_sided, "one-sided operation"), (files, "file operation"))
     named = [plural(number, kind) for number, kind in kinds if number]
     return join_words(named) if named else ""
-
-
-def synchronous_text(sends: int) -> str:
-    """What is said of so many synchronous sends; "" if there are none."""
-    if not sends:
-        return ""
-    what = "is simulated as a standard one, which" if sends == 1 else "are simulated as standard ones, which"
-    return f"{plural(sends, 'synchronous send')} (MPI_Ssend) {what} may end before the receive is posted"

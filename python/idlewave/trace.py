@@ -33,9 +33,17 @@ GROUPS = ("point-to-point", "waiting for requests", "collective", "one-sided", "
 CORE_WAIT = "waiting for a core"
 """The category of time between calls in which a rank could have computed and had no core."""
 
+COMPUTATION = "computation"
+"""The category of the other time between calls."""
+
 LEAST_SHARE = 0.9
 """Of a core. A rank that had less, and was preempted more often than it slept, shared its core; a busy rank with a core
 to itself has 0.98 and more."""
+
+
+def is_in_mpi(time: pd.DataFrame) -> pd.Series:
+    """Of each row of `Trace.time` whether it is time in MPI."""
+    return ~time["category"].isin((COMPUTATION, CORE_WAIT))
 
 
 class ImportedSchema(Open):
@@ -100,8 +108,8 @@ class Trace:
 
     @property
     def synchronous_sends(self) -> int:
-        """The number of synchronous sends; of persistent ones how many were made. A schedule has them as other sends,
-        which may end before their receive is posted."""
+        """The number of synchronous sends. A schedule has them as standard sends, which may end before their receive is
+        posted."""
         return int(self._core.synchronous_sends)
 
     @property
@@ -187,7 +195,7 @@ class Trace:
         return table.rename(columns={"rank": "source", "peer": "destination"})
 
     def time(self) -> pd.DataFrame:
-        """How each rank's time divides: rank, category ("computation", CORE_WAIT, or one of GROUPS), seconds. Of a rank
+        """How each rank's time divides: rank, category (COMPUTATION, CORE_WAIT, or one of GROUPS), seconds. Of a rank
         that calls MPI in several threads it is the time of all of them, of each further one from its first call to its
         last. Waits for a core between calls are computation where they are not known; those inside calls are in MPI.
         """
@@ -206,7 +214,7 @@ class Trace:
         outside = np.maximum(total.to_numpy() - in_mpi.to_numpy(), 0.0)
         waiting = np.minimum(self.core_shares()["core_wait_s"].fillna(0.0).to_numpy(), outside)
         ranks = np.arange(self.ranks)
-        computing = pd.DataFrame({"rank": ranks, "category": "computation", "seconds": outside - waiting})
+        computing = pd.DataFrame({"rank": ranks, "category": COMPUTATION, "seconds": outside - waiting})
         waits = pd.DataFrame({"rank": ranks, "category": CORE_WAIT, "seconds": waiting})
         rest = pd.concat([waits, table], ignore_index=True)
         return pd.concat([computing, rest[rest["seconds"] > 0]], ignore_index=True)
@@ -262,10 +270,11 @@ class Trace:
         )
 
     def hosts(self) -> pd.DataFrame:
-        """One row a host: host, ranks, cores (how many its ranks may use, together), host_cores (how many it has) and
-        foreign_load (how many cores others than its ranks used from MPI_Init to MPI_Finalize, in the mean).
+        """One row a host: host, ranks, usable_cores (how many its ranks may use, together), host_cores (how many it
+        has) and foreign_cores (how many cores other processes than its ranks kept busy on average, from MPI_Init to
+        MPI_Finalize).
 
-        What the system, the MPI or an earlier tracer did not say is missing (NA, NaN); so is the load of a run of less
+        What the system or an earlier tracer did not say is missing (NA, NaN); so are the foreign cores of a run of less
         than half a second.
         """
         return host_table(self._core.headers())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_RUN_NS = 500_000_000
-"""Systems count how busy cores are in steps of 10 ms: of a shorter run the foreign load is not known."""
+"""Systems count how busy cores are in steps of 10 ms: of a shorter run nobody knows what else was busy."""
 
 
 def host_table(headers: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def host_table(headers: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     for header in headers:
         ranks_of.setdefault(header["host"], []).append(header)
     rows = [_host(host, ranks) for host, ranks in ranks_of.items()]
-    return pd.DataFrame(rows).astype({"cores": "Int64", "host_cores": "Int64"})
+    return pd.DataFrame(rows).astype({"usable_cores": "Int64", "host_cores": "Int64"})
 
 
 def _host(host: str, ranks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -31,14 +31,15 @@ def _host(host: str, ranks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "host": host,
         "ranks": len(ranks),
-        "cores": len(usable) if every else None,
+        "usable_cores": len(usable) if every else None,
         "host_cores": number or None,
-        "foreign_load": _foreign_load(ranks),
+        "foreign_cores": _foreign_cores(ranks),
     }
 
 
-def _foreign_load(ranks: Sequence[Mapping[str, Any]]) -> float:
-    """How many cores others used in the mean: the busy time of the host's cores without the CPU time of its ranks."""
+def _foreign_cores(ranks: Sequence[Mapping[str, Any]]) -> float:
+    """How many cores other processes kept busy on average: the busy time of the host's cores without the CPU time of
+    its ranks."""
     if not all(
         rank["finalized"] and rank["host_busy_begin_ns"] >= 0 and rank["host_busy_end_ns"] >= 0 for rank in ranks
     ):
@@ -56,21 +57,21 @@ def cores_text(hosts: pd.DataFrame) -> str:
     tracer did not say on which."""
     from .formatting import count_text, plural
 
-    if hosts["cores"].isna().any():
+    if hosts["usable_cores"].isna().any():
         return ""
     beyond = f" of {count_text(len(hosts))} hosts" if len(hosts) > 1 else ""
-    return f"{plural(int(hosts['ranks'].sum()), 'rank')} on {plural(int(hosts['cores'].sum()), 'core')}{beyond}"
+    return f"{plural(int(hosts['ranks'].sum()), 'rank')} on {plural(int(hosts['usable_cores'].sum()), 'core')}{beyond}"
 
 
-def foreign_load_text(hosts: pd.DataFrame) -> str:
-    """What else was busy: "others used 0.31 of the 2 cores of node1", of the host on which that was the most;
-    "" if the system did not say it."""
+def foreign_cores_text(hosts: pd.DataFrame) -> str:
+    """What else was busy: "other processes kept 0.31 of the 2 cores of node1 busy on average", of the host on which
+    that was the most; "" if the system did not say it."""
     from .formatting import count_text
 
-    known = hosts.dropna(subset=["foreign_load", "host_cores"])
+    known = hosts.dropna(subset=["foreign_cores", "host_cores"])
     if known.empty or len(known) < len(hosts):
         return ""
-    most = known.sort_values("foreign_load", kind="stable").iloc[-1]
+    most = known.sort_values("foreign_cores", kind="stable").iloc[-1]
     cores = int(most["host_cores"])
     of = "the core" if cores == 1 else f"the {count_text(cores)} cores"
-    return f"others used {most['foreign_load']:.2f} of {of} of {most['host']}"
+    return f"other processes kept {most['foreign_cores']:.2f} of {of} of {most['host']} busy on average"

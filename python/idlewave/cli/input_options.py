@@ -24,7 +24,8 @@ from ..pattern_options import (
     TraceParameters,
 )
 from ..schedule import Schedule
-from ..timed_calls import synchronous_text, timed_calls_notes
+from ..send_modes import synchronous_text
+from ..timed_calls import timed_calls_notes
 from .completion import algorithms, machines
 from .option_types import Count, refuse_given
 from .parameter_options import options_of

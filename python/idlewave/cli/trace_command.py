@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from .. import mpi
 from ..formatting import plural, seconds_text
-from ..timed_calls import synchronous_text, timed_calls_text
+from ..send_modes import synchronous_text
+from ..timed_calls import timed_calls_text
 from ..trace import Trace
-from ..trace_hosts import cores_text, foreign_load_text
+from ..trace_hosts import cores_text, foreign_cores_text
 from ..traced_run import trace as run_traced
 from .option_types import as_json, print_json, refuse_given, trace_folder
 from .terminal import say, say_note
@@ -66,44 +68,59 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         return
     run = run_traced(list(command), folder, overwrite=overwrite, output_to=2 if as_json else None)
     found = Trace.load(run.directory)
-    records = int(found.processes["calls"].sum())
-    residual = found.clocks["residual_ns"].max()
-    cores = found.core_shares()
-    hosts = found.hosts()
-    ended = cores["share"].dropna()
-    preempted = int(cores["involuntary_switches"].sum())
-    known = bool(cores["core_wait_s"].notna().all())
-    waited = float(cores["core_wait_s"].sum())
     if as_json:
-        print_json(
-            {
-                "written": str(run.directory),
-                "ranks": found.ranks,
-                "calls": records,
-                "seconds": found.measured_s,
-                "clock_residual_ns": float(residual) if residual > 0 else None,
-                "core_share": [float(ended.min()), float(ended.max())] if len(ended) else None,
-                "involuntary_switches": preempted,
-                "ranks_that_shared_cores": int(cores["shared"].sum()),
-                "hosts": hosts.astype(object).where(hosts.notna(), None).to_dict("records"),
-                "core_wait_s": waited if known else None,
-                "one_sided_calls": found.one_sided_calls,
-                "file_calls": found.file_calls,
-                "synchronous_sends": found.synchronous_sends,
-                "exit_status": run.exit_status,
-            }
-        )
+        print_json({"written": str(run.directory), **_described(found), "exit_status": run.exit_status})
         return
     say(
-        f"{found.ranks} ranks, {records} calls, {found.measured_s:.3f} s between MPI_Init and MPI_Finalize; "
+        f"{found.ranks} ranks, {_calls(found)} calls, {found.measured_s:.3f} s between MPI_Init and MPI_Finalize; "
         f"written: {run.directory}"
     )
-    if len(ended):
-        shares = f"a rank had {ended.min():.0%} to {ended.max():.0%} of one"
-        said = ", ".join(filter(None, (cores_text(hosts), shares)))
-        say(f"cores: {said}; {preempted:,} involuntary context switches in all")
-    if load := foreign_load_text(hosts):
-        say(f"load: {load}")
+    _say_cores(found)
+    if timed := timed_calls_text(found.timed_one_sided_calls, found.file_calls):
+        say_note(
+            f"{timed}: in a schedule they are computation for as long as they took, and their data are not simulated"
+        )
+    if said := synchronous_text(found.synchronous_sends):
+        say_note(said)
+    if (residual := found.clocks["residual_ns"].max()) > 0:
+        say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")
+
+
+def _calls(trace: Trace) -> int:
+    return int(trace.processes["calls"].sum())
+
+
+def _described(trace: Trace) -> dict[str, Any]:
+    """What is printed of a trace, for programs."""
+    cores, hosts, residual = trace.core_shares(), trace.hosts(), trace.clocks["residual_ns"].max()
+    shares = cores["share"].dropna()
+    return {
+        "ranks": trace.ranks,
+        "calls": _calls(trace),
+        "seconds": trace.measured_s,
+        "clock_residual_ns": float(residual) if residual > 0 else None,
+        "core_share": [float(shares.min()), float(shares.max())] if len(shares) else None,
+        "involuntary_switches": int(cores["involuntary_switches"].sum()),
+        "ranks_that_shared_cores": int(cores["shared"].sum()),
+        "hosts": hosts.astype(object).where(hosts.notna(), None).to_dict("records"),
+        "core_wait_s": float(cores["core_wait_s"].sum()) if cores["core_wait_s"].notna().all() else None,
+        "one_sided_calls": trace.one_sided_calls,
+        "file_calls": trace.file_calls,
+        "synchronous_sends": trace.synchronous_sends,
+    }
+
+
+def _say_cores(trace: Trace) -> None:
+    """Print what the system gave the ranks, and what other processes had."""
+    cores, hosts = trace.core_shares(), trace.hosts()
+    shares = cores["share"].dropna()
+    if len(shares):
+        share = f"a rank had {shares.min():.0%} to {shares.max():.0%} of one"
+        said = ", ".join(filter(None, (cores_text(hosts), share)))
+        say(f"cores: {said}; {int(cores['involuntary_switches'].sum()):,} involuntary context switches in all")
+    if busy := foreign_cores_text(hosts):
+        say(f"load: {busy}")
+    known, waited = bool(cores["core_wait_s"].notna().all()), float(cores["core_wait_s"].sum())
     if known and waited > 0:
         say(f"computations: without {seconds_text(waited)} of all ranks' time, in which they waited for a core")
     elif not known and (shared := int(cores["shared"].sum())):
@@ -111,11 +128,3 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
             f"{plural(shared, 'rank')} shared cores: the computations of this trace hold waits for a core, which are "
             "not the program's"
         )
-    if timed := timed_calls_text(found.timed_one_sided_calls, found.file_calls):
-        say_note(
-            f"{timed}: in a schedule they are computation for as long as they took, and their data are not simulated"
-        )
-    if said := synchronous_text(found.synchronous_sends):
-        say_note(said)
-    if residual > 0:
-        say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")

@@ -129,7 +129,7 @@ def _files_of_ranks(source: Path) -> list[Path]:
     meta = Path(f"{stem}.meta")
     if meta.is_file():
         return _expected_files(stem, meta)
-    return files_of_ranks(source, found[1], found[3], 4)
+    return files_of_ranks(source, found[1], found[3], digits=4)
 
 
 def _expected_files(stem: str, meta: Path) -> list[Path]:

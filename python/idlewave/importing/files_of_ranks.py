@@ -23,6 +23,7 @@ def files_of_ranks(source: Path, before: str, after: str, digits: int = 1) -> li
     while (file := source.with_name(name(len(files)))).is_file():
         files.append(file)
     numbered = re.compile(f"{re.escape(before)}([0-9]+){re.escape(after)}", re.DOTALL)
+    # A number may be written with other padding: only the names that were looked for above count.
     numbers = (int(found[1]) for entry in source.parent.iterdir() if (found := numbered.fullmatch(entry.name)))
     later = min(
         (rank for rank in numbers if rank > len(files) and source.with_name(name(rank)).is_file()), default=None

@@ -150,7 +150,7 @@ def _files_of_ranks(source: Path) -> list[Path]:
     found = re.fullmatch(r"(.*?)(?<![0-9])(0+)(\D*)", source.name)
     if not found:
         raise InputError(f"{name_of(source)}: expected the file of rank 0, whose name has a 0 before its ending")
-    files = files_of_ranks(source, found[1], found[3], len(found[2]))
+    files = files_of_ranks(source, found[1], found[3], digits=len(found[2]))
     for file in files:
         if not is_liballprof(file):
             raise InputError(f"{name_of(file)}: expected a trace of liballprof, which begins with {FIRST_LINE!r}")
@@ -270,7 +270,8 @@ class _Rank:
         self._mpich = self._mpich or comm.handle == _MPICH_WORLD
         if comm.size > self._ranks:
             raise ValueError(
-                f"a communicator has {comm.size} ranks, and there are files of {self._ranks}: expected those of all"
+                f"a communicator has {comm.size} ranks, and there are files of {self._ranks}: expected the files of "
+                "all ranks"
             )
         if comm.size == self._ranks and comm.rank == self._rank:
             return WORLD

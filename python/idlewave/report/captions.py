@@ -26,14 +26,14 @@ from idlewave.measure.noise.detour_plots import (
 )
 from idlewave.plot_limits import bulk_limits
 from idlewave.report.computation_plot import shown_sites
-from idlewave.report.findings import communication_share, is_in_mpi, prediction_error
+from idlewave.report.findings import communication_share, prediction_error
 from idlewave.report.noise_summary import noise_summary
 from idlewave.report.program_plots import MOST_BARS, MOST_CELLS, error_percents
 from idlewave.report.setting import Setting
 from idlewave.report.study_networks import networks_sentence
 from idlewave.report.study_plots import limits_of
 from idlewave.report.study_scales import Scale, scales
-from idlewave.trace import CORE_WAIT
+from idlewave.trace import CORE_WAIT, is_in_mpi
 
 if TYPE_CHECKING:
     from idlewave.measure import NoiseMeasurement
@@ -110,8 +110,9 @@ def time_caption(time: pd.DataFrame, setting: Setting = _UNKNOWN) -> str:
     inside = time[is_in_mpi(time)].groupby("rank")["seconds"].sum()
     totals = time.groupby("rank")["seconds"].sum()
     shares = (inside.reindex(totals.index, fill_value=0.0) / totals.where(totals > 0)).dropna()
-    waits = f", {CORE_WAIT} is time that another process had" if (time["category"] == CORE_WAIT).any() else ""
-    what = f"Computation is its own time{waits}, everything else is time in MPI"
+    waits = (time["category"] == CORE_WAIT).any()
+    had = f"; {CORE_WAIT} is time outside MPI in which something else had the core" if waits else ""
+    what = f"Computation is time outside MPI{had}; everything else is time in MPI"
     text = f"How the measured time of each rank of {setting.run} divides. {what}"
     if len(totals) > MOST_BARS:
         text += (

@@ -15,7 +15,7 @@ from idlewave.measure.network.plots.curve_table import residual_percents
 from idlewave.report.network_plot import SPREAD
 from idlewave.report.study_networks import networks_caveat
 from idlewave.report.study_scales import scales
-from idlewave.trace_hosts import foreign_load_text
+from idlewave.trace_hosts import foreign_cores_text
 
 if TYPE_CHECKING:
     from idlewave.measure import NetworkMeasurement, NoiseMeasurement
@@ -132,21 +132,21 @@ def program_text(trace: Trace) -> str:
     found = trace.core_shares()
     waited = float(found["core_wait_s"].sum())
     hosts = trace.hosts()
-    for host in hosts[(hosts["ranks"] > hosts["cores"]).fillna(False)].itertuples():
-        shared = "one core" if host.cores == 1 else f"{host.cores} cores"
+    for host in hosts[(hosts["ranks"] > hosts["usable_cores"]).fillna(False)].itertuples():
+        shared = "one core" if host.usable_cores == 1 else f"{host.usable_cores} cores"
         whose = f"Its {host.ranks} ranks" if len(hosts) == 1 else f"{host.ranks} of its ranks"
         text += f" {whose} shared {shared} of {host.host}, and the simulation gives each rank a core of its own."
-    if load := foreign_load_text(hosts):
-        text += f" Meanwhile {load}."
+    if load := foreign_cores_text(hosts):
+        text += f" Meanwhile, {load}."
     if found["core_wait_s"].isna().any():
         text += (
-            " How long ranks waited for a core while another process had it is not known: such waits count as the "
+            " How long ranks waited for a core while something else had it is not known: such waits count as the "
             "computation or communication that they interrupted."
         )
     elif waited > 0:
         text += (
-            f" In {seconds_text(waited)} of all ranks’ time a rank that computed waited for a core, which another "
-            "process had; these waits are left out of the computations."
+            f" In {seconds_text(waited)} of all ranks’ time a rank that computed waited for a core, which "
+            "something else had; these waits are left out of the computations."
         )
     return text
 

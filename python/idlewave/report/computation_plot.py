@@ -100,7 +100,7 @@ def _spreads(axes: Axes, shown: pd.DataFrame) -> None:
     mark_cut(axes, "right", np.flatnonzero(beyond), INK, [time_text(1e3 * ns) for ns in shown["max_ns"][beyond]])
     mark_cut(axes, "left", np.flatnonzero(below), MUTED)
     axes.set_xlim(limits.low, limits.high)
-    narrow = limits.high < 100 * limits.low
+    narrow = limits.high < 100 * limits.low  # less than two decades have too few powers of ten for ticks
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=7))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda ns, _: time_text(1e3 * ns)))
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -110,7 +110,7 @@ def _spreads(axes: Axes, shown: pd.DataFrame) -> None:
 def _totals(axes: Axes, shown: pd.DataFrame) -> None:
     tidy(axes, "x")
     axes.set_title("Together")
-    totals = shown["total_s"].to_numpy(dtype=float)  # parts of one whole: the longest bar is not cut
+    totals = shown["total_s"].to_numpy(dtype=float)  # shares of one whole: a cut bar would show a wrong one
     axes.barh(range(len(shown)), totals, 0.46, color=MUTED)
     for row, (total, share, count) in enumerate(zip(totals, shown["share"], shown["count"], strict=True)):
         axes.annotate(

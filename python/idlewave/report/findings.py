@@ -20,8 +20,9 @@ from idlewave.formatting import (
 from idlewave.report.noise_summary import noise_summary
 from idlewave.report.study_networks import networks_text
 from idlewave.report.study_scales import Scale, scales
-from idlewave.timed_calls import synchronous_text, timed_calls_text
-from idlewave.trace import CORE_WAIT
+from idlewave.send_modes import synchronous_text
+from idlewave.timed_calls import timed_calls_text
+from idlewave.trace import is_in_mpi
 
 if TYPE_CHECKING:
     from idlewave.machine import Machine, Scope
@@ -133,11 +134,6 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
 def comparable_with_simulation(trace: Trace) -> bool:
     """Whether the ranks had their cores for themselves, as simulated ones do."""
     return (trace.share_without_core or 0.0) <= MOST_WAITING
-
-
-def is_in_mpi(time: pd.DataFrame) -> pd.Series:
-    """Of each row of `Trace.time` whether it is time in MPI."""
-    return ~time["category"].isin(("computation", CORE_WAIT))
 
 
 def communication_share(time: pd.DataFrame) -> float:

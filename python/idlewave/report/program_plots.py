@@ -216,7 +216,7 @@ def _bar_shares(
     name: str,
 ) -> None:
     """Write the share of each part into it, if there is room."""
-    dark = name in ("point-to-point", "waiting")
+    dark = name in ("point-to-point", "waiting for requests")
     for rank, start, width, total in zip(ranks, left, widths, sums, strict=True):
         seen = min(width, limits.high - start)
         if total <= limits.high and seen > 0.045 * limits.high:

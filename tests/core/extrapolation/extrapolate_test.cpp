@@ -374,6 +374,19 @@ TEST(ExtrapolationRefuses, DistancesThatMayGrowWithTheGrid) {
         });
     };
     expect_as_made(stencil, {8, 16}, 32);
+    const Make both_ways = [](std::uint32_t ranks) {
+        return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+            for (const std::uint32_t distance : {1U, 2U, all - 1U, all - 2U}) {
+                out.irecv((rank + all - distance) % all, 8);
+                out.isend((rank + distance) % all, 8);
+            }
+            out.wait();
+        });
+    };
+    expect_as_made(both_ways, {8, 16}, 32);
+    EXPECT_NE(refusal(both_ways, {4, 8}, {.ranks = 32}).find("no two traces of different extents show"),
+              std::string::npos)
+        << "not the sheared grid of two dimensions that fits as well";
     EXPECT_NE(refusal(stencil, {16}, {.ranks = 32}), "") << "one trace does not show that the distance is 2";
 }
 
@@ -423,8 +436,11 @@ TEST(ExtrapolationRefuses, AMirroredRankOnGridsOfTwoRanksADimension) {
             out.wait();
         });
     };
-    EXPECT_NE(refusal(make, {2, 4, 8}, {.ranks = 16}), "");
-    EXPECT_NE(refusal(make, {2, 4}, {.ranks = 16}), "");
+    for (const std::vector<std::uint32_t>& traced : {std::vector{2U, 4U, 8U}, std::vector{2U, 4U}}) {
+        EXPECT_NE(refusal(make, traced, {.ranks = 16}).find("the program's structure was not recognised"),
+                  std::string::npos)
+            << refusal(make, traced, {.ranks = 16});
+    }
 }
 
 /// A grid of the smaller run that no rule fits must not leave the search with a rule to drop, which would never end.

@@ -52,6 +52,33 @@ TEST(Laws, SizesThatDifferByARoundingAreOne) {
     EXPECT_NEAR(continued(samples), 1'001, 1) << "not a share of the two ranks along Y, which never vary";
 }
 
+TEST(Laws, ASizeThatNoSampleChangesIsConstantOrFollowsTheSurfaceAcrossItsDimension) {
+    const std::vector<Grid> grids{{{2, 2, 1}}, {{4, 2, 1}}};
+    const auto samples = samples_of([](double, double, double) { return 2880; }, grids);
+    const auto at_16 = [&](bool others_follow_surface) {
+        std::vector<double> found;
+        for (const Fit& fit : fit_sizes(samples, std::uint8_t{0}, others_follow_surface)) {
+            EXPECT_EQ(fit.law.powers[2], 0) << "no sample shows what ranks along Z change";
+            found.push_back(fit.law.at({{4, 4, 1}}));
+        }
+        return found;
+    };
+    EXPECT_EQ(at_16(false), (std::vector<double>{2880, 1440}));
+    EXPECT_EQ(at_16(true), (std::vector<double>{1440, 2880}));
+}
+
+TEST(Laws, OnlyASizeThatShrinksWithTheSurfaceShowsThatOthersMay) {
+    const std::vector<Grid> grids{{{2, 2, 1}}, {{4, 2, 1}}};
+    const auto shrinks = [&](const std::function<double(double, double, double)>& size) {
+        return is_changing_surface(samples_of(size, grids), 1);
+    };
+    EXPECT_TRUE(shrinks([](double x, double, double) { return 5760 / x; }));
+    EXPECT_FALSE(shrinks([](double, double, double) { return 64; }));
+    EXPECT_FALSE(shrinks([](double x, double, double) { return x == 2 ? 10'006 : 9'984; })) << "noise";
+    EXPECT_FALSE(shrinks([](double x, double y, double) { return 8 * x * y; }));
+    EXPECT_FALSE(shrinks([](double x, double, double) { return 5760 / (x * x); }));
+}
+
 TEST(Laws, DependOnExtentsThatVary) {
     const std::vector<Grid> grids{{{2, 2, 1}}, {{4, 2, 1}}};
     const auto samples = samples_of([](double x, double, double) { return 4096 / x; }, grids);

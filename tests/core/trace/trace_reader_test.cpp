@@ -103,33 +103,35 @@ TEST(TraceReader, TimesStayInRangeHoweverTheClocksWereMeasured) {
     EXPECT_EQ(convert(trace, {}).ranks.size(), 2U);
 }
 
-TEST(TraceReader, RefusesAClockThatWasSetMeanwhile) {
+TEST(TraceReader, RefusesAClockThatJumped) {
     constexpr std::int64_t second = 1'000'000'000;
     const auto with = [](std::int64_t drift, std::int64_t error) {
         TraceBytes file = sound(0);
         file.put<std::int64_t>(80, 100 + drift).put<std::int64_t>(88, error).put<std::int64_t>(96, 500 + 2 * second);
         return refusal(file);
     };
-    EXPECT_EQ(with(second / 1000, 0), "read 10 records");
-    EXPECT_EQ(
-        with(-second, 0),
-        "rank0: byte 80: expected a clock that drifts from rank 0's by less than a thousandth, found -1000000000 ns "
-        "in 2000000000 ns: a clock was set meanwhile");
+    constexpr std::int64_t most = 201'000'000;  // a tenth of 2 s, and 1 ms
+    EXPECT_EQ(with(most, 0), "read 10 records");
+    EXPECT_EQ(with(-most, 0), "read 10 records");
+    EXPECT_NE(with(most + 1, 0).find("rank0: byte 80: "), std::string::npos);
+    EXPECT_NE(with(-second, 0).find("found a change of -1000000000 ns in 2000000000 ns: the clock jumped"),
+              std::string::npos)
+        << with(-second, 0);
     EXPECT_EQ(with(-second, second), "read 10 records") << "the exchanges leave as much open";
 }
 
-TEST(TraceReader, KnowsTheRunAndTheCoresOfTheHost) {
+TEST(TraceReader, KnowsItsRunAndTheCoresOfTheHost) {
     TraceBytes file(0, 1);
     file.began(100).call(Call::init, 50, 100, {7, 2000, 96, 0b101, 1});
     file.call(Call::finalize, 900, 950, {5000});
     const RankTrace trace = file.read();
-    EXPECT_EQ(trace.run(), 7U);
+    EXPECT_EQ(trace.run_id(), 7U);
     EXPECT_EQ(trace.host_cores().number, 96U);
     EXPECT_EQ(trace.host_cores().usable, (std::vector<std::uint32_t>{0, 2, 64}));
     EXPECT_EQ(trace.host_cores().busy_begin, 2000);
     EXPECT_EQ(trace.host_cores().busy_end, 5000);
     const RankTrace earlier = sound(0).read();
-    EXPECT_EQ(earlier.run(), 0U);
+    EXPECT_EQ(earlier.run_id(), 0U);
     EXPECT_EQ(earlier.host_cores().number, 0U);
     EXPECT_EQ(earlier.host_cores().busy_end, -1);
 }
@@ -350,6 +352,8 @@ TEST(TraceDirectory, HasRanksOfOneRun) {
                                        "/rank-0000000.iwtrace: files of two runs are mixed");
     directory.write("rank-0000001.iwtrace", of_run(1, 7));
     EXPECT_EQ(directory.refusal(), "read 2 ranks");
+    directory.write("rank-0000001.iwtrace", sound(1));
+    EXPECT_EQ(directory.refusal(), "read 2 ranks") << "an earlier tracer did not say of which run it is";
 }
 
 TEST(TraceDirectory, ThatDoesNotExistIsNamed) {

@@ -171,13 +171,6 @@ def test_what_has_no_meaning_is_refused_with_file_and_byte(
     assert not (tmp_path / "out.goal").exists()
 
 
-def test_a_file_that_is_missing_before_others_is_named(tmp_path: Path) -> None:
-    write_chakra(tmp_path / "in")
-    rank_file(tmp_path / "in", 1).unlink()
-    with pytest.raises(InputError, match=r"et\.1\.et: is missing, and et\.2\.et is there"):
-        import_schedule(rank_file(tmp_path / "in", 0), tmp_path / "out.goal")
-
-
 def test_names_without_a_number_and_traces_of_calls_are_refused(tmp_path: Path) -> None:
     (tmp_path / "trace.et").write_bytes(metadata())
     with pytest.raises(InputError, match="expected a name with the number of the rank"):

@@ -21,15 +21,17 @@ from idlewave.formatting import (
 )
 from idlewave.measure import NoiseMeasurement
 from idlewave.report import Report, findings
+from idlewave.report.captions import time_caption
 from idlewave.report.caveats import caveats, load_text, program_text
 from idlewave.report.findings import (
+    communication_share,
     comparable_with_simulation,
     machine_sentence,
     prediction_clause,
     program_sentence,
     scale_sentence,
 )
-from idlewave.trace import ImportedSchema
+from idlewave.trace import CORE_WAIT, ImportedSchema
 from report_samples import fit, machine, measurement, no_noise, noise_of, prediction, quiet_trace, sample, study, trace
 from trace_files import write_threads
 
@@ -235,16 +237,41 @@ def test_ranks_that_shared_cores_are_said_to_have():
 
     def hosts(cores: int, foreign: float = 0.25) -> pd.DataFrame:
         return pd.DataFrame(
-            {"host": ["n1"], "ranks": [4], "cores": [cores], "host_cores": [8], "foreign_load": [foreign]}
+            {"host": ["n1"], "ranks": [4], "usable_cores": [cores], "host_cores": [8], "foreign_cores": [foreign]}
         )
 
     assert "Its 4 ranks shared 2 cores of n1" in program_text(trace(hosts=hosts(2)))
-    assert "others used 0.25 of the 8 cores of n1" in program_text(trace(hosts=hosts(2)))
+    assert "Meanwhile, other processes kept 0.25 of the 8 cores of n1 busy on average." in program_text(
+        trace(hosts=hosts(2))
+    )
     assert "shared" not in program_text(trace(hosts=hosts(4, math.nan)))
-    assert "others" not in program_text(trace(hosts=hosts(4, math.nan)))
+    assert "Meanwhile" not in program_text(trace(hosts=hosts(4, math.nan)))
     assert "shared" not in program_text(trace()), "of a run elsewhere nobody knows it"
     assert "is not known" in program_text(trace(core_shares=cores(math.nan)))
     assert "In 2 s of all ranks’ time" in plain(program_text(trace(core_shares=cores(0.5))))
+
+
+def test_waits_for_a_core_are_neither_computation_nor_communication():
+    time = pd.DataFrame(
+        {"rank": 0, "category": ["computation", CORE_WAIT, "collective"], "seconds": [1.0, 2.0, 1.0]},
+    )
+    assert communication_share(time) == 0.25
+    assert f"{CORE_WAIT} is time outside MPI in which something else had the core" in time_caption(time)
+    assert CORE_WAIT not in time_caption(time[time["category"] != CORE_WAIT])
+
+
+@pytest.mark.parametrize(
+    ("sends", "said"),
+    [
+        (1, "its 1 synchronous send (MPI_Ssend) is simulated as"),
+        (3, "its 3 synchronous sends (MPI_Ssend) are simulated"),
+    ],
+)
+def test_synchronous_sends_are_said(sends, said):
+    with_sends = trace()
+    with_sends.synchronous_sends = sends
+    assert said in plain(program_sentence(with_sends))
+    assert "synchronous" not in program_sentence(trace())
 
 
 def test_what_an_import_left_out_is_said():

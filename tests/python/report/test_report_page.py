@@ -180,7 +180,7 @@ def test_a_run_with_no_noise_and_no_messages_makes_a_whole_page(tmp_path: Path):
 @pytest.mark.usefixtures("in_one_format")
 def test_names_from_outside_cannot_add_markup(tmp_path: Path):
     evil = "<script>alert(1)</script>"
-    time = trace().time().replace("waiting", f"a<b>&{evil}")
+    time = trace().time().replace("waiting for requests", f"a<b>&{evil}")
     totals = trace().totals().replace("MPI_Barrier", evil)
     traced = trace(command=f"mpiexec ./a {evil}", time=time, totals=totals)
     noted = Consistency(notes=[evil])

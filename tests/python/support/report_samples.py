@@ -174,9 +174,9 @@ class MadeTrace(Trace):
 
     def hosts(self) -> pd.DataFrame:
         own = pd.DataFrame(
-            {"host": ["vm"], "ranks": self.ranks, "cores": pd.NA, "host_cores": pd.NA, "foreign_load": np.nan}
+            {"host": ["vm"], "ranks": self.ranks, "usable_cores": pd.NA, "host_cores": pd.NA, "foreign_cores": np.nan}
         )
-        return self.tables.get("hosts", own.astype({"cores": "Int64", "host_cores": "Int64"}))
+        return self.tables.get("hosts", own.astype({"usable_cores": "Int64", "host_cores": "Int64"}))
 
     @property
     def share_without_core(self) -> float | None:
@@ -210,7 +210,7 @@ def trace(
     for rank in range(ranks):
         parts = np.array([0.71, 0.06, 0.09, 0.14]) * random.normal(1, 0.12, 4)
         for category, part in zip(
-            ("computation", "point-to-point", "collective", "waiting"), parts / parts.sum(), strict=True
+            ("computation", "point-to-point", "collective", "waiting for requests"), parts / parts.sum(), strict=True
         ):
             time.append((rank, category, measured_s * part))
     calls = [
