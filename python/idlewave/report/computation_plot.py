@@ -121,6 +121,6 @@ def _totals(axes: Axes, shown: pd.DataFrame) -> None:
             va="center",
             fontsize=SMALL - 0.5,
         )
-    axes.set_xlim(0, totals.max() * 1.9)
+    axes.set_xlim(0, totals.max() * 2.2)
     axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.set_xlabel("time of all ranks [s]")
