@@ -108,7 +108,6 @@ struct Program {
     std::optional<Structure> structure = {};  ///< of a program that was continued on more ranks
     std::uint64_t wildcard_receives = 0;      ///< of the traced run: they named no source
     std::uint64_t unknown_receives = 0;       ///< of these, those whose message the trace does not have
-    std::uint64_t synchronous_sends = 0;      ///< of the traced run: they ended after their receives were posted
     bool has_one_sided = false;               ///< some instructions are one-sided operations
     TimedCalls one_sided = {};                ///< puts, gets, accumulates, locks and flushes that are computation
     TimedCalls files = {};
@@ -245,9 +244,6 @@ class ProgramSource {
 
     /// How many receives without a source there are whose message the trace does not have, in all copies.
     [[nodiscard]] std::uint64_t unknown_receives() const { return program_->unknown_receives * copies_; }
-
-    /// How many synchronous sends there are, in all copies. They are simulated as the other ones.
-    [[nodiscard]] std::uint64_t synchronous_sends() const { return program_->synchronous_sends * copies_; }
 
     /// The ops of one rank with their requirements: the same schedule in memory.
     [[nodiscard]] goal::RankSchedule rank_schedule(std::uint32_t rank) const;

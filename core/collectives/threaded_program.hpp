@@ -70,7 +70,6 @@ class ThreadedProgramSource {
     [[nodiscard]] std::uint64_t least_ops() const;
     [[nodiscard]] std::uint64_t wildcard_receives() const { return own_.wildcard_receives(); }
     [[nodiscard]] std::uint64_t unknown_receives() const { return own_.unknown_receives(); }
-    [[nodiscard]] std::uint64_t synchronous_sends() const { return own_.synchronous_sends(); }
     [[nodiscard]] goal::RankSchedule rank_schedule(std::uint32_t rank) const;
 
     /// The first rank that has several threads.

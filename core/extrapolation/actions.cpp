@@ -11,6 +11,17 @@ namespace idlewave::extrapolation {
 
 using collectives::Instruction;
 
+namespace {
+
+Action::Kind kind_of(const Instruction& message) {
+    if (message.kind == Instruction::Kind::recv) {
+        return Action::Kind::recv;
+    }
+    return (message.size & goal::synchronous) != 0 ? Action::Kind::synchronous_send : Action::Kind::send;
+}
+
+}  // namespace
+
 RankActions::RankActions(const collectives::RankProgram& program)
     : program_(&program), in_slot_(program.slots), is_awaited_(program.slots, true) {
     std::unordered_multimap<std::uint64_t, std::uint32_t> known;
@@ -41,9 +52,9 @@ RankActions::RankActions(const collectives::RankProgram& program)
                 break;
             case Instruction::Kind::send:
             case Instruction::Kind::recv: {
-                const Message message{.peer = instruction.peer, .tag = instruction.tag, .size = instruction.size};
-                const bool send = instruction.kind == Instruction::Kind::send;
-                add(send ? Action::Kind::send : Action::Kind::recv, number_of(message), instruction.slot);
+                const Message message{
+                    .peer = instruction.peer, .tag = instruction.tag, .size = goal::bytes_of(instruction.size)};
+                add(kind_of(instruction), number_of(message), instruction.slot);
                 if (instruction.blocking) {
                     awaited_.push_back(static_cast<std::uint32_t>(actions_.size() - 1));
                     waits_.push_back(static_cast<std::uint32_t>(awaited_.size()));

@@ -11,7 +11,7 @@ namespace idlewave::extrapolation {
 /// What a traced rank does, in the order in which it does so. A blocking message is a message and a wait for it, so
 /// that ranks that do the same in other words are alike.
 struct Action {
-    enum class Kind : std::uint8_t { send, recv, collective, wait };
+    enum class Kind : std::uint8_t { send, synchronous_send, recv, collective, wait };
 
     Kind kind = Kind::wait;
     bool nonblocking = false;  ///< of a collective: a wait for it may follow
@@ -19,8 +19,12 @@ struct Action {
     std::uint64_t ns = 0;      ///< computation before it
 };
 
+inline bool is_send(Action::Kind kind) {
+    return kind == Action::Kind::send || kind == Action::Kind::synchronous_send;
+}
+
 inline bool is_message(Action::Kind kind) {
-    return kind == Action::Kind::send || kind == Action::Kind::recv;
+    return is_send(kind) || kind == Action::Kind::recv;
 }
 
 struct Message {

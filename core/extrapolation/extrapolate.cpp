@@ -64,7 +64,7 @@ void check_grid(const FoundStructure& found, const ProcessGrid& grid) {
 std::vector<std::string> texts_of_peers(const SymbolicProgram& program) {
     std::set<std::string> texts;
     for (const Item& item : program.items) {
-        if (item.kind == Action::Kind::send) {
+        if (is_send(item.kind)) {
             texts.insert(item.role == Item::Role::none ? text_of(program.sites[item.site].peers.front())
                                                        : "a series of peers");
         }
@@ -121,7 +121,6 @@ Extrapolation extrapolate(std::span<const collectives::Program* const> runs, con
     const collectives::Program& last = traced.back().program();
     result.program.wildcard_receives = last.wildcard_receives;
     result.program.unknown_receives = last.unknown_receives;
-    result.program.synchronous_sends = last.synchronous_sends;
     result.program.one_sided = last.one_sided;
     result.program.files = last.files;
     result.program.calls = last.calls;

@@ -12,7 +12,7 @@ std::string name_of(const SymbolicProgram& program, std::uint32_t item) {
         return std::string(collectives::name_of(site.collective.collective));
     }
     const bool in_series = program.items[item].role != Item::Role::none;
-    return name_of(site.kind) + (site.kind == Action::Kind::send ? " to " : " from ") +
+    return name_of(site.kind) + (is_send(site.kind) ? " to " : " from ") +
            (in_series ? "each peer of a series" : text_of(site.peers.front()));
 }
 

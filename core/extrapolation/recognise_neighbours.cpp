@@ -172,7 +172,7 @@ class NeighbourRecognition {
         std::array<bool, ProcessGrid::dimensions> used{};
         for (std::uint32_t site = 0; site < program_.sites.size(); ++site) {
             const Site& made = program_.sites[site];
-            if (made.kind != Action::Kind::send || made.peers.front().kind != PeerRule::Kind::shift) {
+            if (!is_send(made.kind) || made.peers.front().kind != PeerRule::Kind::shift) {
                 continue;
             }
             for (std::uint32_t d = 0; d < ProcessGrid::dimensions; ++d) {

@@ -129,7 +129,7 @@ class StructureSearch {
             if (item.role != Item::Role::none || rule.kind != PeerRule::Kind::shift) {
                 return;
             }
-            if (item.kind == Action::Kind::send) {
+            if (is_send(item.kind)) {
                 peers.insert(text_of(rule));
             }
         }

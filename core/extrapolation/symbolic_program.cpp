@@ -156,6 +156,8 @@ std::string name_of(Action::Kind kind) {
     switch (kind) {
         case Action::Kind::send:
             return "send";
+        case Action::Kind::synchronous_send:
+            return "synchronous send";
         case Action::Kind::recv:
             return "receive";
         case Action::Kind::collective:

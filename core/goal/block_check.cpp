@@ -75,8 +75,10 @@ class BlockCheck {
         const bool calc = op_word::kind(w) == Kind::long_calc;
         const std::uint64_t largest = calc ? largest_calc : largest_size;
         const Shape shape = block_.shape(op_word::shape(w));
-        if (shape.size > largest) {
-            fail(op_index, "a size of at most " + std::to_string(largest) + ", found " + std::to_string(shape.size));
+        const bool may_be_synchronous = op_word::kind(w) == Kind::send && shape.one_sided == 0;
+        const std::uint64_t size = may_be_synchronous ? bytes_of(shape.size) : shape.size;
+        if (size > largest) {
+            fail(op_index, "a size of at most " + std::to_string(largest) + ", found " + std::to_string(size));
         }
         one_sided(op_index, op_word::kind(w), shape);
         const auto peer = static_cast<std::uint32_t>(w >> peer_shift);

@@ -41,6 +41,10 @@ void GoalBinaryWriter::add(const RankSchedule& rank) {
                              ": expected no one-sided op, as LogGOPSim's format has none; use .goal or .idg");
         }
         const bool calc = op.kind == OpKind::calc;
+        if (!calc && (op.size & synchronous) != 0) {
+            throw InputError("rank " + std::to_string(table_.size()) + ", op " + std::to_string(op_index) +
+                             ": expected no synchronous send, as LogGOPSim's format has none; use .goal or .idg");
+        }
         highest_cpu_ = std::max(highest_cpu_, op.cpu);
         highest_nic_ = std::max(highest_nic_, op.nic);
         at = store(at, indegree_[op_index]);

@@ -204,12 +204,16 @@ void GoalReader::attributes(Op& op) {
             tag(op);
         } else if (take("cpu", Glued::digit)) {
             op.cpu = static_cast<std::uint8_t>(integer("a CPU", 255));
+        } else if (op.kind == OpKind::send && (op.size & synchronous) == 0 && take("synchronous", Glued::digit)) {
+            op.size |= synchronous;
         } else if (message && take("nic", Glued::digit)) {
             op.nic = static_cast<std::uint8_t>(integer("a NIC", 255));
         } else {
             lexer_.fail(lexer_.peek(), !message                 ? "'cpu' or the end of the line"
                                        : op.kind == OpKind::get ? "'cpu', 'nic' or the end of the line"
-                                                                : "'tag', 'cpu', 'nic' or the end of the line");
+                                       : op.kind == OpKind::send
+                                           ? "'tag', 'cpu', 'nic', 'synchronous' or the end of the line"
+                                           : "'tag', 'cpu', 'nic' or the end of the line");
         }
     }
 }

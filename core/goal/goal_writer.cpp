@@ -50,8 +50,9 @@ void write_op(std::string& out, const Op& op) {
             put(out, "calc ", op.size);
             break;
         case OpKind::send:
-            put(out, "send ", op.size, "b to ", op.peer);
+            put(out, "send ", bytes_of(op.size), "b to ", op.peer);
             write_tag(out, op.tag);
+            put(out, (op.size & synchronous) != 0 ? " synchronous" : "");
             break;
         case OpKind::recv:
             put(out, "recv ", op.size, "b from ");

@@ -61,7 +61,7 @@ class Rendezvous {
     void request_to_send(const Current& current, const Ready& ready, const Op& op, const Moment& now,
                          Context& context) {
         const std::uint32_t handle = sends_.add();
-        sends_[handle] = {.size = ready.op.size,
+        sends_[handle] = {.size = goal::bytes_of(ready.op.size),
                           .rank = current.number(),
                           .peer = ready.op.peer,
                           .tag = ready.op.tag,

@@ -33,8 +33,8 @@ class Transmission {
           classes_(tables.classes),
           recent_(tables.classes),
           node_ranks_(tables.machine.node ? tables.machine.node_ranks : 0),
-          network_eager_limit_(tables.machine.network.S),
-          node_eager_limit_(tables.machine.node ? tables.machine.node->S : 0),
+          network_eager_limit_(std::min(tables.machine.network.S, goal::largest_size)),
+          node_eager_limit_(tables.machine.node ? std::min(tables.machine.node->S, goal::largest_size) : 0),
           network_control_(costs(tables.machine.network, 1)),
           node_control_(costs(tables.machine.node ? *tables.machine.node : tables.machine.network, 1)),
           one_sided_control_(costs(tables.machine.one_sided ? *tables.machine.one_sided : tables.machine.network, 1)),
@@ -45,7 +45,8 @@ class Transmission {
           has_one_level_(node_ranks_ == 0 && !has_shared_buffer_),
           posts_take_cpu_(tables.machine.posts_take_cpu()) {}
 
-    /// Whether a message is eager: one that passes through a shared buffer always is (R3).
+    /// Whether a message is eager: one that passes through a shared buffer always is (R3), and a synchronous one never:
+    /// its size is larger than every limit.
     [[nodiscard]] bool is_eager(const Current& current, const goal::Op& op) const {
         return op.size <= always_eager_ || is_eager_at_its_level(current, op);
     }
@@ -184,6 +185,9 @@ class Transmission {
     };
 
     [[nodiscard, gnu::noinline]] bool is_eager_at_its_level(const Current& current, const goal::Op& op) const {
+        if ((op.size & goal::synchronous) != 0) {
+            return false;
+        }
         const Level level = level_of(current, op.peer, op.tag);
         return level == Level::shared_buffer ||
                op.size <= (level == Level::node ? node_eager_limit_ : network_eager_limit_);

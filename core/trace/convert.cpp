@@ -171,7 +171,6 @@ collectives::Program convert(const Trace& trace, const ConvertOptions& options) 
         std::ranges::move(converter.convert(ranks_begin[rank.header().rank]), std::back_inserter(program.ranks));
         program.wildcard_receives += converter.wildcard_receives();
         program.unknown_receives += converter.unknown_receives();
-        program.synchronous_sends += converter.synchronous_sends();
         program.one_sided += converter.one_sided();
         program.has_one_sided |= converter.has_one_sided();
         program.files += converter.files();

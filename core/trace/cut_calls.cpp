@@ -98,7 +98,6 @@ void RankConverter::leave_out_beginning(const TraceRecord& r, const RankBegin& b
     use_slots(slots);
     wildcard_receives_ = 0;
     unknown_receives_ = 0;
-    synchronous_sends_ = 0;
     one_sided_ = {};
     files_ = {};
     between_.begin_again(r, begin.skipped);  // polls do not end a computation, and they are left out

@@ -261,14 +261,17 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
     }
     instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.context);
     instruction.size = static_cast<std::uint64_t>(m.bytes);
+    if (m.mode == SendMode::synchronous) {
+        instruction.size |= goal::synchronous;
+    }
     use_thread(instruction, m);
     if (left_out(instruction)) {
         return collectives::no_slot;
     }
     instruction.blocking = blocking;
     instruction.slot = blocking ? collectives::no_slot : m.mode == SendMode::buffered ? slot_of_buffered() : new_slot();
-    synchronous_sends_ += m.mode == SendMode::synchronous ? 1 : 0;
-    compute_in_cold_caches(thread_->cache_use.call() + (m.receive ? 0 : use_buffer(instruction, instruction.size)));
+    compute_in_cold_caches(thread_->cache_use.call() +
+                           (m.receive ? 0 : use_buffer(instruction, static_cast<std::uint64_t>(m.bytes))));
     thread_->program.instructions.push_back(instruction);
     if (m.receive) {
         note_posted(instruction);

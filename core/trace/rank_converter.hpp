@@ -83,7 +83,6 @@ class RankConverter {
     [[nodiscard]] std::uint64_t wildcard_receives() const { return wildcard_receives_; }
     /// Of how many of these the trace does not have the message that they took.
     [[nodiscard]] std::uint64_t unknown_receives() const { return unknown_receives_; }
-    [[nodiscard]] std::uint64_t synchronous_sends() const { return synchronous_sends_; }
     /// The one-sided operations that are computation, and whether others are operations of the schedule.
     [[nodiscard]] const collectives::TimedCalls& one_sided() const { return one_sided_; }
     [[nodiscard]] bool has_one_sided() const { return has_one_sided_; }
@@ -318,7 +317,6 @@ class RankConverter {
     const Communicators::Group* last_group_ = nullptr;
     std::uint64_t wildcard_receives_ = 0;
     std::uint64_t unknown_receives_ = 0;
-    std::uint64_t synchronous_sends_ = 0;
     collectives::TimedCalls one_sided_;
     bool has_one_sided_ = false;
     collectives::TimedCalls files_;

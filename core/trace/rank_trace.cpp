@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
-#include <unordered_set>
 
 #include "base/error.hpp"
 #include "base/quote.hpp"
@@ -18,31 +17,6 @@ namespace {
 void add_wait(std::int64_t& all, std::int64_t wait) {
     all = std::min(all + std::clamp<std::int64_t>(wait, 0, latest), latest);
 }
-
-/// Knows which persistent requests send synchronously.
-class SynchronousSends {
-  public:
-    /// Whether the call begins a synchronous send.
-    bool sends(const TraceRecord& record) {
-        if (record.call == Call::send_init || record.call == Call::request_free) {
-            persistent_.erase(record.words[record.call == Call::send_init ? 3 : 0]);
-        }
-        if (record.call == Call::start) {
-            return persistent_.contains(record.words[0]);
-        }
-        if (record.send_mode() != SendMode::synchronous || record.pair(1).first == proc_null) {
-            return false;
-        }
-        if (record.call == Call::send_init) {
-            persistent_.insert(record.words[3]);
-            return false;
-        }
-        return true;
-    }
-
-  private:
-    std::unordered_set<std::uint64_t> persistent_;
-};
 
 /// Those that do not know their run are of an earlier tracer, or died in MPI_Init.
 void check_one_run(const std::vector<RankTrace>& ranks) {
@@ -80,7 +54,6 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
     header_bytes_ = reader.header_bytes();
     threads_[0] = {header_.init_end, header_.init_end, true};
     TraceRecord record;
-    SynchronousSends synchronous;
     while (reader.next(record)) {
         ++size_;
         note_thread(record);
@@ -89,7 +62,6 @@ RankTrace::RankTrace(std::string path, std::vector<std::uint64_t> words, std::ui
         defines_communicators_ = defines_communicators_ || record.call == Call::comm_def;
         one_sided_calls_ += record.call == Call::one_sided ? 1 : 0;
         file_calls_ += call_group(record.call) == CallGroup::file ? 1 : 0;
-        synchronous_sends_ += synchronous.sends(record) ? 1 : 0;
         core_waits_known_ = core_waits_known_ || (record.call == Call::init && (record.info & 1) != 0);
         if (record.call == Call::core_wait) {
             ++waits_;

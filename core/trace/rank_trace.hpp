@@ -51,8 +51,6 @@ class RankTrace {
     /// The number of puts, gets and accumulates.
     [[nodiscard]] std::uint64_t one_sided_calls() const { return one_sided_calls_; }
     [[nodiscard]] std::uint64_t file_calls() const { return file_calls_; }
-    /// The number of synchronous sends that began, but those to MPI_PROC_NULL.
-    [[nodiscard]] std::uint64_t synchronous_sends() const { return synchronous_sends_; }
     /// Whether the tracer recorded when the rank could have run and had no core.
     [[nodiscard]] bool core_waits_known() const { return core_waits_known_; }
     /// For how long that was, ns: in computations, and inside calls.
@@ -103,7 +101,6 @@ class RankTrace {
     bool defines_communicators_ = false;
     std::uint64_t one_sided_calls_ = 0;
     std::uint64_t file_calls_ = 0;
-    std::uint64_t synchronous_sends_ = 0;
     bool core_waits_known_ = false;
     std::uint64_t waits_ = 0;  ///< records of waits for a core
     std::int64_t core_wait_in_computations_ = 0;

@@ -145,8 +145,6 @@ void bind_program(nb::class_<S>& program) {
     program.def_prop_ro(
         "unknown_receives", &S::unknown_receives,
         "How many receives without a source there are whose message the trace does not have, in all copies.");
-    program.def_prop_ro("synchronous_sends", &S::synchronous_sends,
-                        "The number of synchronous sends, in all copies. They are simulated as standard sends.");
     program.def_prop_ro(
         "one_sided", [](const S& s) { return in_all_copies(s.copies(), s.program()->one_sided); },
         "Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.");

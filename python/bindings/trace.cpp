@@ -221,9 +221,6 @@ void bind_trace(nb::module_& m) {
         .def_prop_ro(
             "one_sided_calls", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::one_sided_calls); },
             "The number of puts, gets and accumulates.")
-        .def_prop_ro(
-            "synchronous_sends", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::synchronous_sends); },
-            "The number of synchronous sends.")
         .def_prop_ro("file_calls", [](const trace::Trace& t) { return sum(t, &trace::RankTrace::file_calls); })
         .def("headers", &headers, "One dict a rank.")
         .def("each_records", &each_records, "rank"_a, "use"_a,

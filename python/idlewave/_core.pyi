@@ -155,10 +155,6 @@ class Trace:
         """The number of puts, gets and accumulates."""
 
     @property
-    def synchronous_sends(self) -> int:
-        """The number of synchronous sends."""
-
-    @property
     def file_calls(self) -> int: ...
 
     def headers(self) -> list:
@@ -269,12 +265,6 @@ class Program:
         """
 
     @property
-    def synchronous_sends(self) -> int:
-        """
-        The number of synchronous sends, in all copies. They are simulated as standard sends.
-        """
-
-    @property
     def one_sided(self) -> tuple[int, int, float]:
         """
         Puts, gets and accumulates of the traced run: their number, bytes, and ns of all ranks, in all copies.
@@ -328,12 +318,6 @@ class ThreadedProgram:
     def unknown_receives(self) -> int:
         """
         How many receives without a source there are whose message the trace does not have, in all copies.
-        """
-
-    @property
-    def synchronous_sends(self) -> int:
-        """
-        The number of synchronous sends, in all copies. They are simulated as standard sends.
         """
 
     @property

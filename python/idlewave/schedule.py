@@ -228,12 +228,6 @@ class Schedule:
         they take the first with their tag that comes."""
         return int(getattr(self._core, "unknown_receives", 0))
 
-    @property
-    def synchronous_sends(self) -> int:
-        """The number of synchronous sends of the traced run, which are simulated as other sends: they may end before
-        their receive is posted. 0 if it was made of no trace."""
-        return int(getattr(self._core, "synchronous_sends", 0))
-
     @cached_property
     def collectives(self) -> dict[str, dict[str, int]]:
         """Of the schedule of a trace how many collectives follow which algorithm, by collective: {"allreduce":

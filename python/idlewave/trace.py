@@ -107,12 +107,6 @@ class Trace:
         return int(self._core.file_calls)
 
     @property
-    def synchronous_sends(self) -> int:
-        """The number of synchronous sends. A schedule has them as standard sends, which may end before their receive is
-        posted."""
-        return int(self._core.synchronous_sends)
-
-    @property
     def measured_s(self) -> float:
         """The run time, s: from the first rank that leaves MPI_Init to the last one that calls MPI_Finalize."""
         return float(self._core.duration_ns) / 1e9

@@ -35,6 +35,7 @@ class Op:
     tag: int = 0
     cpu: int = 0
     nic: int = 0
+    synchronous: bool = False
     needs: list[tuple[int, str]] = field(default_factory=list)
     followers: list[tuple[int, str]] = field(default_factory=list)  # who needs it, in the order of the text
 
@@ -64,6 +65,9 @@ def read_goal(text: str) -> list[list[Op]]:
             op.size = int(words.pop(0).rstrip("b"))
         if op.kind == "put":
             op.tag = NO_NOTIFICATION
+        if "synchronous" in words:
+            words.remove("synchronous")
+            op.synchronous = True
         attributes = dict(zip(words[::2], words[1::2], strict=True))
         op.peer = int(attributes.pop("to", attributes.pop("from", attributes.pop("at", "0"))))
         for name, value in attributes.items():
@@ -285,7 +289,7 @@ class Simulation:
         self.begin(r, place, now)
         level = self.level(r, op.peer, op.tag)
         limit = level.eager_limit
-        if limit is None or op.size <= limit or level is self.machine.shared_buffer:
+        if not op.synchronous and (limit is None or op.size <= limit or level is self.machine.shared_buffer):
             message = Message("data", r, 0, op.size, op.tag)
             done = self.transmit(r, op.peer, message, op, now)
             self.end_send(r, place, op, done)

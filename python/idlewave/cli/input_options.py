@@ -24,7 +24,6 @@ from ..pattern_options import (
     TraceParameters,
 )
 from ..schedule import Schedule
-from ..send_modes import synchronous_text
 from ..timed_calls import timed_calls_notes
 from .completion import algorithms, machines
 from .option_types import Count, refuse_given
@@ -201,8 +200,6 @@ def note_traced(schedule: Schedule, conversion: ConversionParameters, choice: Al
         why = "" if conversion.get("begin") or conversion.get("end") else "the run ended early; "
         notes.append(f"{why}used: {used:,} of {recorded:,} calls, {_between(conversion)}")
     notes += _wildcard_notes(schedule, conversion)
-    if said := synchronous_text(schedule.synchronous_sends):
-        notes.append(said)
     if said := choice.sentence(schedule.collectives):
         notes.append(said)
     if schedule.structure is not None:

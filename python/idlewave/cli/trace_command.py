@@ -9,7 +9,6 @@ import click
 
 from .. import mpi
 from ..formatting import plural, seconds_text
-from ..send_modes import synchronous_text
 from ..timed_calls import timed_calls_text
 from ..trace import Trace
 from ..trace_hosts import cores_text, foreign_cores_text
@@ -80,8 +79,6 @@ def trace(folder: Path, overwrite: bool, as_json: bool, command: tuple[str, ...]
         say_note(
             f"{timed}: in a schedule they are computation for as long as they took, and their data are not simulated"
         )
-    if said := synchronous_text(found.synchronous_sends):
-        say_note(said)
     if (residual := found.clocks["residual_ns"].max()) > 0:
         say(f"clocks: put on rank 0's to within {residual:.0f} ns, offset and drift taken at both ends")
 
@@ -106,7 +103,6 @@ def _described(trace: Trace) -> dict[str, Any]:
         "core_wait_s": float(cores["core_wait_s"].sum()) if cores["core_wait_s"].notna().all() else None,
         "one_sided_calls": trace.one_sided_calls,
         "file_calls": trace.file_calls,
-        "synchronous_sends": trace.synchronous_sends,
     }
 
 

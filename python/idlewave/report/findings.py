@@ -20,7 +20,6 @@ from idlewave.formatting import (
 from idlewave.report.noise_summary import noise_summary
 from idlewave.report.study_networks import networks_text
 from idlewave.report.study_scales import Scale, scales
-from idlewave.send_modes import synchronous_text
 from idlewave.timed_calls import timed_calls_text
 from idlewave.trace import is_in_mpi
 
@@ -118,8 +117,6 @@ def program_sentence(trace: Trace, prediction: Timeline | None = None) -> str:
     parts = [f"{run} and {_communication_clause(trace)}", _pair_clause(trace)]
     if timed := timed_calls_text(trace.timed_one_sided_calls, trace.file_calls):
         parts.append(f"its {timed} are computation in the simulation, for as long as they took")
-    if said := synchronous_text(trace.synchronous_sends):
-        parts.append(f"its {said}")
     if prediction is not None:
         predicted_s, waited = prediction.max_finish / 1e12, percent_text(trace.share_without_core or 0.0)
         parts.append(

@@ -128,6 +128,20 @@ TEST(Extrapolation, AnExchangeInWhichNoTracedRankHasNeighboursOnBothSidesIsOrder
     EXPECT_TRUE(continued(make, {8, 27}, {.ranks = 64}).one_sided_dimensions.empty());
 }
 
+TEST(Extrapolation, SynchronousSendsStayThat) {
+    const Make make = [](std::uint32_t ranks) {
+        return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
+            out.irecv((rank + all - 1) % all, 4096 / all);
+            out.isend((rank + 1) % all, 4096 / all | goal::synchronous);
+            out.wait();
+            out.irecv((rank + 1) % all, 8);
+            out.isend((rank + all - 1) % all, 8);
+            out.wait();
+        });
+    };
+    expect_as_made(make, {4, 8}, 16);
+}
+
 /// Wavefronts from four corners, in blocks.
 Program sweep(std::uint32_t ranks) {
     const ProcessGrid grid = near_square(ranks, 2);

@@ -39,6 +39,8 @@ TEST(GoalReader, UnderstandsEveryFormOfAnOp) {
     EXPECT_TRUE(same(op_of("recv 8b from -1 tag -1"), {.size = 8, .peer = any, .tag = any, .kind = OpKind::recv}));
     EXPECT_TRUE(same(op_of("recv 8b from - 1"), {.size = 8, .peer = any, .kind = OpKind::recv}));
     EXPECT_TRUE(same(op_of("send: send 1b to 1"), {.size = 1, .peer = 1, .kind = OpKind::send}));
+    EXPECT_TRUE(same(op_of("send 8b to 1 tag 3 synchronous cpu 2"),
+                     {.size = 8 | synchronous, .peer = 1, .tag = 3, .kind = OpKind::send, .cpu = 2}));
 }
 
 TEST(GoalReader, UnderstandsEveryFormOfAOneSidedOp) {
@@ -281,7 +283,12 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStatement{"send 5b to 1 tag", "17: expected a tag from 0 to 4294967294, found the end of the line"},
         WrongStatement{"send 5b to 1 tag -2", "19: expected a tag, or -1 for any, found '2'"},
         WrongStatement{"send 5b to 1 nic 300", "18: expected a NIC from 0 to 255, found '300'"},
-        WrongStatement{"send 5b to 1 tags 3", "14: expected 'tag', 'cpu', 'nic' or the end of the line, found 'tags'"},
+        WrongStatement{"send 5b to 1 tags 3",
+                       "14: expected 'tag', 'cpu', 'nic', 'synchronous' or the end of the line, found 'tags'"},
+        WrongStatement{"send 5b to 1 synchronous synchronous",
+                       "26: expected 'tag', 'cpu', 'nic', 'synchronous' or the end of the line, found 'synchronous'"},
+        WrongStatement{"recv 5b from 1 synchronous",
+                       "16: expected 'tag', 'cpu', 'nic' or the end of the line, found 'synchronous'"},
         WrongStatement{"a: sent 5b to 1", "4: expected 'send', 'recv', 'calc' or a one-sided op, found 'sent'"},
         WrongStatement{"put 5b from 1", "8: expected 'to', found 'from'"},
         WrongStatement{"put 5 to 1", "7: expected 'b' after the size, found 'to'"},

@@ -27,12 +27,14 @@ TEST(GoalWriter, WritesEveryFormOfAnOp) {
     builder.add({.size = 1, .peer = 1, .kind = OpKind::send});
     builder.add({.size = 1, .peer = 1, .tag = 7, .kind = OpKind::send, .cpu = 1, .nic = 3});
     builder.add({.size = 0, .peer = any, .tag = any, .kind = OpKind::recv});
+    builder.add({.size = 2 | synchronous, .peer = 1, .tag = 7, .kind = OpKind::send, .cpu = 1});
     builder.require(1, 0, Edge::end);
     builder.require(4, 2, Edge::start);
     builder.begin_rank();
     EXPECT_EQ(written(builder.finish()),
               "num_ranks 2\n\nrank 0 {\nl1: calc 5\nl2: calc 5 cpu 2\nl3: send 1b to 1\n"
-              "l4: send 1b to 1 tag 7 cpu 1 nic 3\nl5: recv 0b from -1 tag -1\nl2 requires l1\nl5 irequires l3\n}\n"
+              "l4: send 1b to 1 tag 7 cpu 1 nic 3\nl5: recv 0b from -1 tag -1\n"
+              "l6: send 2b to 1 tag 7 synchronous cpu 1\nl2 requires l1\nl5 irequires l3\n}\n"
               "\nrank 1 {\n}\n");
 }
 

@@ -49,6 +49,37 @@ TEST(Simulate, MoreThreadsChangeNothingForManyRanks) {
     }
 }
 
+TEST(Simulate, SynchronousSendsAreThoseOfAMachineWithoutEagerMessages) {
+    std::uint64_t ended = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Dice dice(seed);
+        const goal::Graph graph = testing::random_schedule(dice, 1 + dice.small(5), 1 + dice.small(30));
+        machine::Machine eager = testing::simple_machine(700, 150, 200, 2, 0.5);
+        machine::Machine none = eager;
+        none.network.S = 0;
+        const auto sized = [&](std::uint64_t flag) {
+            goal::GraphBuilder builder;
+            for (std::uint32_t rank = 0; rank < graph.ranks(); ++rank) {
+                goal::RankSchedule schedule;
+                graph.block(rank).decode(schedule);
+                for (goal::Op& op : schedule.ops) {
+                    if (op.kind != goal::OpKind::calc) {
+                        op.tag &= ~goal::shared_buffer_tag;
+                        op.size = goal::bytes_of(op.size) + 1;
+                    }
+                    op.size |= op.kind == goal::OpKind::send ? flag : 0;
+                }
+                builder.append(schedule);
+            }
+            return builder.finish();
+        };
+        const testing::Outcome expected = testing::outcome_of(sized(0), none);
+        ASSERT_EQ(testing::outcome_of(sized(goal::synchronous), eager), expected) << "seed " << seed;
+        ended += expected.standstill.empty() ? 1 : 0;
+    }
+    EXPECT_GT(ended, 20U) << "some schedules end without a standstill";
+}
+
 TEST(Simulate, RecordingChangesNothing) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Dice dice(seed);

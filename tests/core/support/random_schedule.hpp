@@ -108,7 +108,8 @@ inline goal::Graph random_schedule(Dice& dice, std::uint32_t ranks, std::uint32_
             exchange(to, from, size, tag);
             continue;
         }
-        add(from, {.size = size, .peer = to, .tag = tag, .kind = goal::OpKind::send});
+        const std::uint64_t mode = i % 13 == 7 ? goal::synchronous : 0;
+        add(from, {.size = size | mode, .peer = to, .tag = tag, .kind = goal::OpKind::send});
         add(to, {.size = size,
                  .peer = wildcards && dice.one_in(3) ? goal::any : from,
                  .tag = wildcards && dice.one_in(3) ? goal::any : tag,

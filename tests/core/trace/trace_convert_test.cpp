@@ -229,20 +229,18 @@ TEST(Convert, NothingWaitsForABufferedSend) {
               "l2 irequires l1\nl3 irequires l2\nl4 irequires l3\n");
 }
 
-TEST(Convert, SynchronousSendsAreCounted) {
+TEST(Convert, SynchronousSendsStayThat) {
     const TraceBytes file = rank_of_two(0)
                                 .call(Call::ssend, 1000, 1000, {world, pair(1, 1), 8})
-                                .call(Call::issend, 1000, 1000, {world, pair(1, 1), 8, 5})
-                                .call(Call::send_init, 1000, 1000, {world, pair(1, 1), 8, 6}, 2)
+                                .call(Call::issend, 1000, 1000, {world, pair(1, 2), 8, 5})
+                                .call(Call::send_init, 1000, 1000, {world, pair(1, 3), 8, 6}, 2)
                                 .call(Call::start, 1000, 1000, {6})
-                                .call(Call::start, 1000, 1000, {6})
-                                .call(Call::ssend, 1000, 1000, {world, pair(proc_null, 1), 8})
-                                .call(Call::send, 1000, 1000, {world, pair(1, 1), 8})
-                                .call(Call::request_free, 1000, 1000, {6})
-                                .call(Call::send_init, 1000, 1000, {world, pair(1, 1), 8, 6})
-                                .call(Call::start, 1000, 1000, {6});
-    EXPECT_EQ(convert(testing::trace_of(beside(file)), {}).synchronous_sends, 4U);
-    EXPECT_EQ(file.read().synchronous_sends(), 4U);
+                                .call(Call::waitall, 1000, 1000, {5, pair(0, 0), 0, 6, pair(0, 0), 0})
+                                .call(Call::send, 1000, 1000, {world, pair(1, 4), 8});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: send 8b to 1 tag 1 synchronous\nl2: send 8b to 1 tag 2 synchronous\n"
+              "l3: send 8b to 1 tag 3 synchronous\nl4: send 8b to 1 tag 4\n"
+              "l2 requires l1\nl3 irequires l2\nl4 requires l2\nl4 requires l3\n");
 }
 
 TEST(Convert, WhatAnUnrecordedCallMadeIsIgnoredWhenItCompletes) {

@@ -260,20 +260,6 @@ def test_waits_for_a_core_are_neither_computation_nor_communication():
     assert CORE_WAIT not in time_caption(time[time["category"] != CORE_WAIT])
 
 
-@pytest.mark.parametrize(
-    ("sends", "said"),
-    [
-        (1, "its 1 synchronous send (MPI_Ssend) is simulated as"),
-        (3, "its 3 synchronous sends (MPI_Ssend) are simulated"),
-    ],
-)
-def test_synchronous_sends_are_said(sends, said):
-    with_sends = trace()
-    with_sends.synchronous_sends = sends
-    assert said in plain(program_sentence(with_sends))
-    assert "synchronous" not in program_sentence(trace())
-
-
 def test_what_an_import_left_out_is_said():
     imported = trace()
     imported.imported = ImportedSchema(format="liballprof", left_out={"calls of MPI_Gatherv": 4})

@@ -129,7 +129,7 @@ def machine() -> Machine:
 class MadeTrace(Trace):
     """A trace of nothing but its tables."""
 
-    one_sided_calls = timed_one_sided_calls = synchronous_sends = 0
+    one_sided_calls = timed_one_sided_calls = 0
     file_calls = 0
     imported: ImportedSchema | None = None
 
