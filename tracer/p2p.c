@@ -3,21 +3,22 @@
 #include "calls.h"
 #include "comm.h"
 #include "request.h"
+#include "session.h"
 
 // True once the program has cancelled a request: from then on completions are tested for cancellation.
-static bool cancels;
+static bool any_cancelled;
 
-// The requests that it cancelled last. A handle may be that of another request since, of which it does not hurt to ask
-// the MPI.
+// The handles of the last requests that the program cancelled. The MPI may have reused a handle for another request:
+// asking about that one changes nothing, and its record has no use for the answer.
 enum { CANCELLED = 256 };
 static struct {
-    uint64_t requests[CANCELLED];
+    uint64_t handles[CANCELLED];
     size_t next;
-} cancelled;
+} cancelled_requests;
 
-static bool is_cancelled(uint64_t request) {
+static bool may_be_cancelled(uint64_t handle) {
     for (size_t i = 0; i < CANCELLED; i++) {
-        if (cancelled.requests[i] == request) return true;
+        if (cancelled_requests.handles[i] == handle) return true;
     }
     return false;
 }
@@ -213,9 +214,9 @@ void record_imrecv(const Call* call, uint64_t message, MPI_Request request) {
 }
 
 static bool was_cancelled(const MPI_Status* status) {
-    int is = 0;
-    if (cancels) PMPI_Test_cancelled(status, &is);
-    return is != 0;
+    int flag = 0;
+    if (any_cancelled) PMPI_Test_cancelled(status, &flag);
+    return flag != 0;
 }
 
 // Writes a completed request to `words`. Returns the number of words written.
@@ -315,24 +316,27 @@ void record_testsome(const Call* call, int completed, const int* indices, int fi
 
 Outcome outcome_of_cancelled(MPI_Request request) {
     Outcome outcome = {0};
-    if (cancels && request != MPI_REQUEST_NULL && is_cancelled(request_value(request)))
-        PMPI_Request_get_status(request, &outcome.ended, &outcome.status);
+    if (!any_cancelled || request == MPI_REQUEST_NULL) return outcome;
+    session_lock();
+    const bool asks = may_be_cancelled(request_value(request));
+    session_unlock();
+    if (asks) PMPI_Request_get_status(request, &outcome.known, &outcome.status);
     return outcome;
 }
 
 void record_request_free(const Call* call, uint64_t request, const Outcome* outcome) {
     if (request == request_value(MPI_REQUEST_NULL)) return;  // an error, which is not known yet
-    if (outcome->ended) {
-        const Call waited = {.begin = call->begin, .end = call->begin};
-        record_wait(&waited, CALL_WAIT, request, &outcome->status);
-    }
     persistent_remove(request, call->begin);
-    record_word(call, CALL_REQUEST_FREE, request);
+    uint64_t* words = record_begin(3);
+    if (!words) return;
+    words[0] = request;
+    if (outcome->known) received(was_cancelled(&outcome->status) ? MPI_STATUS_IGNORE : &outcome->status, words + 1);
+    record_commit(call, CALL_REQUEST_FREE, 0, outcome->known ? 3 : 1);
 }
 
 void record_cancel(const Call* call, uint64_t request) {
-    cancels = true;
-    cancelled.requests[cancelled.next++ % CANCELLED] = request;
+    any_cancelled = true;
+    cancelled_requests.handles[cancelled_requests.next++ % CANCELLED] = request;
     record_word(call, CALL_CANCEL, request);
 }
 

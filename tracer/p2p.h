@@ -65,14 +65,15 @@ void record_testsome(const Call* call, int completed, const int* indices, int fi
 
 // What became of a request that the program has cancelled: it took a message, or none.
 typedef struct {
-    int ended;  // the MPI knows it
+    int known;
     MPI_Status status;
 } Outcome;
 
-// Asks the MPI what became of a request that was cancelled, before it is freed. Of another request nothing is known.
+// Asks the MPI what became of a request that was cancelled. Of another request nothing is known. Call it before the MPI
+// frees the request, without the lock.
 Outcome outcome_of_cancelled(MPI_Request request);
 
-// Where the outcome is known, it is recorded as if the program had waited for it.
+// The record has the outcome, where it is known.
 void record_request_free(const Call* call, uint64_t request, const Outcome* outcome);
 void record_cancel(const Call* call, uint64_t request);
 void record_start(const Call* call, uint64_t request);

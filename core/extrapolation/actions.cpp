@@ -17,7 +17,7 @@ Action::Kind kind_of(const Instruction& message) {
     if (message.kind == Instruction::Kind::recv) {
         return Action::Kind::recv;
     }
-    return (message.size & goal::synchronous) != 0 ? Action::Kind::synchronous_send : Action::Kind::send;
+    return goal::is_synchronous(message.size) ? Action::Kind::synchronous_send : Action::Kind::send;
 }
 
 }  // namespace

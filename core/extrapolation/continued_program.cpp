@@ -110,7 +110,7 @@ class ProgramWriter {
         Instruction instruction{
             .kind = is_send(item.kind) ? Instruction::Kind::send : Instruction::Kind::recv,
             .tag = numbers_.tag(symbolic_.sites[item.site].tag),
-            .size = sizes[0] | (item.kind == Action::Kind::synchronous_send ? goal::synchronous : 0)};
+            .size = sizes[0] | (item.kind == Action::Kind::synchronous_send ? goal::synchronous_bit : 0)};
         if (call.rule.kind == PeerRule::Kind::any) {
             instruction.peer = goal::any;
         } else if (call.rule.kind == PeerRule::Kind::shift && item.role == Item::Role::none) {

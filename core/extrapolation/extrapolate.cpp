@@ -113,7 +113,7 @@ Extrapolation extrapolate(std::span<const collectives::Program* const> runs, con
         .sizes = sizes.laws(),
         .times = std::move(computation.laws),
         .one_sided_dimensions = found.program.one_sided_dimensions,
-        .other_structure = found.other,
+        .other_structure = found.other_structure,
     };
     for (const Measured& run : found.runs) {
         result.traced.push_back(run.grid);

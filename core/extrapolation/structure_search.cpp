@@ -113,12 +113,12 @@ class StructureSearch {
         if (least_unshown_ && *least_unshown_ <= complexity(best_->program)) {
             throw not_recognised();
         }
-        best_->other = std::move(other_);
+        best_->other_structure = std::move(other_);
         return std::move(*best_);
     }
 
-    /// Notes a structure that fits, or does not only because the runs do not show how far its messages go, where
-    /// another one with simpler rules is taken: on more ranks its messages may go elsewhere.
+    /// Notes a structure that is not taken because another one has simpler rules. It fits, or fails only because the
+    /// runs do not show how far its messages go. On more ranks its messages may go elsewhere.
     void note_other(const SymbolicProgram& program) {
         std::set<std::string> peers;
         for (const Item& item : program.items) {
@@ -138,7 +138,7 @@ class StructureSearch {
             all += (all.empty() ? "" : " and ") + peer;
         }
         if (other_.empty()) {
-            other_ = "on a grid of " + text_of_grid(program.grid) + " messages to " + all;
+            other_ = "a grid of " + text_of_grid(program.grid) + " ranks with messages to " + all;
         }
     }
 

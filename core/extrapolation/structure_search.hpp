@@ -17,7 +17,7 @@ struct FoundStructure {
     SymbolicProgram program = {};
     std::vector<Measured> runs = {};                   ///< the smallest first
     std::optional<NeighbourKind::On> neighbours = {};  ///< none: all ranks make the same calls
-    std::string other = {};                            ///< another structure that the runs may have as well, in words
+    std::string other_structure = {};  ///< one that was tried before and that the runs may have as well, in words
 };
 
 /// Recognises the structure of the largest run, the last one, and holds it against all. Throws an InputError with what

@@ -41,7 +41,7 @@ void GoalBinaryWriter::add(const RankSchedule& rank) {
                              ": expected no one-sided op, as LogGOPSim's format has none; use .goal or .idg");
         }
         const bool calc = op.kind == OpKind::calc;
-        if (!calc && (op.size & synchronous) != 0) {
+        if (!calc && is_synchronous(op.size)) {
             throw InputError("rank " + std::to_string(table_.size()) + ", op " + std::to_string(op_index) +
                              ": expected no synchronous send, as LogGOPSim's format has none; use .goal or .idg");
         }

@@ -197,6 +197,20 @@ void GoalReader::before_peer(OpKind kind) {
     }
 }
 
+/// What may follow an op of a kind, for messages.
+const char* GoalReader::attributes_of(OpKind kind) {
+    switch (kind) {
+        case OpKind::calc:
+            return "'cpu' or the end of the line";
+        case OpKind::get:
+            return "'cpu', 'nic' or the end of the line";
+        case OpKind::send:
+            return "'tag', 'cpu', 'nic', 'synchronous' or the end of the line";
+        default:
+            return "'tag', 'cpu', 'nic' or the end of the line";
+    }
+}
+
 void GoalReader::attributes(Op& op) {
     const bool message = op.kind != OpKind::calc;
     while (lexer_.peek().kind == TokenKind::word) {
@@ -204,16 +218,12 @@ void GoalReader::attributes(Op& op) {
             tag(op);
         } else if (take("cpu", Glued::digit)) {
             op.cpu = static_cast<std::uint8_t>(integer("a CPU", 255));
-        } else if (op.kind == OpKind::send && (op.size & synchronous) == 0 && take("synchronous", Glued::digit)) {
-            op.size |= synchronous;
+        } else if (op.kind == OpKind::send && !is_synchronous(op.size) && take("synchronous", Glued::digit)) {
+            op.size |= synchronous_bit;
         } else if (message && take("nic", Glued::digit)) {
             op.nic = static_cast<std::uint8_t>(integer("a NIC", 255));
         } else {
-            lexer_.fail(lexer_.peek(), !message                 ? "'cpu' or the end of the line"
-                                       : op.kind == OpKind::get ? "'cpu', 'nic' or the end of the line"
-                                       : op.kind == OpKind::send
-                                           ? "'tag', 'cpu', 'nic', 'synchronous' or the end of the line"
-                                           : "'tag', 'cpu', 'nic' or the end of the line");
+            lexer_.fail(lexer_.peek(), attributes_of(op.kind));
         }
     }
 }

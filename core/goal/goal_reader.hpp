@@ -39,6 +39,7 @@ class GoalReader {
     void message(Op& op);
     void before_peer(OpKind kind);
     void attributes(Op& op);
+    static const char* attributes_of(OpKind kind);
     void tag(Op& op);
     void dependency(RankSchedule& rank, const Token& label);
     void end_of_rank(const RankSchedule& rank);

@@ -52,7 +52,7 @@ void write_op(std::string& out, const Op& op) {
         case OpKind::send:
             put(out, "send ", bytes_of(op.size), "b to ", op.peer);
             write_tag(out, op.tag);
-            put(out, (op.size & synchronous) != 0 ? " synchronous" : "");
+            put(out, is_synchronous(op.size) ? " synchronous" : "");
             break;
         case OpKind::recv:
             put(out, "recv ", op.size, "b from ");

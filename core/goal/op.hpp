@@ -53,13 +53,18 @@ inline constexpr std::uint64_t largest_calc = 9'000'000'000'000'000;
 inline constexpr std::uint64_t largest_size = std::uint64_t{1} << 50;
 inline constexpr std::uint32_t most_ranks = 0xfffffffe;
 
-/// The size of a synchronous send has this bit beside its bytes: it ends after its receive is posted (docs/model.md,
-/// R7). So it is larger than every eager limit, and what is eager is decided without another test.
-inline constexpr std::uint64_t synchronous = std::uint64_t{1} << 62;
+/// This bit in the size of a send makes it synchronous: it ends after its receive is posted (docs/model.md, R7). It is
+/// in the size, and no field of its own, so that `size <= limit` alone finds the messages that are eager, which most
+/// are; the limits are cut to `largest_size` for that.
+inline constexpr std::uint64_t synchronous_bit = std::uint64_t{1} << 62;
 
-/// The bytes of an op that has a size, whether it is synchronous or not.
+constexpr bool is_synchronous(std::uint64_t size) {
+    return (size & synchronous_bit) != 0;
+}
+
+/// The bytes of an op, whether it is synchronous or not.
 constexpr std::uint64_t bytes_of(std::uint64_t size) {
-    return size & ~synchronous;
+    return size & ~synchronous_bit;
 }
 
 /// The tag of a put that does not notify its target.
@@ -67,7 +72,8 @@ inline constexpr std::uint32_t no_notification = any;
 
 /// One operation of a rank: a send, a receive, computation, or a one-sided operation.
 struct Op {
-    std::uint64_t size = 0;  ///< in bytes, perhaps `synchronous`; of a calc in ns; 1 of an await, a lock and an unlock
+    std::uint64_t size =
+        0;  ///< in bytes, perhaps with `synchronous_bit`; of a calc in ns; 1 of an await, a lock and an unlock
     std::uint32_t peer = 0;  ///< destination, source or target; that of a receive or an await may be `any`
     std::uint32_t tag = 0;   ///< may be `any`; of a put its notification or `no_notification`; of a lock its number
     OpKind kind = OpKind::calc;

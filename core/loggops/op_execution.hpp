@@ -130,7 +130,7 @@ class OpExecution {
             const goal::Op& op = ready.op;
             parts_.tables.observer.started(
                 parts_.current.number(), ready.op_index,
-                {op.kind, op.peer, op.tag, op.kind == goal::OpKind::send ? goal::bytes_of(op.size) : op.size,
+                {op.kind, op.peer, op.tag, goal::bytes_of(op.size),
                  parts_.tables.source.call(parts_.current.number(), parts_.current.state().source, ready.cookie)},
                 ready.at, now);
         }

@@ -45,8 +45,8 @@ class Transmission {
           has_one_level_(node_ranks_ == 0 && !has_shared_buffer_),
           posts_take_cpu_(tables.machine.posts_take_cpu()) {}
 
-    /// Whether a message is eager: one that passes through a shared buffer always is (R3), and a synchronous one never:
-    /// its size is larger than every limit.
+    /// Whether a message is eager. A synchronous one never is; of the others, one that passes through a shared buffer
+    /// always is (R3).
     [[nodiscard]] bool is_eager(const Current& current, const goal::Op& op) const {
         return op.size <= always_eager_ || is_eager_at_its_level(current, op);
     }
@@ -185,7 +185,7 @@ class Transmission {
     };
 
     [[nodiscard, gnu::noinline]] bool is_eager_at_its_level(const Current& current, const goal::Op& op) const {
-        if ((op.size & goal::synchronous) != 0) {
+        if (goal::is_synchronous(op.size)) {
             return false;
         }
         const Level level = level_of(current, op.peer, op.tag);

@@ -13,7 +13,7 @@ bool has_message_of_zero_bytes(const goal::Graph& schedule) {
     for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) {
         for (goal::OpIndex op_index = 0; op_index < schedule.size(rank); ++op_index) {
             const goal::Op op = schedule.op(rank, op_index);
-            if (op.kind == goal::OpKind::send && goal::bytes_of(op.size) == 0) {
+            if (op.kind == goal::OpKind::send && op.size == 0) {
                 return true;
             }
         }
@@ -96,11 +96,9 @@ std::vector<Time> Simulator::finish() const {
     return times;
 }
 
-/// The op of an event; of a message the op that sent it. LogGOPSim has no synchronous sends: they are standard ones.
+/// The op of an event; of a message the op that sent it.
 goal::Op Simulator::op_of(const Event& event) const {
-    goal::Op op = schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.op_index);
-    op.size = op.kind == goal::OpKind::send ? goal::bytes_of(op.size) : op.size;
-    return op;
+    return schedule_.op(event.kind == Event::Kind::message ? event.source : event.rank, event.op_index);
 }
 
 /// The time from which the resources of an event are free. A receive needs none.
@@ -253,7 +251,7 @@ standstill::Unfinished Simulator::unfinished() const {
         }
         std::uint32_t number = 0;
         for (const MatchEntry& message : unexpected_[rank].all()) {
-            const std::uint64_t size = goal::bytes_of(schedule_.op(message.source, message.op_index).size);
+            const std::uint64_t size = schedule_.op(message.source, message.op_index).size;
             if (size > costs_.S) {
                 unfinished.add(standstill::PendingOp{.size = size,
                                                      .rank = message.source,

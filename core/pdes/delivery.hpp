@@ -46,7 +46,7 @@ class Delivery {
         }
     }
 
-    /// The events of an LP up to `until` in order; timers are none. Always inline: GCC leaves a call in the loop else.
+    /// The events of an LP up to `until` in order, without timers. Always inline: GCC leaves a call in the loop else.
     [[gnu::always_inline]] std::span<const Delivered> deliver_all(Lp<typename M::State>& lp,
                                                                   std::span<const QueuedEvent> queued, Time begins,
                                                                   Time until, const Grid& grid) {

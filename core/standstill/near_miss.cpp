@@ -81,7 +81,7 @@ class NearMisses {
         const LostMessage& message = messages_[i];
         const OpIndices sends = op_indices_of(sender_.of(message.sender), [&](const goal::Op& op) {
             return op.kind == goal::OpKind::send && op.peer == message.receiver && op.tag == message.tag &&
-                   goal::bytes_of(op.size) == message.size;
+                   op.size == message.size;  // a synchronous one is pending
         });
         const auto is_alike = [&](const LostMessage& other) { return other.arrived && alike(other, message); };
         const auto own = messages_.begin() + static_cast<std::ptrdiff_t>(i);

@@ -262,7 +262,7 @@ std::uint32_t RankConverter::message(const TraceRecord& r, const Message& m, boo
     instruction.tag = tag_of(m.communicator, m.peer_tag.second, m.context);
     instruction.size = static_cast<std::uint64_t>(m.bytes);
     if (m.mode == SendMode::synchronous) {
-        instruction.size |= goal::synchronous;
+        instruction.size |= goal::synchronous_bit;
     }
     use_thread(instruction, m);
     if (left_out(instruction)) {

@@ -117,7 +117,7 @@ void RankConverter::cancel(const TraceRecord& r) {
 void RankConverter::leave_out_receive(const Pending& pending) {
     note_cancelled(pending.slot);
     const bool wildcard = threads_[pending.thread].program.instructions.at_word(pending.instruction).peer == goal::any;
-    wildcard_receives_ -= wildcard && wildcard_receives_ > 0 ? 1 : 0;
+    wildcard_receives_ -= wildcard && wildcard_receives_ > 0 ? 1 : 0;  // 0 if it was posted in what is left out
     if (threads_in_search_ != nullptr) {
         threads_in_search_->cancelled(trace_.header().rank, threads_[pending.thread].receives[pending.slot]);
     }
@@ -126,8 +126,8 @@ void RankConverter::leave_out_receive(const Pending& pending) {
 }
 
 /// The op continues, but no call waits for it; its slot stays in use. The handle may be that of another request later.
-/// A receive that was cancelled has a wait before, if the MPI knew what became of it. Else, and with earlier tracers,
-/// it is taken for one without a message. A receive without a tag would match messages of collectives, too.
+/// The record says whether a cancelled receive took a message. One of an earlier tracer does not: it is taken to have
+/// received nothing. Another receive that names no tag is refused: it would match messages of collectives, too.
 ///
 /// A persistent request is mostly inactive: what another thread started is the request that had the handle before,
 /// whose wait is not recorded yet.
@@ -141,7 +141,10 @@ void RankConverter::free_request(const TraceRecord& r) {
     if (persistent && freed->thread != thread_->number) {
         return;
     }
-    if (freed->receive && freed->cancelled) {
+    const Pair received = r.words.size() >= 3 ? r.pair(1) : Pair{not_known, not_known};
+    if (freed->receive && freed->cancelled && received.first >= 0) {
+        resolve(r, *freed, received);
+    } else if (freed->receive && freed->cancelled) {
         leave_out_receive(*freed);
     } else if (freed->receive &&
                threads_[freed->thread].program.instructions.at_word(freed->instruction).tag == goal::any) {

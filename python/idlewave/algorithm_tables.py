@@ -90,21 +90,21 @@ def rules_table(rules: Iterable[AlgorithmRule]) -> str:
 
 def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:
     for name in ("collective", "ranks", "bytes", "algorithm"):
-        if row.get(name) is None:
+        if row.get(name) is None or (name in ("ranks", "bytes") and not row[name].strip()):
             raise InputError(f"{where}: expected collective, ranks, bytes and algorithm, found no {name}")
     return AlgorithmRule(
         row["collective"],
         row["algorithm"] or "?",
         _whole(row, "ranks", where),
         _whole(row, "bytes", where),
-        segment=_whole(row, "segment", where),
+        segment=_whole(row, "segment", where) if row.get("segment") else 0,
         of_library=of_library,
     )
 
 
 def _whole(row: dict[str, Any], name: str, where: str) -> int:
-    """The number in a column; 0 if there is no such column or nothing in it, as of a rule without a segment."""
-    text = row.get(name) or "0"
+    """The whole number in a column."""
+    text = row[name]
     if not re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
         raise InputError(f"{where}: {name}: expected a whole number of at most 18 digits, found {quote(cut(text))}")
     return int(text)

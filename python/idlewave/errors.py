@@ -162,4 +162,5 @@ class UnmatchedSend(Standstill):
 
 
 class UnmatchedRendezvous(Deadlock, UnmatchedSend):
-    """The schedule cannot end, without a cycle: sends larger than S wait for receives that no op posts."""
+    """The schedule cannot end, without a cycle: sends that are synchronous, or larger than S, wait
+    for receives that no op posts."""

@@ -48,7 +48,8 @@ class Structure:
     peers: the rules of peers, in words: (+1, 0, 0) is the next rank along the first dimension.
     one_sided_dimensions: dimensions (0, 1, 2) along which no traced rank has neighbours on both sides. The order of
     their calls is that along the other dimensions.
-    other: another structure that the traced runs may have as well, with rules of peers that are less simple; "": none.
+    other_structure: a structure that was tried before, and that the traced runs may have as well, with rules of peers
+    that are less simple; "": there was none.
     """
 
     grid: tuple[int, ...]
@@ -58,7 +59,7 @@ class Structure:
     one_sided_dimensions: tuple[int, ...]
     sizes: tuple[LawRow, ...]
     times: tuple[LawRow, ...]
-    other: str = ""
+    other_structure: str = ""
 
     @classmethod
     def of(cls, found: _core.Continued) -> Structure:
@@ -104,8 +105,11 @@ class Structure:
             )
         else:
             notes += self._unseen()
-        if self.other:
-            notes.append(f"{self.other} are possible, too: a trace of another number of ranks can tell that")
+        if self.other_structure:
+            notes.append(
+                f"the traces also fit {self.other_structure}: a trace with another number of ranks may show which of "
+                "both is right"
+            )
         changing = [row for row in self.sizes if len({value for _, value in row[1]}) > 1 or row[5]]
         notes.extend(
             f"bytes of the {call}: {_values(traced)}, here {continued:,.0f}, by {law}{f'; {other}' if other else ''}"

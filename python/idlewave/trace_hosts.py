@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_RUN_NS = 500_000_000
-"""Systems count how busy cores are in steps of 10 ms: of a shorter run nobody knows what else was busy."""
+"""The shortest run of which the foreign cores are computed: systems count busy time in steps of 10 ms."""
 
 
 def host_table(headers: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -88,7 +88,7 @@ def _calls(trace: Trace) -> int:
 
 
 def _described(trace: Trace) -> dict[str, Any]:
-    """What is printed of a trace, for programs."""
+    """What `--json` prints of a trace."""
     cores, hosts, residual = trace.core_shares(), trace.hosts(), trace.clocks["residual_ns"].max()
     shares = cores["share"].dropna()
     return {

@@ -17,6 +17,8 @@ from .rank_file import PendingRecord, RankFile
 
 _NULL_REQUEST = 1
 _MAKE_SENDS = ("Send_init", "Bsend_init", "Ssend_init", "Rsend_init")
+_INFO_OF_MODE = {"Bsend_init": 1, "Ssend_init": 2}
+"""The info of the record of a persistent send (docs/trace-format.md)."""
 _SENDS = {**SENDS, **dict.fromkeys(_MAKE_SENDS, Call.SEND_INIT)}
 _WAITS = {
     "Wait": Call.WAIT,
@@ -113,7 +115,7 @@ class RankCalls:
             self._file.finalize_begin = begin
             self._add(Call.FINALIZE, begin, end, [])
         elif name in _SENDS:
-            self._send(_SENDS[name], fields, begin, end)
+            self._send(_SENDS[name], fields, begin, end, _INFO_OF_MODE.get(name, 0))
         elif name in _WAITS:
             self._wait(name, fields, begin, end)
         elif name in COLLECTIVES:
@@ -160,12 +162,12 @@ class RankCalls:
         self.left_out["calls on communicators whose members the trace does not say"] += place is None
         return place
 
-    def _send(self, call: Call, fields: list[Any], begin: int, end: int) -> None:
+    def _send(self, call: Call, fields: list[Any], begin: int, end: int, info: int) -> None:
         count, datatype, destination, tag, comm, *request = fields
         place = self._place(comm)
         if place is not None:
             words = [place.comm, _to(destination, tag, place), self._sizes.of(count, datatype), *request]
-            self._add(call, begin, end, words)
+            self._add(call, begin, end, words, info)
         if request:
             self._opened(request[0], _Request(left_out=place is None), persistent=call == Call.SEND_INIT)
 

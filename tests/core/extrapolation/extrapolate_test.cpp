@@ -132,7 +132,7 @@ TEST(Extrapolation, SynchronousSendsStayThat) {
     const Make make = [](std::uint32_t ranks) {
         return written_program(ranks, [](RankWriter& out, std::uint32_t rank, std::uint32_t all) {
             out.irecv((rank + all - 1) % all, 4096 / all);
-            out.isend((rank + 1) % all, 4096 / all | goal::synchronous);
+            out.isend((rank + 1) % all, 4096 / all | goal::synchronous_bit);
             out.wait();
             out.irecv((rank + 1) % all, 8);
             out.isend((rank + all - 1) % all, 8);
@@ -436,7 +436,7 @@ TEST(Extrapolation, AnotherStructureThatTheTracesMayHaveIsNamed) {
         });
     };
     const std::string other = continued(two_further, {6, 8}, {.ranks = 16}).other_structure;
-    EXPECT_NE(other.find("on a grid of 8 messages to "), std::string::npos) << other;
+    EXPECT_NE(other.find("a grid of 8 ranks with messages to "), std::string::npos) << other;
     EXPECT_NE(continued(two_further, {4, 8}, {.ranks = 16}).other_structure, "");
     const Make neighbours = [](std::uint32_t ranks) { return halo(ranks, 2, true); };
     EXPECT_EQ(continued(neighbours, {4, 8, 16}, {.ranks = 64}).other_structure, "");

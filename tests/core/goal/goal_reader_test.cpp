@@ -40,7 +40,7 @@ TEST(GoalReader, UnderstandsEveryFormOfAnOp) {
     EXPECT_TRUE(same(op_of("recv 8b from - 1"), {.size = 8, .peer = any, .kind = OpKind::recv}));
     EXPECT_TRUE(same(op_of("send: send 1b to 1"), {.size = 1, .peer = 1, .kind = OpKind::send}));
     EXPECT_TRUE(same(op_of("send 8b to 1 tag 3 synchronous cpu 2"),
-                     {.size = 8 | synchronous, .peer = 1, .tag = 3, .kind = OpKind::send, .cpu = 2}));
+                     {.size = 8 | synchronous_bit, .peer = 1, .tag = 3, .kind = OpKind::send, .cpu = 2}));
 }
 
 TEST(GoalReader, UnderstandsEveryFormOfAOneSidedOp) {

@@ -27,7 +27,7 @@ TEST(GoalWriter, WritesEveryFormOfAnOp) {
     builder.add({.size = 1, .peer = 1, .kind = OpKind::send});
     builder.add({.size = 1, .peer = 1, .tag = 7, .kind = OpKind::send, .cpu = 1, .nic = 3});
     builder.add({.size = 0, .peer = any, .tag = any, .kind = OpKind::recv});
-    builder.add({.size = 2 | synchronous, .peer = 1, .tag = 7, .kind = OpKind::send, .cpu = 1});
+    builder.add({.size = 2 | synchronous_bit, .peer = 1, .tag = 7, .kind = OpKind::send, .cpu = 1});
     builder.require(1, 0, Edge::end);
     builder.require(4, 2, Edge::start);
     builder.begin_rank();

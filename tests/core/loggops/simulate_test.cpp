@@ -57,7 +57,8 @@ TEST(Simulate, SynchronousSendsAreThoseOfAMachineWithoutEagerMessages) {
         machine::Machine eager = testing::simple_machine(700, 150, 200, 2, 0.5);
         machine::Machine none = eager;
         none.network.S = 0;
-        const auto sized = [&](std::uint64_t flag) {
+        // Without messages of a shared buffer, or of 0 bytes: these are eager on the machine with S = 0.
+        const auto with_bit = [&](std::uint64_t bit) {
             goal::GraphBuilder builder;
             for (std::uint32_t rank = 0; rank < graph.ranks(); ++rank) {
                 goal::RankSchedule schedule;
@@ -67,14 +68,14 @@ TEST(Simulate, SynchronousSendsAreThoseOfAMachineWithoutEagerMessages) {
                         op.tag &= ~goal::shared_buffer_tag;
                         op.size = goal::bytes_of(op.size) + 1;
                     }
-                    op.size |= op.kind == goal::OpKind::send ? flag : 0;
+                    op.size |= op.kind == goal::OpKind::send ? bit : 0;
                 }
                 builder.append(schedule);
             }
             return builder.finish();
         };
-        const testing::Outcome expected = testing::outcome_of(sized(0), none);
-        ASSERT_EQ(testing::outcome_of(sized(goal::synchronous), eager), expected) << "seed " << seed;
+        const testing::Outcome expected = testing::outcome_of(with_bit(0), none);
+        ASSERT_EQ(testing::outcome_of(with_bit(goal::synchronous_bit), eager), expected) << "seed " << seed;
         ended += expected.standstill.empty() ? 1 : 0;
     }
     EXPECT_GT(ended, 20U) << "some schedules end without a standstill";

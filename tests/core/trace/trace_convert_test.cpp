@@ -215,6 +215,24 @@ TEST(Convert, ACancelledReceiveThatIsFreedReceivesNothing) {
         << "it would take any message, those of collectives, too";
 }
 
+TEST(Convert, ACancelledReceiveThatTookItsMessageStays) {
+    const TraceBytes file = rank_of_two(0)
+                                .call(Call::irecv, 1000, 1000, {world, pair(any_source, any_tag), 64, 11})
+                                .call(Call::cancel, 1000, 1000, {11})
+                                .call(Call::request_free, 1000, 1000, {11, pair(1, 3), 16})
+                                .call(Call::isend, 1000, 1000, {world, pair(1, 4), 8, 12})
+                                .call(Call::cancel, 1000, 1000, {12})
+                                .call(Call::request_free, 1000, 1000, {12, pair(0, 0), 0})
+                                .call(Call::finalize, 1004, 1010, {});
+    EXPECT_EQ(goal(beside(file)),
+              "l1: recv 64b from 1 tag 3\nl2: send 8b to 1 tag 4\nl3: calc 4\nl2 irequires l1\nl3 irequires l2\n")
+        << "and nothing waits for what is freed";
+    TraceBytes none = rank_of_two(0);
+    none.call(Call::irecv, 1000, 1000, {world, pair(any_source, any_tag), 64, 11});
+    none.call(Call::cancel, 1000, 1000, {11}).call(Call::request_free, 1000, 1000, {11});
+    EXPECT_EQ(convert(testing::trace_of(beside(none)), {}).wildcard_receives, 0U) << "it took no message";
+}
+
 TEST(Convert, NothingWaitsForABufferedSend) {
     const TraceBytes file = rank_of_two(0)
                                 .call(Call::bsend, 1000, 1010, {world, pair(1, 1), 8})

@@ -1,5 +1,5 @@
 // Two ranks that send to each other buffered before they receive, which is safe whatever the size; synchronous sends;
-// and receives that are cancelled and freed, as programs that end do with those that they posted ahead.
+// and receives that are cancelled and freed, as programs that end do with those that they posted ahead, too late or not.
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -38,6 +38,12 @@ int main(int argc, char** argv) {
         MPI_Recv(received, 8, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Recv(received, 8, MPI_CHAR, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    MPI_Request arrived;
+    MPI_Irecv(received, 8, MPI_CHAR, other, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived);
+    MPI_Send(data, 8, MPI_CHAR, other, 5, MPI_COMM_WORLD);
+    for (int flag = 0; !flag;) MPI_Request_get_status(arrived, &flag, MPI_STATUS_IGNORE);
+    MPI_Cancel(&arrived);  // too late
+    MPI_Request_free(&arrived);
     MPI_Cancel(&ahead);
     MPI_Request_free(&ahead);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -55,6 +55,7 @@ def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
             "collective,ranks,bytes,algorithm\nbcast,two,0,linear\n",
             "line 2: ranks: expected a whole number of at most 18 digits, found 'two'",
         ),
+        ("collective,ranks,bytes,algorithm\nbcast,2,,linear\n", "line 2: expected collective, ranks, bytes"),
         ("collective,ranks\nbcast,2\n", "line 2: expected collective, ranks, bytes"),
         ("ranks,bytes,algorithm,collective\n2,0,linear\n", "line 2: expected collective, ranks, bytes"),
         ("collective,ranks,bytes,algorithm\n", "expected rules in the columns"),
