@@ -1,5 +1,6 @@
 // Two ranks that send to each other buffered before they receive, which is safe whatever the size; synchronous sends;
-// and receives that are cancelled and freed, as programs that end do with those that they posted ahead, too late or not.
+// and receives that are cancelled and freed, as programs that end do with those that they posted ahead, too late or
+// not.
 #include <mpi.h>
 #include <stdlib.h>
 
