@@ -156,7 +156,7 @@ RECIPES = {
     ),
     "minife": Recipe(
         (Executable("ref/src/miniFE.x", one_rank_and_two("minife", "nx=64 ny=64 nz=64", "nx=128 ny=64 nz=64")),),
-        ("make -j{jobs} CXX={mpicxx} CC={mpicc}",),
+        ("make CXX={mpicxx} CC={mpicc}",),  # one job: its makefile does not say that files need the header it writes
         "ref/src",
     ),
     "hpcg": Recipe(

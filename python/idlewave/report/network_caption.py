@@ -57,7 +57,7 @@ def network_caption(
 
 def _protocol(fit: LogGP) -> str:
     if fit.S is None:
-        return "No eager limit S was found: no send waits for its receiver."
+        return "No eager limit S was found: only synchronous sends wait for their receivers."
     return f"Above the eager limit S = {size_text(fit.S)} a request and a clear to send come first."
 
 

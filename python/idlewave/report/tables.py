@@ -86,7 +86,7 @@ def parameters_table(machine: Machine, intervals: Mapping[str, tuple[float, floa
         ends = intervals.get(name)
         interval = "–" if ends is None else f"{_value(name, ends[0])} to {_value(name, ends[1])}"
         rows.append((name, meaning, _value(name, value), interval))
-    limit = "always eager" if level.eager_limit is None else size_text(level.eager_limit)
+    limit = "any size" if level.eager_limit is None else size_text(level.eager_limit)
     rows.append(("S", "largest eager message", limit, "–"))
     headings = ("", "parameter", "value", f"{percent_text(CONFIDENCE)} interval")
     caption = f"LogGOPS parameters of {machine.name}, measured between two ranks"
