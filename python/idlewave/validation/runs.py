@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,15 +64,33 @@ class RunPlan:
     output_to: int | None
 
 
-def runs_side_by_side(
-    program: Program, smaller: Program, networks: Sequence[Network], runs: RunPlan, progress: Progress
-) -> dict[str, list[Run]]:
-    """By network, traced runs of `smaller` beside as many more as have the ranks of `program` together."""
-    found: dict[str, list[Run]] = {network.name: [] for network in networks}
-    for run, network in itertools.product(range(runs.count), networks):
-        progress.next(f"{smaller.name} beside itself on {network.name}, run {run + 1} of {runs.count}")
-        directory = runs.folder / f"{smaller.name}-beside-{network.name}-{run + 1}"
-        environment = find_mpi(network.launch).environment()
-        with running_beside(smaller, network, program.ranks // smaller.ranks - 1, environment):
-            found[network.name].append(run_program(smaller, network, (), directory, runs.output_to))
-    return found
+def runs_in_turns(
+    program: Program,
+    smaller: Program | None,
+    networks: Sequence[Network],
+    machines: Mapping[str, Sequence[MachineAtSpeed]],
+    plan: RunPlan,
+    progress: Progress,
+) -> tuple[dict[str, list[Run]], dict[str, list[Run]]]:
+    """By network, traced runs of `program`; and of `smaller`, if there is one, beside as many more as have the ranks of
+    `program` together.
+
+    They take turns: what a rank computes in a second differs by a tenth from one minute to the next where others use
+    the memory of the host, which would count as an error of whatever is predicted from another minute's runs.
+    """
+    own: dict[str, list[Run]] = {network.name: [] for network in networks}
+    beside: dict[str, list[Run]] = {network.name: [] for network in networks}
+    for run in range(1, plan.count + 1):
+        for network in networks:
+            progress.next(f"{program.name} on {network.name}, run {run} of {plan.count}")
+            directory = plan.folder / f"{program.name}-{network.name}-{run}"
+            own[network.name].append(run_program(program, network, machines[network.name], directory, plan.output_to))
+        if smaller is None:
+            continue
+        for network in networks:
+            progress.next(f"{smaller.name} beside itself on {network.name}, run {run} of {plan.count}")
+            directory = plan.folder / f"{smaller.name}-beside-{network.name}-{run}"
+            environment = find_mpi(network.launch).environment()
+            with running_beside(smaller, network, program.ranks // smaller.ranks - 1, environment):
+                beside[network.name].append(run_program(smaller, network, (), directory, plan.output_to))
+    return own, beside

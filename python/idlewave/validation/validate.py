@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .comparison import Pair, row_beside_copies, row_of_runs
 from .loop_validation import validate_loops
 from .rows import Progress, Row, table_of
-from .runs import Run, RunPlan, run_program, runs_side_by_side
+from .runs import RunPlan, runs_in_turns
 from .speeds import machines_at_speeds
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ def validate(
 
     A trace holds the noise of its run, so it is simulated without that of the machine. Copies of a trace are of runs
     side by side, so that caches and memory are shared as by the larger program. Run times are from MPI_Init to
-    MPI_Finalize. Traces go to `folder`, PROGRAM-NETWORK-RUN. The runs of a program on its networks take turns, so that
-    a busy minute meets all. A run in which something else had the ranks' cores for more than 2 % of the time is left
-    out: it stays in the folder. A machine that was measured at several speeds is simulated at the speed of the run.
-    `output_to` is the number of an open file that gets the programs' output. `on_run` is
-    called with what is done next, `on_row` with each row as soon as it is there.
+    MPI_Finalize. Traces go to `folder`, PROGRAM-NETWORK-RUN. The runs of a program on its networks, and those side by
+    side, take turns, so that a busy minute meets all. A run in which something else had the ranks' cores for more than
+    2 % of the time is left out: it stays in the folder. A machine that was measured at several speeds is simulated at
+    the speed of the run. `output_to` is the number of an open file that gets the programs' output. `on_run` is called
+    with what is done next, `on_row` with each row as soon as it is there.
 
     Returns a row for each program, network that it was traced on, and network that it was simulated on; one for each
     network of a program that copies predict, and of the program of one rank that it is made of, beside copies of
@@ -46,22 +46,18 @@ def validate(
     """
     machines = {network.name: machines_at_speeds(network.machines) for network in suite.networks}
     progress = Progress(on_run or (lambda _: None), on_row or (lambda _: None))
+    plan = RunPlan(folder, runs, output_to)
     for program in suite.programs:
-        networks = suite.networks_of(program)
-        own: dict[str, list[Run]] = {network.name: [] for network in networks}
-        for run, network in itertools.product(range(runs), networks):
-            progress.next(f"{program.name} on {network.name}, run {run + 1} of {runs}")
-            directory = folder / f"{program.name}-{network.name}-{run + 1}"
-            own[network.name].append(run_program(program, network, machines[network.name], directory, output_to))
+        smaller = None
+        if program.copies_of:
+            smaller = next(earlier for earlier in suite.programs if earlier.name == program.copies_of)
+        own, beside = runs_in_turns(program, smaller, suite.networks_of(program), machines, plan, progress)
         for traced_on, simulated_on in itertools.product(own, own):
             progress.next(f"{program.name} simulated on {simulated_on}")
             pair = Pair((traced_on, simulated_on), own[traced_on], own[simulated_on])
             progress.row(row_of_runs(program, pair, machines[simulated_on]))
-        if program.copies_of:
-            smaller = next(earlier for earlier in suite.programs if earlier.name == program.copies_of)
-            for name, found in runs_side_by_side(
-                program, smaller, networks, RunPlan(folder, runs, output_to), progress
-            ).items():
+        if smaller is not None:
+            for name, found in beside.items():
                 progress.next(f"{program.name} predicted from {smaller.name} on {name}")
                 progress.row(row_of_runs(program, Pair((name, name), found, own[name]), machines[name]))
                 if smaller.ranks == 1:

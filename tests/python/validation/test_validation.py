@@ -74,6 +74,9 @@ def test_copies_predict_more_ranks_and_the_machine_alone_predicts_loops(
     chosen = read_suite(tmp_path / "suite.toml")
     table = validate(chosen, tmp_path / "traces", runs=2, on_run=told.append)
     assert len(told) == steps(chosen, 2)
+    turns = [step.split(" of ")[0] for step in told if "run" in step and step.startswith(("two on", "one beside"))]
+    larger, copies = "two on near", "one beside itself on near"
+    assert turns == [f"{what}, run {run}" for run in (1, 2) for what in (larger, copies)], "a busy minute meets both"
     programs = table[table.traced_on != ""]
     assert list(zip(programs.program, programs.ranks, programs.traced_ranks, strict=True)) == [
         ("one", 1, 1),
