@@ -15,7 +15,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -119,11 +119,18 @@ class _Rank:
         return self.finalize_begin != 0
 
 
-def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, output_to: int | None = None) -> TraceRun:
+def trace(
+    command: Sequence[str],
+    output: Path,
+    *,
+    overwrite: bool = False,
+    output_to: int | None = None,
+    on_start: Callable[[], object] | None = None,
+) -> TraceRun:
     """Run `command` (``["mpiexec", "-n", "4", "./program", …]``) and write its trace to the folder `output`.
 
     The program's output passes through; `output_to` is the number of an open file that gets it instead. `overwrite`
-    allows to replace an earlier trace, and nothing else.
+    allows to replace an earlier trace, and nothing else. `on_start` is called right before the launcher starts.
 
     Raises UsageError when the command does not start with a launcher; MpiError when the launcher is missing, or the
     program belongs to another MPI; InputError when there is no such program, or `output` is in use; OutputError when it
@@ -142,6 +149,8 @@ def trace(command: Sequence[str], output: Path, *, overwrite: bool = False, outp
             place.prepare(overwrite=overwrite)
         started = datetime.now(UTC)
         began = time.monotonic()
+        if on_start:
+            on_start()
         status, end = _run(words, found.environment(), output_to)
         with shielded():
             ranks = _read_ranks(directory)

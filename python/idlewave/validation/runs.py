@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,15 +41,20 @@ class Run:
 
 
 def run_program(
-    program: Program, network: Network, machines: Sequence[MachineAtSpeed], directory: Path, output_to: int | None
+    program: Program,
+    network: Network,
+    machines: Sequence[MachineAtSpeed],
+    directory: Path,
+    output_to: int | None,
+    on_start: Callable[[], object] | None = None,
 ) -> Run:
-    """A run of `program`, between two of the pilot, where it has messages and a machine's speed is known."""
+    """A run of `program`, between two of the pilot, where it has messages and a machine's speed is known. `on_start` is
+    called right before the launcher starts."""
     found = find_mpi(network.launch)
     compares = program.ranks > 1 and any(machine.speed is not None for machine in machines)
     pilots = [pilot_ns(found, network.launch)] if compares else []
-    run_traced(
-        [*network.launch, "-n", str(program.ranks), *program.command], directory, overwrite=True, output_to=output_to
-    )
+    command = [*network.launch, "-n", str(program.ranks), *program.command]
+    run_traced(command, directory, overwrite=True, output_to=output_to, on_start=on_start)
     if compares:
         pilots.append(pilot_ns(found, network.launch))
     return Run(Trace.load(directory), tuple(pilots))
@@ -91,6 +96,6 @@ def runs_in_turns(
             progress.next(f"{smaller.name} beside itself on {network.name}, run {run} of {plan.count}")
             directory = plan.folder / f"{smaller.name}-beside-{network.name}-{run}"
             environment = find_mpi(network.launch).environment()
-            with running_beside(smaller, network, program.ranks // smaller.ranks - 1, environment):
-                beside[network.name].append(run_program(smaller, network, (), directory, plan.output_to))
+            with running_beside(smaller, network, program.ranks // smaller.ranks - 1, environment) as start:
+                beside[network.name].append(run_program(smaller, network, (), directory, plan.output_to, start))
     return own, beside

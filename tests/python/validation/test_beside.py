@@ -20,10 +20,13 @@ def count(file: Path) -> int:
     return len(file.read_text()) if file.exists() else 0
 
 
-def test_a_copy_is_started_again_until_the_block_ends(tmp_path: Path) -> None:
+def test_copies_start_when_the_block_says_so_and_are_started_again_until_it_ends(tmp_path: Path) -> None:
     file = tmp_path / "starts"
     program = Program("touch", ("sh", "-c", f"printf x >> {file}; sleep 0.01"), ranks=1)
-    with running_beside(program, NETWORK, 2):
+    with running_beside(program, NETWORK, 2) as start:
+        time.sleep(0.1)
+        assert count(file) == 0, "copies wait for the traced run"
+        start()
         while count(file) < 6:
             time.sleep(0.01)
     ended = count(file)
@@ -39,7 +42,8 @@ def test_each_copy_has_a_cpu_of_its_own_and_the_first_one_is_left_to_the_traced_
     def seen() -> set[str]:
         return {file.read_text() for file in tmp_path.iterdir()} - {""}
 
-    with running_beside(program, NETWORK, len(cpus)):
+    with running_beside(program, NETWORK, len(cpus)) as start:
+        start()
         while len(seen()) < len(cpus):
             time.sleep(0.01)
     assert seen() == {f"[{cpu}]" for cpu in cpus}, "the last copy has the first CPU, as there are no more"
@@ -47,7 +51,8 @@ def test_each_copy_has_a_cpu_of_its_own_and_the_first_one_is_left_to_the_traced_
 
 def test_a_copy_that_fails_is_an_error() -> None:
     def run() -> None:
-        with running_beside(Program("false", ("false",), ranks=1), NETWORK, 1):
+        with running_beside(Program("false", ("false",), ranks=1), NETWORK, 1) as start:
+            start()
             time.sleep(0.5)
 
     with pytest.raises(MeasurementError, match="'false' failed beside the traced run of 'false'"):
