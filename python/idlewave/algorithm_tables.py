@@ -15,6 +15,9 @@ from .escaping import cut, name_of, quote
 from .input.files import decoded
 from .native_files import PRESETS
 
+_BLANKS = " \t"
+"""What may surround a number of a table."""
+
 
 @dataclass(frozen=True)
 class Library:
@@ -90,7 +93,7 @@ def rules_table(rules: Iterable[AlgorithmRule]) -> str:
 
 def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmRule:
     for name in ("collective", "ranks", "bytes", "algorithm"):
-        if row.get(name) is None or (name in ("ranks", "bytes") and not row[name].strip()):
+        if row.get(name) is None or (name in ("ranks", "bytes") and not row[name].strip(_BLANKS)):
             raise InputError(f"{where}: expected collective, ranks, bytes and algorithm, found no {name}")
     return AlgorithmRule(
         row["collective"],
@@ -104,7 +107,7 @@ def _rule_in(row: dict[str, Any], where: str, *, of_library: bool) -> AlgorithmR
 
 def _whole(row: dict[str, Any], name: str, where: str) -> int:
     """The whole number in a column."""
-    text = row[name]
-    if not re.fullmatch(r"-?[0-9]{1,18}", text.strip()):
+    text = row[name].strip(_BLANKS)
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise InputError(f"{where}: {name}: expected a whole number of at most 18 digits, found {quote(cut(text))}")
     return int(text)

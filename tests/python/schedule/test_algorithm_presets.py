@@ -39,7 +39,7 @@ def test_a_named_algorithm_comes_before_the_library(tmp_path: Path) -> None:
 
 def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
     rules = tmp_path / "own.csv"
-    rules.write_text("collective,ranks,bytes,algorithm\nbcast,2,0,linear\nbcast,2,1000,chain\n")
+    rules.write_text("collective,ranks,bytes,algorithm\nbcast,2,0,linear\nbcast, 2,1000\t,chain\n")
     for size, algorithm in ((10, "linear"), (1000, "chain")):
         file = tmp_path / f"{size}.goal"
         done = run("schedule", "bcast", "--ranks", "8", "--bytes", str(size), "-a", str(rules), "-o", str(file))
@@ -54,6 +54,10 @@ def test_rules_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
         (
             "collective,ranks,bytes,algorithm\nbcast,two,0,linear\n",
             "line 2: ranks: expected a whole number of at most 18 digits, found 'two'",
+        ),
+        (
+            "collective,ranks,bytes,algorithm\nbcast,2,102\x1f,linear\n",
+            "line 2: bytes: expected a whole number of at most 18 digits, found '102",
         ),
         ("collective,ranks,bytes,algorithm\nbcast,2,,linear\n", "line 2: expected collective, ranks, bytes"),
         ("collective,ranks\nbcast,2\n", "line 2: expected collective, ranks, bytes"),
