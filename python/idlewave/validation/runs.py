@@ -80,8 +80,8 @@ def runs_in_turns(
     """By network, traced runs of `program`; and of `smaller`, if there is one, beside as many more as have the ranks of
     `program` together.
 
-    They take turns: what a rank computes in a second differs by a tenth from one minute to the next where others use
-    the memory of the host, which would count as an error of whatever is predicted from another minute's runs.
+    They take turns: what a rank computes in a second may differ by a tenth from one minute to the next, which would
+    count as an error of whatever is predicted from another minute's runs.
     """
     own: dict[str, list[Run]] = {network.name: [] for network in networks}
     beside: dict[str, list[Run]] = {network.name: [] for network in networks}
